@@ -1,0 +1,410 @@
+//! THE table: every endpoint of the interface document, then the operator surface.
+//!
+//! The router, the key check, the body limits, the OpenAPI document and the conformance suite all read these rows.
+
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use crate::model::{Action, Scope, Stream};
+use crate::wire::problem::Code;
+
+/// The identity of an endpoint; dispatch matches on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the last segment of its path; the table says the rest"
+)]
+pub enum Endpoint {
+    GetUserInformation,
+    Get24HourActivity,
+    GetAdminActivity,
+    RemoveWorkSpaceDbEntry,
+    GetAllWorkSpaces,
+    GetWorkSpacesOnLitigationHold,
+    Act(Action),
+    Post(Stream),
+    Test,
+    QueueCount,
+    ListWorkspaces,
+    PutWorkspaces,
+    GetWorkspace,
+    PutWorkspace,
+    PlaceHold,
+    ReleaseHold,
+    PostBatch,
+    History(Stream),
+    ListActions,
+    CompleteAction,
+    FailAction,
+    ListKeys,
+    IssueKey,
+    RevokeKey,
+}
+
+/// The method of an endpoint. A `Get` also answers HEAD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// `GET`, and `HEAD`.
+    Get,
+    /// `POST`
+    Post,
+    /// `PUT`
+    Put,
+    /// `DELETE`
+    Delete,
+}
+
+impl Method {
+    /// The method as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Who may call an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone; with `require_ingest_key`, a key with scope `ingest`.
+    Telemetry,
+    /// A key that grants the scope.
+    Key(Scope),
+}
+
+/// A query parameter. Every one is optional unless `required`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Name, as documented.
+    pub name: &'static str,
+    /// Its type and bounds.
+    pub kind: ParamKind,
+    /// Whether the call is refused without it.
+    pub required: bool,
+}
+
+/// The type of a query parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A string.
+    Text,
+    /// A date-time.
+    Time,
+    /// An int32 with inclusive bounds and a default.
+    Int32 {
+        /// Least accepted value.
+        min: i32,
+        /// Greatest accepted value.
+        max: i32,
+        /// Value when absent.
+        default: i32,
+    },
+}
+
+/// What an endpoint reads from the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after the shapes of the interface")]
+pub enum RequestBody {
+    /// Nothing; a body is ignored.
+    None,
+    /// One telemetry record.
+    Record(Stream),
+    /// NDJSON lines of telemetry.
+    Batch,
+    Workspace,
+    /// NDJSON lines or a JSON array.
+    Workspaces,
+    Hold,
+    NewKey,
+    /// `{"state":…,"detail":…}`, may be empty.
+    ActionFailure,
+}
+
+/// What an endpoint answers on success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after the shapes of the interface")]
+pub enum Answer {
+    /// 200 with no content.
+    Empty,
+    /// A page of workspaces, in one of three content types.
+    NegotiatedPage,
+    /// A page of workspaces, `application/json`.
+    Page,
+    User,
+    Activities,
+    AuditRows,
+    Removed,
+    Count,
+    Upserted,
+    Accepted,
+    History(Stream),
+    WorkspaceView,
+    Actions,
+    Keys,
+    /// 201.
+    IssuedKey,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// Which endpoint.
+    pub endpoint: Endpoint,
+    /// Its operation id: unique, stable, camelCase.
+    pub operation_id: &'static str,
+    /// Its method.
+    pub method: Method,
+    /// Its path as documented; `{name}` stands for one segment.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// Its query parameters, without `apiKey`.
+    pub query: &'static [Param],
+    /// Its request body.
+    pub body: RequestBody,
+    /// Its answer.
+    pub answer: Answer,
+    /// Refusals of its own, beside those that follow from access, query and body.
+    pub problems: &'static [Code],
+}
+
+const fn text(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Text,
+        required: false,
+    }
+}
+
+const fn time(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Time,
+        required: false,
+    }
+}
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: ParamKind::Int32 {
+        min: 1,
+        max: PAGE_ITEMS_MAX,
+        default: PAGE_ITEMS_DEFAULT,
+    },
+    required: false,
+};
+
+const PAGING: &[Param] = &[LIMIT, text("nextToken")];
+
+const NUMBER_OF_ACTIVITIES: Param = Param {
+    name: "numberOfActivities",
+    kind: ParamKind::Int32 {
+        min: i32::MIN,
+        max: i32::MAX,
+        default: crate::limits::ADMIN_ACTIVITIES_DEFAULT,
+    },
+    required: false,
+};
+
+const ACTION_PARAMS: &[Param] = &[text("samAccount"), text("workSpaceId"), text("requester")];
+const CHANGE_PARAMS: &[Param] = &[text("workSpaceId"), text("requester"), text("computeType")];
+
+const ACTION_PROBLEMS: &[Code] = &[
+    Code::WorkSpaceNotFound,
+    Code::AmbiguousWorkSpace,
+    Code::InvalidResourceState,
+    Code::OperationInProgress,
+];
+const ACTION_PROBLEMS_UNDER_HOLD: &[Code] = &[
+    Code::WorkSpaceNotFound,
+    Code::AmbiguousWorkSpace,
+    Code::InvalidResourceState,
+    Code::OperationInProgress,
+    Code::LitigationHold,
+];
+
+const WORKSPACE_FILTERS: &[Param] = &[
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    LIMIT,
+    text("nextToken"),
+];
+
+const HISTORY_PARAMS: &[Param] = &[
+    Param {
+        name: "instanceId",
+        kind: ParamKind::Text,
+        required: true,
+    },
+    time("from"),
+    time("to"),
+    LIMIT,
+    text("nextToken"),
+];
+
+const fn information(
+    endpoint: Endpoint,
+    operation_id: &'static str,
+    path: &'static str,
+    query: &'static [Param],
+    answer: Answer,
+    problems: &'static [Code],
+) -> Route {
+    Route {
+        endpoint,
+        operation_id,
+        method: Method::Get,
+        path,
+        access: Access::Key(Scope::Read),
+        query,
+        body: RequestBody::None,
+        answer,
+        problems,
+    }
+}
+
+const fn action(
+    action: Action,
+    operation_id: &'static str,
+    path: &'static str,
+    query: &'static [Param],
+    problems: &'static [Code],
+) -> Route {
+    Route {
+        endpoint: Endpoint::Act(action),
+        operation_id,
+        method: Method::Post,
+        path,
+        access: Access::Key(Scope::Act),
+        query,
+        body: RequestBody::None,
+        answer: Answer::Empty,
+        problems,
+    }
+}
+
+const fn stats(
+    endpoint: Endpoint,
+    operation_id: &'static str,
+    method: Method,
+    path: &'static str,
+    body: RequestBody,
+    answer: Answer,
+) -> Route {
+    Route {
+        endpoint,
+        operation_id,
+        method,
+        path,
+        access: Access::Telemetry,
+        query: &[],
+        body,
+        answer,
+        problems: match body {
+            RequestBody::Record(_) => &[Code::QueueFull],
+            _ => &[],
+        },
+    }
+}
+
+const fn operator(
+    endpoint: Endpoint,
+    operation_id: &'static str,
+    method: Method,
+    path: &'static str,
+    body: RequestBody,
+    answer: Answer,
+    problems: &'static [Code],
+) -> Route {
+    Route {
+        endpoint,
+        operation_id,
+        method,
+        path,
+        access: Access::Key(Scope::Admin),
+        query: &[],
+        body,
+        answer,
+        problems,
+    }
+}
+
+const fn with_query(mut route: Route, query: &'static [Param]) -> Route {
+    route.query = query;
+    route
+}
+
+const fn history(stream: Stream, operation_id: &'static str, path: &'static str) -> Route {
+    let route = operator(
+        Endpoint::History(stream),
+        operation_id,
+        Method::Get,
+        path,
+        RequestBody::None,
+        Answer::History(stream),
+        &[],
+    );
+    with_query(route, HISTORY_PARAMS)
+}
+
+/// Every endpoint, in the order of the interface document, then the operator surface.
+#[rustfmt::skip]
+pub static ROUTES: [Route; 36] = [
+    information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
+    information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
+    information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
+    Route {
+        endpoint: Endpoint::RemoveWorkSpaceDbEntry,
+        operation_id: "removeWorkSpaceDbEntry",
+        method: Method::Post,
+        path: "/api/Information/RemoveWorkSpaceDbEntry",
+        access: Access::Key(Scope::Act),
+        query: &[text("workSpaceId")],
+        body: RequestBody::None,
+        answer: Answer::Removed,
+        problems: &[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress],
+    },
+    information(Endpoint::GetAllWorkSpaces, "getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", PAGING, Answer::NegotiatedPage, &[]),
+    information(Endpoint::GetWorkSpacesOnLitigationHold, "getWorkSpacesOnLitigationHold", "/api/Information/GetWorkSpacesOnLitigationHold", PAGING, Answer::NegotiatedPage, &[]),
+
+    action(Action::Reboot, "rebootWorkSpace", "/api/Actions/RebootWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
+    action(Action::RecoveryReboot, "recoveryRebootWorkSpace", "/api/Actions/RecoveryRebootWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
+    action(Action::Rebuild, "rebuildWorkSpace", "/api/Actions/RebuildWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Restore, "restoreWorkSpace", "/api/Actions/RestoreWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Terminate, "terminateWorkSpace", "/api/Actions/TerminateWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS_UNDER_HOLD),
+    action(Action::Start, "startWorkSpace", "/api/Actions/StartWorkSpace", ACTION_PARAMS, ACTION_PROBLEMS),
+    action(Action::ChangeComputeType, "changeComputeType", "/api/Actions/ChangeComputeType", CHANGE_PARAMS,
+        &[Code::WorkSpaceNotFound, Code::InvalidResourceState, Code::OperationInProgress, Code::UnsupportedConfiguration]),
+
+    stats(Endpoint::Post(Stream::Stats), "post", Method::Post, "/api/Stats/Post", RequestBody::Record(Stream::Stats), Answer::Empty),
+    stats(Endpoint::Test, "test", Method::Get, "/api/Stats/Test", RequestBody::None, Answer::Empty),
+    stats(Endpoint::QueueCount, "queueCount", Method::Get, "/api/Stats/queue/count", RequestBody::None, Answer::Count),
+    stats(Endpoint::Post(Stream::Activity), "postActivity", Method::Post, "/api/Stats/PostActivity", RequestBody::Record(Stream::Activity), Answer::Empty),
+    stats(Endpoint::Post(Stream::Startup), "postStartupMetrics", Method::Post, "/api/Stats/PostStartupMetrics", RequestBody::Record(Stream::Startup), Answer::Empty),
+    stats(Endpoint::Post(Stream::Processes), "postProcesses", Method::Post, "/api/Stats/PostProcesses", RequestBody::Record(Stream::Processes), Answer::Empty),
+
+    with_query(operator(Endpoint::ListWorkspaces, "listWorkspaces", Method::Get, "/operator/workspaces", RequestBody::None, Answer::Page, &[]), WORKSPACE_FILTERS),
+    operator(Endpoint::PutWorkspaces, "putWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Upserted, &[]),
+    operator(Endpoint::GetWorkspace, "getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
+    operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[]),
+    operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
+    operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound]),
+    operator(Endpoint::PostBatch, "postTelemetryBatch", Method::Post, "/operator/telemetry", RequestBody::Batch, Answer::Accepted, &[Code::QueueFull]),
+    history(Stream::Stats, "getStatsHistory", "/operator/telemetry/stats"),
+    history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
+    history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
+    history(Stream::Processes, "getProcessesHistory", "/operator/telemetry/processes"),
+    with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), &[text("state")]),
+    operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
+    operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
+    operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[]),
+    operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[]),
+    operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound]),
+];

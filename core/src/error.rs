@@ -1,0 +1,109 @@
+//! What can go wrong when an engine is opened or called from Rust.
+
+use std::error::Error;
+use std::fmt;
+
+/// What kind of failure an [`EngineError`] is; each kind that can reach a client has one status and one code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorKind {
+    /// A parameter or a value breaks a documented rule (400 `InvalidParameter`).
+    InvalidParameter,
+    /// No such workspace, or the account does not own it (404 `WorkSpaceNotFound`).
+    WorkSpaceNotFound,
+    /// Nobody of that name (404 `UserNotFound`).
+    UserNotFound,
+    /// No such key, action or hold (404 `NotFound`).
+    NotFound,
+    /// The workspace is in a state the action does not start from (409 `InvalidResourceState`).
+    InvalidResourceState,
+    /// Another action is running on the workspace (409 `OperationInProgress`).
+    OperationInProgress,
+    /// The workspace is on litigation hold (409 `LitigationHold`).
+    LitigationHold,
+    /// The account owns several live workspaces (409 `AmbiguousWorkSpace`).
+    AmbiguousWorkSpace,
+    /// The compute type cannot be changed this way (409 `UnsupportedConfiguration`).
+    UnsupportedConfiguration,
+    /// The telemetry queue is full (503 `QueueFull`).
+    QueueFull,
+    /// The store cannot be read or written now (503 `StorageUnavailable`).
+    StorageUnavailable,
+    /// The medium has too little free space left (503 `LowDisk`).
+    LowDisk,
+    /// The file is not a deskfleet store.
+    ForeignFile,
+    /// The file was written by a newer deskfleet.
+    NewerFormat,
+    /// Another process has the file open.
+    AlreadyOpen,
+    /// The file is damaged.
+    Corrupted,
+    /// The builder was not given what it needs.
+    Configuration,
+    /// A bug of ours (500 `Internal`).
+    Internal,
+}
+
+/// A failure, with a sentence for a person and its cause.
+///
+/// `Display` prints one level; walk [`Error::source`] for the causes.
+#[derive(Debug)]
+pub struct EngineError {
+    kind: ErrorKind,
+    context: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl EngineError {
+    /// An error without a cause below it. `context` says what was wrong, where, and what to do.
+    pub(crate) fn new(kind: ErrorKind, context: impl Into<String>) -> Self {
+        Self {
+            kind,
+            context: context.into(),
+            source: None,
+        }
+    }
+
+    /// The same with its cause.
+    pub(crate) fn caused(
+        kind: ErrorKind,
+        context: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            kind,
+            context: context.into(),
+            source: Some(source.into()),
+        }
+    }
+
+    /// What kind of failure this is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The sentence [`fmt::Display`] prints.
+    #[must_use]
+    pub fn context(&self) -> &str {
+        &self.context
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.context)
+    }
+}
+
+impl Error for EngineError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(source.as_ref()),
+            None => None,
+        }
+    }
+}
+
+/// What the engine's fallible calls answer.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;

@@ -1,0 +1,108 @@
+//! Every number that bounds the engine, in one place.
+//!
+//! [`Limits`] holds what a host may configure; the constants are fixed by the interface or by the file format.
+
+/// Most items on one page of a list (`limit`, interface document).
+pub const PAGE_ITEMS_MAX: i32 = 500;
+/// Items on a page when `limit` is absent (interface document).
+pub const PAGE_ITEMS_DEFAULT: i32 = 50;
+/// Longest page token, in characters.
+pub const PAGE_TOKEN_MAX: usize = 512;
+/// Longest `workSpId`, in Unicode code points; keeps a page token within [`PAGE_TOKEN_MAX`].
+pub const WORKSPACE_ID_MAX: usize = 64;
+/// Longest of the other workspace fields, in Unicode code points.
+pub const WORKSPACE_FIELD_MAX: usize = 256;
+/// `computeTypeName` of a Stats or Activity record, in Unicode code points (interface document).
+pub const COMPUTE_TYPE_NAME_MAX: usize = 25;
+/// `username` of a Stats or Activity record, in Unicode code points (interface document).
+pub const USERNAME_MAX: usize = 50;
+/// `instanceId` of a Stats or Activity record, in Unicode code points (interface document).
+pub const INSTANCE_ID_MAX: usize = 50;
+/// `osVersion` of a Stats record, in Unicode code points (interface document).
+pub const OS_VERSION_MAX: usize = 20;
+/// Process items in one report.
+pub const PROCESS_ITEMS_MAX: usize = 4096;
+/// Nesting of a JSON body; the body itself is level 1.
+pub const JSON_DEPTH_MAX: usize = 32;
+/// `requester` is cut here, in Unicode code points.
+pub const REQUESTER_MAX: usize = 256;
+/// Name of a key, matter and reason of a hold, detail of a failed action, in Unicode code points.
+pub const TEXT_MAX: usize = 256;
+/// `numberOfActivities` when absent.
+pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
+/// Most rows `GetAdminActivity` answers.
+pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
+/// Line errors reported by a bulk request; the counts go on.
+pub const LINE_ERRORS_MAX: usize = 100;
+/// Workspaces applied atomically by a bulk upsert.
+pub const BULK_UPSERT_CHUNK: usize = 1000;
+/// Days a TERMINATED workspace stays listed.
+pub const TERMINATED_DAYS: i64 = 7;
+/// A reboot is accepted again when REBOOTING has lasted longer than this.
+pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
+/// A record dated further ahead of the clock than this is filed at its time of receipt.
+pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
+/// Window of `Get24HourActivity`.
+pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
+/// Records in one part of a history chunk before the next part begins.
+pub const CHUNK_RECORDS_MAX: usize = 512;
+/// Encoded bytes in one part of a history chunk before the next part begins.
+pub const CHUNK_BYTES_MAX: usize = 60_000;
+/// Queue blocks filed in one mutation; bounds how long filing holds the writer.
+pub const FILE_BLOCKS_MAX: usize = 64;
+/// Telemetry records filed in one mutation, unless one block alone holds more.
+pub const FILE_RECORDS_MAX: usize = 20_000;
+/// Rows, chunks or workspaces that one maintenance mutation removes or settles.
+pub const MAINTENANCE_ROWS_MAX: usize = 1000;
+/// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.
+pub const BLOCK_BYTES_MAX: usize = 60_000;
+
+const _: () = {
+    // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
+    assert!((2 + 4 + WORKSPACE_ID_MAX * 4).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
+    assert!(PAGE_ITEMS_DEFAULT <= PAGE_ITEMS_MAX);
+    assert!(ADMIN_ACTIVITIES_DEFAULT <= ADMIN_ACTIVITIES_MAX);
+};
+
+/// The limits a host may change, with the defaults of [`Limits::default`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Body of one Stats, Activity or Startup record, and of any small operator request, in bytes. Default 64 KiB.
+    pub record_body_bytes: usize,
+    /// Body of one process report, in bytes. Default 1 MiB.
+    pub processes_body_bytes: usize,
+    /// Body of a bulk upsert or a telemetry batch, in bytes. Default 8 MiB.
+    pub batch_body_bytes: usize,
+    /// Request target (path and query), in bytes; above it 414. Default 8 KiB.
+    pub uri_bytes: usize,
+    /// Header names and values together, in bytes; above it 431. Default 16 KiB.
+    pub headers_bytes: usize,
+    /// Telemetry records in the queue; above it 503 `QueueFull`. Default 1 000 000.
+    pub queue_records: u64,
+    /// Queued records at which the writer files on its own, between two commits. Default 50 000.
+    pub queue_high_water: u64,
+    /// Requests a minute for one API key; above it 429 `Throttled`. Default none.
+    pub key_requests_per_minute: Option<u32>,
+    /// Free bytes the medium must have for a write, where the host can tell; below it 503 `LowDisk`. Default 32 MiB.
+    pub free_bytes_min: u64,
+    /// redb's page cache, in bytes. Default 32 MiB.
+    pub cache_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            record_body_bytes: 64 * 1024,
+            processes_body_bytes: 1024 * 1024,
+            batch_body_bytes: 8 * 1024 * 1024,
+            uri_bytes: 8 * 1024,
+            headers_bytes: 16 * 1024,
+            queue_records: 1_000_000,
+            queue_high_water: 50_000,
+            key_requests_per_minute: None,
+            free_bytes_min: 32 * 1024 * 1024,
+            cache_bytes: 32 * 1024 * 1024,
+        }
+    }
+}

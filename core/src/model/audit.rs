@@ -1,0 +1,126 @@
+//! A row of the audit: what `GetAdminActivity` answers.
+
+use crate::timestamp::Timestamp;
+
+use super::Action;
+
+/// What an audit row records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AuditAction {
+    /// A call of the Actions area.
+    Lifecycle(Action),
+    /// `RemoveWorkSpaceDbEntry`.
+    RemoveWorkspace,
+    /// A litigation hold was placed.
+    PlaceHold,
+    /// A litigation hold was released.
+    ReleaseHold,
+    /// An API key was issued.
+    IssueKey,
+    /// An API key was revoked.
+    RevokeKey,
+}
+
+impl AuditAction {
+    /// Every action, in the order of their numbers in the file.
+    pub const ALL: [Self; 12] = [
+        Self::Lifecycle(Action::Reboot),
+        Self::Lifecycle(Action::RecoveryReboot),
+        Self::Lifecycle(Action::Rebuild),
+        Self::Lifecycle(Action::Restore),
+        Self::Lifecycle(Action::Terminate),
+        Self::Lifecycle(Action::Start),
+        Self::Lifecycle(Action::ChangeComputeType),
+        Self::RemoveWorkspace,
+        Self::PlaceHold,
+        Self::ReleaseHold,
+        Self::IssueKey,
+        Self::RevokeKey,
+    ];
+
+    /// The action as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lifecycle(action) => action.as_str(),
+            Self::RemoveWorkspace => "RemoveWorkSpaceDbEntry",
+            Self::PlaceHold => "PlaceLitigationHold",
+            Self::ReleaseHold => "ReleaseLitigationHold",
+            Self::IssueKey => "IssueKey",
+            Self::RevokeKey => "RevokeKey",
+        }
+    }
+}
+
+/// How an audited call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AuditResult {
+    /// Accepted and still running.
+    Accepted,
+    /// Done.
+    Completed,
+    /// Accepted, then failed.
+    Failed,
+    /// Refused; the detail is the code.
+    Refused,
+    /// Accepted, and there was nothing to do.
+    NoChange,
+    /// Accepted, then cancelled by another action.
+    Cancelled,
+}
+
+impl AuditResult {
+    /// Every result, in the order of their numbers in the file.
+    pub const ALL: [Self; 6] = [
+        Self::Accepted,
+        Self::Completed,
+        Self::Failed,
+        Self::Refused,
+        Self::NoChange,
+        Self::Cancelled,
+    ];
+
+    /// The result as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "Accepted",
+            Self::Completed => "Completed",
+            Self::Failed => "Failed",
+            Self::Refused => "Refused",
+            Self::NoChange => "NoChange",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+}
+
+/// One row of the audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// Number of the row; never used twice.
+    pub id: u64,
+    /// When the call was made.
+    pub time: Timestamp,
+    /// Who asked, in their own words.
+    pub requester: String,
+    /// What was asked for.
+    pub action: AuditAction,
+    /// The workspace, as named in the call or found by its account.
+    pub workspace_id: Option<String>,
+    /// The workspace's user at that time.
+    pub username: Option<String>,
+    /// The workspace's computer at that time.
+    pub computer_name: Option<String>,
+    /// How it went.
+    pub result: AuditResult,
+    /// State before.
+    pub previous_state: Option<String>,
+    /// State after: of an action still running, the transitional one.
+    pub new_state: Option<String>,
+    /// When it ended.
+    pub completed_time: Option<Timestamp>,
+    /// The code of a refusal, or what the host said of a failure.
+    pub detail: Option<String>,
+    /// Name of the key used; `None` when the host itself acted.
+    pub api_key_name: Option<String>,
+}

@@ -1,0 +1,270 @@
+//! How the posted records describe their own fields.
+//!
+//! Each record type is one table of (field, type, wire name, bound). Everything that treats all fields alike (the JSON
+//! reader and writer, the block codec, the OpenAPI document) walks that table instead of repeating the list.
+
+use std::borrow::Cow;
+
+use crate::timestamp::Timestamp;
+
+use super::processes::ProcessItem;
+
+/// The JSON type of a field, as the interface document names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// `integer, int32`
+    Int32,
+    /// `integer, int64`
+    Int64,
+    /// `number, float`
+    Float,
+    /// `number, double`
+    Double,
+    /// `string`
+    Text,
+    /// `string, date-time`
+    Time,
+    /// `array of process items`
+    Items,
+}
+
+/// One row of a record's table.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldSpec {
+    /// Wire name, camelCase.
+    pub name: &'static str,
+    /// JSON type.
+    pub kind: FieldKind,
+    /// Whether `null` is allowed.
+    pub nullable: bool,
+    /// Longest text, in Unicode code points.
+    pub length_max: Option<usize>,
+}
+
+/// The value of one present field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldValue<'a> {
+    /// An explicit `null`.
+    Null,
+    /// [`FieldKind::Int32`] and [`FieldKind::Int64`].
+    Int(i64),
+    /// [`FieldKind::Float`].
+    Float(f32),
+    /// [`FieldKind::Double`].
+    Double(f64),
+    /// [`FieldKind::Text`].
+    Text(Cow<'a, str>),
+    /// [`FieldKind::Time`].
+    Time(Timestamp),
+    /// [`FieldKind::Items`].
+    Items(Cow<'a, [ProcessItem]>),
+}
+
+/// A nullable field keeps apart what was never sent, what was sent as `null`, and a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Nullable<T> {
+    /// The field was not sent.
+    #[default]
+    Absent,
+    /// The field was sent as `null`.
+    Null,
+    /// The field was sent with a value.
+    Value(T),
+}
+
+impl<T> Nullable<T> {
+    /// The value, if one was sent.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Absent | Self::Null => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<T> From<T> for Nullable<T> {
+    fn from(value: T) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<&str> for Nullable<String> {
+    fn from(value: &str) -> Self {
+        Self::Value(value.to_owned())
+    }
+}
+
+/// A record whose fields can be walked by their place in its table.
+pub trait Fields {
+    /// The record's table, in the order of the interface document.
+    fn specs(&self) -> &'static [FieldSpec];
+    /// The field at `index`; `None` when it was not sent or there is no such field.
+    fn get(&self, index: usize) -> Option<FieldValue<'_>>;
+    /// Stores a field; `false`, and nothing stored, when the value is not of the field's type or out of its range.
+    fn set(&mut self, index: usize, value: FieldValue<'_>) -> bool;
+}
+
+/// A Rust type that can stand in a record's table.
+pub(super) trait FieldType {
+    const KIND: FieldKind;
+    const NULLABLE: bool = false;
+    fn get(&self) -> Option<FieldValue<'_>>;
+    fn set(&mut self, value: FieldValue<'_>) -> bool;
+}
+
+macro_rules! field_type {
+    ($type:ty, $kind:ident, $variant:ident, $read:expr, $write:expr) => {
+        impl FieldType for Option<$type> {
+            const KIND: FieldKind = FieldKind::$kind;
+
+            fn get(&self) -> Option<FieldValue<'_>> {
+                self.as_ref()
+                    .map(|value| FieldValue::$variant($read(value)))
+            }
+
+            fn set(&mut self, value: FieldValue<'_>) -> bool {
+                if let FieldValue::$variant(value) = value
+                    && let Some(value) = $write(value)
+                {
+                    *self = Some(value);
+                    return true;
+                }
+                false
+            }
+        }
+    };
+}
+
+field_type!(i32, Int32, Int, |v: &i32| i64::from(*v), |v: i64| {
+    i32::try_from(v).ok()
+});
+field_type!(i64, Int64, Int, |v: &i64| *v, Some);
+field_type!(f32, Float, Float, |v: &f32| *v, Some);
+field_type!(f64, Double, Double, |v: &f64| *v, Some);
+field_type!(Timestamp, Time, Time, |v: &Timestamp| *v, Some);
+field_type!(
+    String,
+    Text,
+    Text,
+    |v| Cow::Borrowed(String::as_str(v)),
+    |v: Cow<'_, str>| { Some(v.into_owned()) }
+);
+field_type!(
+    Vec<ProcessItem>,
+    Items,
+    Items,
+    |v| Cow::Borrowed(Vec::as_slice(v)),
+    |v: Cow<'_, [ProcessItem]>| Some(v.into_owned())
+);
+
+impl<T> FieldType for Nullable<T>
+where
+    Option<T>: FieldType,
+    T: Clone,
+    for<'a> &'a T: Into<FieldValue<'a>>,
+{
+    const KIND: FieldKind = <Option<T> as FieldType>::KIND;
+    const NULLABLE: bool = true;
+
+    fn get(&self) -> Option<FieldValue<'_>> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(FieldValue::Null),
+            Self::Value(value) => Some(value.into()),
+        }
+    }
+
+    fn set(&mut self, value: FieldValue<'_>) -> bool {
+        if value == FieldValue::Null {
+            *self = Self::Null;
+            return true;
+        }
+        let mut inner: Option<T> = None;
+        let stored = inner.set(value);
+        if let Some(value) = inner {
+            *self = Self::Value(value);
+        }
+        stored
+    }
+}
+
+impl<'a> From<&'a String> for FieldValue<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(Cow::Borrowed(value))
+    }
+}
+
+impl From<&f64> for FieldValue<'_> {
+    fn from(value: &f64) -> Self {
+        Self::Double(*value)
+    }
+}
+
+/// Declares a record type together with its table.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty = $wire:literal $(max $max:expr)?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// The record's table: the fields in the order of the interface document.
+            pub const FIELDS: &'static [$crate::model::FieldSpec] = &[
+                $($crate::model::FieldSpec {
+                    name: $wire,
+                    kind: <$type as $crate::model::field::FieldType>::KIND,
+                    nullable: <$type as $crate::model::field::FieldType>::NULLABLE,
+                    length_max: $crate::model::field::length_max!($($max)?),
+                },)*
+            ];
+        }
+
+        impl $crate::model::Fields for $name {
+            fn specs(&self) -> &'static [$crate::model::FieldSpec] {
+                Self::FIELDS
+            }
+
+            fn get(&self, index: usize) -> Option<$crate::model::FieldValue<'_>> {
+                let mut at = 0;
+                $(
+                    if index == at {
+                        return $crate::model::field::FieldType::get(&self.$field);
+                    }
+                    at += 1;
+                )*
+                debug_assert!(index >= at, "the chain above covers the table");
+                None
+            }
+
+            fn set(&mut self, index: usize, value: $crate::model::FieldValue<'_>) -> bool {
+                let mut at = 0;
+                $(
+                    if index == at {
+                        return $crate::model::field::FieldType::set(&mut self.$field, value);
+                    }
+                    at += 1;
+                )*
+                debug_assert!(index >= at, "the chain above covers the table");
+                false
+            }
+        }
+    };
+}
+
+macro_rules! length_max {
+    () => {
+        None
+    };
+    ($max:expr) => {
+        Some($max)
+    };
+}
+
+pub(super) use {length_max, record};

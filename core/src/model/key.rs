@@ -1,0 +1,172 @@
+//! API keys as people see them. The secret itself is shown once and never stored.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::Timestamp;
+
+/// One right a key can carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The Information GET endpoints.
+    Read,
+    /// The Actions endpoints and `RemoveWorkSpaceDbEntry`.
+    Act,
+    /// The operator surface; includes `read` and `act`.
+    Admin,
+    /// The Stats endpoints, where the host requires a key for them.
+    Ingest,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Act, Self::Admin, Self::Ingest];
+
+    /// The scope as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Act => "act",
+            Self::Admin => "admin",
+            Self::Ingest => "ingest",
+        }
+    }
+
+    /// The scope of that name, in any case.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|scope| scope.as_str().eq_ignore_ascii_case(name))
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::Read => 1,
+            Self::Act => 2,
+            Self::Admin => 4,
+            Self::Ingest => 8,
+        }
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// From the bits written in the file; unknown bits are dropped.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits & 0b1111)
+    }
+
+    /// The bits written in the file: read 1, act 2, admin 4, ingest 8.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether the set grants `scope`: itself, or `read` and `act` through `admin`.
+    #[must_use]
+    pub const fn grant(self, scope: Scope) -> bool {
+        let through_admin =
+            matches!(scope, Scope::Read | Scope::Act) && self.0 & Scope::Admin.bit() != 0;
+        through_admin || self.0 & scope.bit() != 0
+    }
+
+    /// The scopes written in the key, in a fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL
+            .into_iter()
+            .filter(move |scope| self.0 & scope.bit() != 0)
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
+    }
+}
+
+impl fmt::Debug for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// A key without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// Number of the key.
+    pub id: u64,
+    /// Name, for people and the audit; at most 256 code points.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it was issued.
+    pub created: Timestamp,
+    /// When it stops being accepted.
+    pub expires: Option<Timestamp>,
+    /// When it was last accepted, to the minute.
+    pub last_used: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked: Option<Timestamp>,
+}
+
+/// A key just issued. `secret` exists nowhere else: the store keeps only its SHA-256.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IssuedKey {
+    /// The key as it will be listed.
+    pub info: KeyInfo,
+    /// The key to hand out, `dfk_…`.
+    pub secret: String,
+}
+
+impl fmt::Debug for IssuedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IssuedKey")
+            .field("info", &self.info)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn admin_includes_read_and_act_but_not_ingest() {
+        let admin: Scopes = [Scope::Admin].into_iter().collect();
+        assert!(admin.grant(Scope::Read) && admin.grant(Scope::Act) && admin.grant(Scope::Admin));
+        assert!(!admin.grant(Scope::Ingest));
+        let read: Scopes = [Scope::Read].into_iter().collect();
+        assert!(read.grant(Scope::Read) && !read.grant(Scope::Act) && !read.grant(Scope::Admin));
+    }
+
+    #[test]
+    fn an_issued_key_does_not_print_its_secret() {
+        let key = IssuedKey {
+            info: KeyInfo {
+                id: 1,
+                name: "desk".into(),
+                scopes: Scopes::default(),
+                created: Timestamp::UNIX_EPOCH,
+                expires: None,
+                last_used: None,
+                revoked: None,
+            },
+            secret: "dfk_secret".into(),
+        };
+        assert!(!format!("{key:?}").contains("dfk_secret"));
+    }
+}

@@ -1,0 +1,196 @@
+//! The closed vocabularies of the interface: states, actions, running modes, protocols, compute types.
+//!
+//! The values are those of Amazon WorkSpaces, upper case, compared without case. A workspace keeps its values as text,
+//! so one that a host loads with a value unknown here keeps it as given.
+
+/// Declares an enum of upper-case names.
+macro_rules! vocabulary {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_meta])* #[doc = concat!("`", $text, "`")] $variant,)* }
+
+        impl $name {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The value as written.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// The value of that name, in any case.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str().eq_ignore_ascii_case(name))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+vocabulary! {
+    /// The state of a workspace.
+    pub enum State {
+        Pending = "PENDING",
+        Available = "AVAILABLE",
+        Impaired = "IMPAIRED",
+        Unhealthy = "UNHEALTHY",
+        Rebooting = "REBOOTING",
+        Starting = "STARTING",
+        Rebuilding = "REBUILDING",
+        Restoring = "RESTORING",
+        Maintenance = "MAINTENANCE",
+        AdminMaintenance = "ADMIN_MAINTENANCE",
+        Terminating = "TERMINATING",
+        Terminated = "TERMINATED",
+        Suspended = "SUSPENDED",
+        Updating = "UPDATING",
+        Stopping = "STOPPING",
+        Stopped = "STOPPED",
+        Error = "ERROR",
+    }
+}
+
+vocabulary! {
+    /// How a workspace runs.
+    pub enum RunningMode {
+        AutoStop = "AUTO_STOP",
+        AlwaysOn = "ALWAYS_ON",
+        Manual = "MANUAL",
+    }
+}
+
+vocabulary! {
+    /// The streaming protocol of a workspace.
+    pub enum Protocol {
+        Pcoip = "PCOIP",
+        Wsp = "WSP",
+    }
+}
+
+vocabulary! {
+    /// A lifecycle action, by the last segment of its path.
+    pub enum Action {
+        Reboot = "RebootWorkSpace",
+        RecoveryReboot = "RecoveryRebootWorkSpace",
+        Rebuild = "RebuildWorkSpace",
+        Restore = "RestoreWorkSpace",
+        Terminate = "TerminateWorkSpace",
+        Start = "StartWorkSpace",
+        ChangeComputeType = "ChangeComputeType",
+    }
+}
+
+/// A compute type known to the interface, in upper case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ComputeType(String);
+
+/// Types named one by one.
+const SINGLE_TYPES: [&str; 11] = [
+    "VALUE",
+    "STANDARD",
+    "PERFORMANCE",
+    "POWER",
+    "POWERPRO",
+    "GRAPHICS",
+    "GRAPHICSPRO",
+    "GRAPHICS_G4DN",
+    "GRAPHICSPRO_G4DN",
+    "GENERALPURPOSE_4XLARGE",
+    "GENERALPURPOSE_8XLARGE",
+];
+
+/// Families: the name alone, or with a size such as `_4XLARGE`.
+const FAMILIES: [&str; 5] = [
+    "GRAPHICS_G6",
+    "GRAPHICS_GR6",
+    "GRAPHICS_G6F",
+    "GRAPHICS_GR6F",
+    "GRAPHICS_G7",
+];
+
+impl ComputeType {
+    /// The type of that name, in any case; `None` when the interface has no such type.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.to_ascii_uppercase();
+        let known = SINGLE_TYPES.contains(&name.as_str())
+            || FAMILIES.iter().any(|family| {
+                name.strip_prefix(family)
+                    .is_some_and(|size| size.is_empty() || is_size(size))
+            });
+        known.then_some(Self(name))
+    }
+
+    /// The name in upper case.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// `_LARGE`, `_XLARGE`, `_2XLARGE`, `_16XLARGE`, …
+fn is_size(suffix: &str) -> bool {
+    let Some(size) = suffix.strip_prefix('_') else {
+        return false;
+    };
+    if size == "LARGE" {
+        return true;
+    }
+    size.strip_suffix("XLARGE")
+        .is_some_and(|count| count.len() <= 2 && count.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compute_types_are_known_in_any_case() {
+        for name in [
+            "value",
+            "GraphicsPro_G4dn",
+            "GRAPHICS_G6_4XLARGE",
+            "graphics_gr6f",
+            "GRAPHICS_G7_LARGE",
+        ] {
+            assert_eq!(
+                ComputeType::named(name).unwrap().as_str(),
+                name.to_ascii_uppercase()
+            );
+        }
+        for name in [
+            "",
+            "HUGE",
+            "GRAPHICS_G8",
+            "GRAPHICS_G6X",
+            "GRAPHICS_G6_",
+            "GRAPHICS_G6_SMALL",
+            " VALUE",
+        ] {
+            assert_eq!(ComputeType::named(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_name_finds_itself() {
+        for state in State::ALL {
+            assert_eq!(State::named(&state.as_str().to_lowercase()), Some(*state));
+        }
+        for action in Action::ALL {
+            assert_eq!(Action::named(action.as_str()), Some(*action));
+        }
+        assert_eq!(RunningMode::named("auto_stop"), Some(RunningMode::AutoStop));
+        assert_eq!(Protocol::named("dcv"), None);
+    }
+}
