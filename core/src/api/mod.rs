@@ -98,7 +98,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
             head,
         } => (route, segments, head),
         Found::MethodNotAllowed(allow) => return problem(&Problem::method_not_allowed(allow)),
-        Found::NotFound => return problem(&Problem::new(Code::NotFound)),
+        Found::Nothing => return problem(&Problem::new(Code::NotFound)),
     };
     let query = RawQuery::new(request.uri().query());
     let key = match auth::authenticate(machine, route.access, request.headers(), query) {
@@ -115,7 +115,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
     };
     match step {
         Step::Done(response) if head => Step::Done(reply::head(response)),
-        step => step,
+        step @ (Step::Done(_) | Step::Write(..)) => step,
     }
 }
 
@@ -154,13 +154,8 @@ fn handle(
 ) -> Result<Step, Problem> {
     auth::authorize(machine, route.access, key.as_ref())?;
     let raw = RawQuery::new(request.uri().query());
-    let query = match request.uri().query() {
-        None => Query::default(),
-        Some(_) => {
-            let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
-            raw.parse(&known).map_err(|error| Problem::from(&error))?
-        }
-    };
+    let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
+    let query = raw.parse(&known).map_err(|error| Problem::from(&error))?;
     check_body(&machine.config.limits, route, request)?;
     let call = Call {
         machine,

@@ -325,7 +325,10 @@ impl Engine {
         let by = Caller::HOST;
         match self.machine().run(Mutation::IssueKey { key, hash, by })? {
             Done::Key(info) => Ok(IssuedKey { info, secret }),
-            other => Err(EngineError::new(
+            other @ (Done::Nothing
+            | Done::Workspace(_)
+            | Done::Handled(_)
+            | Done::Maintained(_)) => Err(EngineError::new(
                 ErrorKind::Internal,
                 format!("issuing a key answered {other:?}"),
             )),
@@ -377,6 +380,10 @@ impl Engine {
 
     /// Commits what waits, unless that is under way; answers how many mutations. For
     /// [`CommitDriver::Host`](crate::CommitDriver::Host): once per turn of the event loop.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "the count is for a host that wants it"
+    )]
     pub fn commit_pending(&self) -> usize {
         self.machine().lead()
     }

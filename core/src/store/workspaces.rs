@@ -303,7 +303,7 @@ fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     let prefix = index_prefix(name);
     let end = after_prefix(&prefix);
     let mut ids = Vec::new();
-    read.scan(table, within_prefix(&prefix, &end), |key, _| {
+    read.scan(table, within_prefix(&prefix, end.as_deref()), |key, _| {
         let id = key.get(prefix.len()..).ok_or_else(damaged)?;
         ids.push(std::str::from_utf8(id).map_err(|_| damaged())?.to_owned());
         Ok(Step::Continue(()))

@@ -80,7 +80,7 @@ impl Tracker {
             match place {
                 Place::Member(name) => path.extend([".", name]),
                 Place::Unknown(name) => path.extend([".", name]),
-                Place::Item(index) => path.push_str(&format!("[{index}]")),
+                Place::Item(index) => path.extend(["[", &index.to_string(), "]"]),
             }
         }
         path
