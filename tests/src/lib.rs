@@ -13,4 +13,5 @@
 
 pub mod conformance;
 pub mod disk;
+pub mod socket;
 pub mod transport;

@@ -46,7 +46,7 @@ macro_rules! areas {
 
 areas! {
     audit bodies compute_types day endings fields holds key_list keys lifecycle methods negotiation operator paging
-    queue requests retention rules stops telemetry users
+    problems queue requests retention rules stops telemetry users
 }
 
 fn calls(cases: &[Case]) -> impl Iterator<Item = &Call> {

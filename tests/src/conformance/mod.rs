@@ -18,6 +18,7 @@ mod methods;
 mod negotiation;
 mod operator;
 mod paging;
+mod problems;
 mod queue;
 mod requests;
 mod retention;
@@ -33,7 +34,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 21] = [
+pub const AREAS: [Area; 22] = [
     ("audit", audit::cases),
     ("bodies", bodies::cases),
     ("compute_types", compute_types::cases),
@@ -48,6 +49,7 @@ pub const AREAS: [Area; 21] = [
     ("negotiation", negotiation::cases),
     ("operator", operator::cases),
     ("paging", paging::cases),
+    ("problems", problems::cases),
     ("queue", queue::cases),
     ("requests", requests::cases),
     ("retention", retention::cases),
