@@ -13,5 +13,6 @@
 
 pub mod conformance;
 pub mod disk;
+pub mod model;
 pub mod socket;
 pub mod transport;

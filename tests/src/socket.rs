@@ -33,7 +33,8 @@ fn exchange(address: SocketAddr, request: &Request<Bytes>) -> io::Result<Respons
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
     if answer.is_empty() {
-        sent.and(read.map(|_| ()))?;
+        sent?;
+        read?;
     }
     parse(&answer, request.method() == http::Method::HEAD)
 }
