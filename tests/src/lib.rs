@@ -1,3 +1,4 @@
 //! Being built.
 
+pub mod fuzzing;
 pub mod tidy;

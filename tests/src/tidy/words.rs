@@ -133,7 +133,8 @@ pub fn forbidden(files: &[Source], names: &[&str], exempt: &[Exempt]) -> Vec<Str
                 match exception.and_then(|at| needed.get_mut(at)) {
                     Some(needed) => *needed = true,
                     None => {
-                        violations.push(format!("{}:{line}: core may not name `{name}`", file.path));
+                        violations
+                            .push(format!("{}:{line}: core may not name `{name}`", file.path));
                     }
                 }
             }
