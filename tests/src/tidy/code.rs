@@ -18,6 +18,12 @@ pub fn code_of(text: &str) -> String {
     out
 }
 
+/// `code` up to its inline test module, which may use what the rest may not.
+pub(super) fn without_tests(code: &str) -> &str {
+    let end = code.find("#[cfg(test)]\nmod ");
+    end.and_then(|end| code.get(..end)).unwrap_or(code)
+}
+
 /// The identifiers, `::` and single characters of `code`, each with its line, counted from 1.
 pub(super) fn tokens(code: &str) -> Vec<(usize, &str)> {
     let mut tokens = Vec::new();

@@ -56,9 +56,13 @@ fn backticked(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
+/// `name` is a function anywhere, `area::name` one in a file `area.rs`.
 fn has_function(tree: &Tree, name: &str) -> bool {
+    let (area, name) = name.split_once("::").unwrap_or(("", name));
+    let file_name = format!("/{area}.rs");
     let heads = [format!("fn {name}("), format!("fn {name}<")];
     tree.rust()
+        .filter(|file| area.is_empty() || file.path.ends_with(&file_name))
         .any(|file| heads.iter().any(|head| file.code.contains(head)))
 }
 
@@ -218,6 +222,14 @@ mod tests {
         assert_eq!(count("| paths | case-blind | `paths_are_case_blind` |"), 0);
         assert_eq!(count("| paths | case-blind | `no_such_test` |"), 1);
         assert_eq!(count("| paths | case-blind | by reading |"), 1);
+        assert_eq!(
+            count("| paths | case-blind | `a::paths_are_case_blind` |"),
+            0
+        );
+        assert_eq!(
+            count("| paths | case-blind | `b::paths_are_case_blind` |"),
+            1
+        );
         assert_eq!(count(""), 1);
     }
 
