@@ -13,7 +13,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["config"],
     &["domain", "store"],
     &["mutation", "view"],
-    &["wire"],
+    &["machine", "wire"],
     &["api"],
     &["engine"],
     &["lib"],
