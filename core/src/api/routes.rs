@@ -309,7 +309,13 @@ const fn stats(
         answer,
         problems: match body {
             RequestBody::Record(_) => &[Code::QueueFull],
-            _ => &[],
+            RequestBody::None
+            | RequestBody::Batch
+            | RequestBody::Workspace
+            | RequestBody::Workspaces
+            | RequestBody::Hold
+            | RequestBody::NewKey
+            | RequestBody::ActionFailure => &[],
         },
     }
 }
