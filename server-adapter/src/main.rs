@@ -1,2 +1,2 @@
-//! Being built.
+//! x
 fn main() {}
