@@ -40,18 +40,14 @@ pub(crate) struct Held<'a> {
 ///
 /// A body longer than `bytes_max` is answered as one of `bytes_max + 1` bytes, whatever they are: the engine refuses it by its
 /// length, after the checks that come before that. One that declares such a length is not read at all.
-pub(crate) async fn read<'a>(
+pub(crate) async fn read(
     mut body: Incoming,
     bytes_max: usize,
-    budget: &'a Budget,
-) -> hyper::Result<Held<'a>> {
+    budget: &Budget,
+) -> hyper::Result<Held<'_>> {
     let declared = body.size_hint();
     if declared.lower() > bytes_max as u64 {
-        return Ok(Held {
-            bytes: too_long(bytes_max),
-            cut: true,
-            _share: None,
-        });
+        return Ok(held(too_long(bytes_max), true, None));
     }
     let expected = declared
         .upper()

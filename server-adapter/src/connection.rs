@@ -140,12 +140,12 @@ async fn through_engine(
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, bytes_max, &shared.budget);
     match timeout(shared.options.body_timeout, reading).await {
-        Ok(Ok(held)) => {
-            if held.cut {
+        Ok(Ok(whole)) => {
+            if whole.cut {
                 progress.cut();
             }
-            // `held` goes on holding the body's share of the budget until the engine has answered.
-            let request = Request::from_parts(head, held.bytes.clone());
+            // `whole` goes on holding the body's share of the budget until the engine has answered.
+            let request = Request::from_parts(head, whole.bytes.clone());
             shared.engine.call(request).await
         }
         // The framing of the body is broken, or the client is gone and nobody reads the answer.

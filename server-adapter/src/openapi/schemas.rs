@@ -42,7 +42,7 @@ pub(super) fn all() -> Map<String, Value> {
     put("TelemetryLine", telemetry_line());
     put("WorkSpaceDetails", workspace_details());
     put("Problem", problem());
-    for (name, schema) in information().into_iter().chain(operator()) {
+    for (name, schema) in [information(), operator(), keys()].concat() {
         put(name, schema);
     }
     schemas
@@ -246,34 +246,15 @@ fn information() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What the operator surface takes and answers.
+/// What the operator surface takes and answers, keys apart.
 fn operator() -> Vec<(&'static str, Value)> {
-    let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
-    let scopes = json!({"type": "array", "items": {"enum": scopes}, "minItems": 1});
     let actions: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
-    let text = json!({"type": "string", "minLength": 1, "maxLength": TEXT_MAX});
-    let optional_text = json!({"type": ["string", "null"], "maxLength": TEXT_MAX});
     let line = json!({"type": "integer", "minimum": 1});
     let errors = json!({
         "type": "array",
         "maxItems": LINE_ERRORS_MAX,
         "items": closed(&json!({"line": line, "message": {"type": "string"}})),
     });
-    let key = json!({
-        "id": count(),
-        "name": text,
-        "scopes": scopes,
-        "created": time(),
-        "expires": nullable_time(),
-        "lastUsed": nullable_time(),
-        "revoked": nullable_time(),
-    });
-    let mut issued = key.clone();
-    set(
-        &mut issued,
-        "key",
-        json!({"type": "string", "description": "Shown only here."}),
-    );
     vec![
         (
             "Upserted",
@@ -297,7 +278,7 @@ fn operator() -> Vec<(&'static str, Value)> {
             json!({
                 "type": "object",
                 "required": ["matter"],
-                "properties": {"matter": text, "reason": optional_text},
+                "properties": {"matter": name(), "reason": remark()},
             }),
         ),
         (
@@ -321,7 +302,7 @@ fn operator() -> Vec<(&'static str, Value)> {
                 "type": "object",
                 "properties": {
                     "state": {"enum": ["ERROR", "UNHEALTHY"], "default": "ERROR"},
-                    "detail": optional_text,
+                    "detail": remark(),
                 },
             }),
         ),
@@ -333,16 +314,49 @@ fn operator() -> Vec<(&'static str, Value)> {
                 "litigationHold": nullable("LitigationHold"),
             })),
         ),
+    ]
+}
+
+/// Keys, asked for, listed and issued.
+fn keys() -> Vec<(&'static str, Value)> {
+    let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    let scopes = json!({"type": "array", "items": {"enum": scopes}, "minItems": 1});
+    let key = json!({
+        "id": count(),
+        "name": name(),
+        "scopes": scopes,
+        "created": time(),
+        "expires": nullable_time(),
+        "lastUsed": nullable_time(),
+        "revoked": nullable_time(),
+    });
+    let mut issued = key.clone();
+    set(
+        &mut issued,
+        "key",
+        json!({"type": "string", "description": "Shown only here."}),
+    );
+    vec![
         (
             "NewKey",
             json!({
                 "type": "object",
                 "required": ["name", "scopes"],
-                "properties": {"name": text, "scopes": scopes, "expires": nullable_time()},
+                "properties": {"name": name(), "scopes": scopes, "expires": nullable_time()},
             }),
         ),
         ("Key", closed(&key)),
         ("Keys", closed(&json!({"keys": array_of("Key")}))),
         ("IssuedKey", closed(&issued)),
     ]
+}
+
+/// A required short text.
+fn name() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": TEXT_MAX})
+}
+
+/// An optional short text.
+fn remark() -> Value {
+    json!({"type": ["string", "null"], "maxLength": TEXT_MAX})
 }
