@@ -111,20 +111,20 @@ mod tests {
     #[test]
     fn anything_else_is_none() {
         for path in [
-            "",
-            "/",
             "/api",
             "/operator/workspaces/a/b",
             "/operator/actions//fail",
+            "*",
         ] {
-            assert_eq!(
-                label(&Method::PATCH, path),
-                if path.len() < 2 { "root" } else { "none" },
-                "{path}"
-            );
+            assert_eq!(label(&Method::POST, path), "none", "{path}");
         }
-        assert_eq!(label(&Method::POST, "/operator/actions//fail"), "none");
-        assert_eq!(label(&Method::HEAD, "/api/Stats/Test"), "test");
         assert_eq!(label(&Method::PUT, "/api/Stats/Test"), "none");
+    }
+
+    #[test]
+    fn head_asks_for_what_get_asks_for() {
+        assert_eq!(label(&Method::HEAD, "/api/Stats/Test"), "test");
+        assert_eq!(label(&Method::HEAD, "/LIVEZ/"), "livez");
+        assert_eq!(label(&Method::GET, "/"), "root");
     }
 }

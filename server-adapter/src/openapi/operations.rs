@@ -176,11 +176,13 @@ fn request_body(body: RequestBody) -> Option<Value> {
     }}))
 }
 
-/// A media type object for NDJSON, which JSON Schema cannot describe as a whole.
+/// A media type object for NDJSON: a text whose every line is of the schema.
 fn lines(schema: &str) -> Value {
     json!({"schema": {
         "type": "string",
-        "description": format!("One JSON object a line, each a {schema}."),
+        "description": "One JSON object a line.",
+        "contentMediaType": "application/json",
+        "contentSchema": schemas::reference(schema),
     }})
 }
 
