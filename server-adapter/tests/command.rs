@@ -1,6 +1,10 @@
 //! The command `deskfleet`, run as people run it.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
 
 mod client;
 
@@ -97,7 +101,7 @@ impl Served {
         let mut said = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
-            let line = lines.next().expect("it says where it listens").unwrap();
+            let line = lines.next().unwrap().unwrap();
             said.push_str(&line);
             said.push('\n');
             if let Some((_, address)) = line.split_once(" at http://") {

@@ -355,7 +355,7 @@ fn the_access_log_has_no_query_and_no_key() {
     let log = Arc::clone(&lines);
     let options = ServerOptions {
         access_log: Some(Arc::new(move |line: &str| {
-            log.lock().unwrap().push(line.to_owned())
+            log.lock().unwrap().push(line.to_owned());
         })),
         ..Default::default()
     };
