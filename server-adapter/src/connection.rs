@@ -139,19 +139,21 @@ async fn through_engine(
     let (head, body) = request.into_parts();
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, bytes_max, &shared.budget);
-    match timeout(shared.options.body_timeout, reading).await {
+    let refused = match timeout(shared.options.body_timeout, reading).await {
         Ok(Ok(whole)) => {
             if whole.cut {
                 progress.cut();
             }
             // `whole` goes on holding the body's share of the budget until the engine has answered.
             let request = Request::from_parts(head, whole.bytes.clone());
-            shared.engine.call(request).await
+            return shared.engine.call(request).await;
         }
         // The framing of the body is broken, or the client is gone and nobody reads the answer.
-        Ok(Err(_)) => refusal(StatusCode::BAD_REQUEST),
-        Err(_) => refusal(StatusCode::REQUEST_TIMEOUT),
-    }
+        Ok(Err(_)) => StatusCode::BAD_REQUEST,
+        Err(_) => StatusCode::REQUEST_TIMEOUT,
+    };
+    progress.cut();
+    refusal(refused)
 }
 
 /// A refusal of a request that never became one: without a body, and the connection ends.

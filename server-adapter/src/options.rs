@@ -9,7 +9,8 @@ use crate::metrics::Metrics;
 /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Connections served at once; more wait in the listener's backlog. Default 1024.
+    /// Connections served at once; more wait in the listener's backlog. Default 1000: with the store's own files that is below
+    /// the 1024 open files that many systems allow a process.
     pub connections_max: usize,
     /// Bytes of request bodies held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
     /// the engine's largest body where it is less. Default 64 MiB.
@@ -36,7 +37,7 @@ pub struct ServerOptions {
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
-            connections_max: 1024,
+            connections_max: 1000,
             bodies_bytes_max: 64 * 1024 * 1024,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
