@@ -8,6 +8,8 @@ use std::fmt;
 pub enum ErrorKind {
     /// A parameter or a value breaks a documented rule (400 `InvalidParameter`).
     InvalidParameter,
+    /// A good key that lacks the right (403 `InsufficientScope`).
+    InsufficientScope,
     /// No such workspace, or the account does not own it (404 `WorkSpaceNotFound`).
     WorkSpaceNotFound,
     /// Nobody of that name (404 `UserNotFound`).
@@ -44,6 +46,33 @@ pub enum ErrorKind {
     Internal,
 }
 
+impl ErrorKind {
+    /// The code a client is told, and the audit keeps.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::InvalidParameter => "InvalidParameter",
+            Self::InsufficientScope => "InsufficientScope",
+            Self::WorkSpaceNotFound => "WorkSpaceNotFound",
+            Self::UserNotFound => "UserNotFound",
+            Self::NotFound => "NotFound",
+            Self::InvalidResourceState => "InvalidResourceState",
+            Self::OperationInProgress => "OperationInProgress",
+            Self::LitigationHold => "LitigationHold",
+            Self::AmbiguousWorkSpace => "AmbiguousWorkSpace",
+            Self::UnsupportedConfiguration => "UnsupportedConfiguration",
+            Self::QueueFull => "QueueFull",
+            Self::StorageUnavailable => "StorageUnavailable",
+            Self::LowDisk => "LowDisk",
+            Self::ForeignFile
+            | Self::NewerFormat
+            | Self::AlreadyOpen
+            | Self::Corrupted
+            | Self::Configuration
+            | Self::Internal => "Internal",
+        }
+    }
+}
+
 /// A failure, with a sentence for a person and its cause.
 ///
 /// `Display` prints one level; walk [`Error::source`] for the causes.
@@ -51,6 +80,8 @@ pub enum ErrorKind {
 pub struct EngineError {
     kind: ErrorKind,
     context: String,
+    /// The parameter that was wrong, of an [`ErrorKind::InvalidParameter`].
+    parameter: Option<&'static str>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -60,7 +91,24 @@ impl EngineError {
         Self {
             kind,
             context: context.into(),
+            parameter: None,
             source: None,
+        }
+    }
+
+    /// A value that breaks a rule, in the named parameter.
+    pub(crate) fn invalid(parameter: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            parameter: Some(parameter),
+            ..Self::new(ErrorKind::InvalidParameter, message)
+        }
+    }
+
+    /// This error for one more of those who wait for the same transaction; its cause stays with the first.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            parameter: self.parameter,
+            ..Self::new(self.kind, self.context.clone())
         }
     }
 
@@ -73,6 +121,7 @@ impl EngineError {
         Self {
             kind,
             context: context.into(),
+            parameter: None,
             source: Some(source.into()),
         }
     }
@@ -81,6 +130,12 @@ impl EngineError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// The parameter or field that was wrong, where one was.
+    #[must_use]
+    pub fn parameter(&self) -> Option<&'static str> {
+        self.parameter
     }
 
     /// The sentence [`fmt::Display`] prints.

@@ -1,15 +1,28 @@
-//! skeleton
+//! A fleet of virtual desktops inside your process: inventory, lifecycle actions and telemetry of thousands of
+//! workspaces, behind one fixed HTTP interface.
+//!
+//! [`Engine`] maps HTTP-shaped requests to answers over an embedded redb store. It knows no runtime, no socket, no
+//! environment and no clock of its own: [`Engine::handle`] blocks, [`Engine::call`] is a plain future, and the typed
+//! methods need no URLs. A 200 means that what the request wrote is on disk.
+//!
+//! # Features
+//! - `tower`: `tower_service::Service` for [`Engine`].
 
 mod api;
 mod clock;
 mod config;
+mod domain;
 mod engine;
 mod error;
 pub mod limits;
+mod machine;
 mod model;
+mod mutation;
 mod observer;
 mod random;
+mod store;
 mod timestamp;
+mod view;
 mod wire;
 
 pub use api::routes::{
@@ -17,11 +30,24 @@ pub use api::routes::{
 };
 pub use clock::{Clock, ManualClock};
 pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDays};
-pub use engine::*;
+#[cfg(feature = "tower")]
+pub use engine::ServiceFuture;
+pub use engine::{Engine, EngineBuilder, ResponseFuture, WorkspacePage};
 pub use error::{EngineError, ErrorKind, Result};
 pub use limits::Limits;
-pub use model::*;
+pub use model::{
+    Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
+    FailedState, FieldKind, FieldSpec, FieldValue, Fields, IssuedKey, KeyInfo, LitigationHold,
+    NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record,
+    RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, Stream, Workspace,
+    WorkspaceView,
+};
 pub use observer::{Event, Observer};
 pub use redb::StorageBackend;
+pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use view::activity::ActivityView;
+pub use view::history::HistoryPage;
+pub use view::user::UserView;
+pub use view::workspaces::WorkspaceFilter;
 pub use wire::problem::Code;

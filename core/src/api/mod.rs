@@ -1,1 +1,396 @@
+//! From a request to an answer: route, key, query, handler.
+
+mod actions;
+pub(crate) mod auth;
+mod information;
+pub(crate) mod operator;
+pub(crate) mod router;
 pub(crate) mod routes;
+mod stats;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response};
+
+use crate::error::{EngineError, ErrorKind};
+use crate::limits::Limits;
+use crate::machine::Machine;
+use crate::model::{AuditAction, KeyInfo};
+use crate::mutation::{Caller, Done, Mutation, Outcome, Refused};
+use crate::observer::Event;
+use crate::wire::body::LineError;
+use crate::wire::problem::{Code, Problem};
+use crate::wire::query::{Query, RawQuery};
+use crate::wire::{accept, reply, trace};
+
+use router::{Found, Router};
+use routes::{Endpoint, RequestBody, Route};
+
+/// What a handler decides.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// The answer.
+    Done(Response<Bytes>),
+    /// The answer waits until these are durable.
+    Write(Vec<Mutation>, Then),
+}
+
+/// The answer once everything is durable. Where a mutation was refused, the first refusal is the answer instead.
+#[derive(Debug)]
+pub(crate) enum Then {
+    Empty,
+    Removed(String),
+    Workspace,
+    /// The secret of the key.
+    IssuedKey(String),
+    Lines {
+        done: &'static str,
+        count: u64,
+        errors: Vec<LineError>,
+    },
+    /// The call was refused before; what is durable now is its audit row.
+    Refused(Box<Problem>),
+}
+
+/// A request on its way to a handler.
+pub(crate) struct Call<'c> {
+    pub(crate) machine: &'c Machine,
+    pub(crate) route: &'static Route,
+    pub(crate) headers: &'c HeaderMap,
+    pub(crate) body: &'c Bytes,
+    pub(crate) query: Query<'c>,
+    pub(crate) segments: Vec<String>,
+    pub(crate) key: Option<KeyInfo>,
+}
+
+impl Call<'_> {
+    /// The first `{name}` of the path.
+    pub(crate) fn segment(&self) -> &str {
+        self.segments.first().map_or("", String::as_str)
+    }
+
+    /// The first `{name}` of the path as a number.
+    pub(crate) fn number(&self) -> Result<u64, Problem> {
+        self.segment()
+            .parse()
+            .map_err(|_| Problem::new(Code::NotFound))
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        Caller {
+            key_name: self.key.as_ref().map(|key| key.name.clone()),
+        }
+    }
+}
+
+/// Answers a request, or says what must be durable first.
+pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Step {
+    let problem = |problem: &Problem| {
+        let trace_id = trace_id(machine, request.headers().get(TRACEPARENT));
+        Step::Done(reply::problem(problem, &trace_id))
+    };
+    if let Err(too_large) = check_head(&machine.config.limits, request) {
+        return problem(&too_large);
+    }
+    let (route, segments, head) = match router.find(request.method(), request.uri().path()) {
+        Found::Route {
+            route,
+            segments,
+            head,
+        } => (route, segments, head),
+        Found::MethodNotAllowed(allow) => return problem(&Problem::method_not_allowed(allow)),
+        Found::NotFound => return problem(&Problem::new(Code::NotFound)),
+    };
+    let query = RawQuery::new(request.uri().query());
+    let key = match auth::authenticate(machine, route.access, request.headers(), query) {
+        Ok(key) => key,
+        Err(refused) => return problem(&refused),
+    };
+    let step = handle(machine, route, request, segments.clone(), key.clone());
+    let step = match step {
+        Ok(step) => step,
+        Err(refused) => match audited(route.endpoint) {
+            Some(action) => refuse(action, refused, query, segments, key),
+            None => problem(&refused),
+        },
+    };
+    match step {
+        Step::Done(response) if head => Step::Done(reply::head(response)),
+        step => step,
+    }
+}
+
+/// The header a trace id is taken from.
+pub(crate) const TRACEPARENT: &str = "traceparent";
+
+fn trace_id(machine: &Machine, traceparent: Option<&HeaderValue>) -> String {
+    trace::trace_id(
+        traceparent.map(HeaderValue::as_bytes),
+        &machine.trace_random,
+    )
+}
+
+fn check_head(limits: &Limits, request: &Request<Bytes>) -> Result<(), Problem> {
+    let uri = request.uri();
+    let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
+    if target > limits.uri_bytes {
+        return Err(Problem::new(Code::UriTooLong));
+    }
+    let headers = request
+        .headers()
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len());
+    if headers.sum::<usize>() > limits.headers_bytes {
+        return Err(Problem::new(Code::HeadersTooLarge));
+    }
+    Ok(())
+}
+
+fn handle(
+    machine: &Machine,
+    route: &'static Route,
+    request: &Request<Bytes>,
+    segments: Vec<String>,
+    key: Option<KeyInfo>,
+) -> Result<Step, Problem> {
+    auth::authorize(machine, route.access, key.as_ref())?;
+    let raw = RawQuery::new(request.uri().query());
+    let query = match request.uri().query() {
+        None => Query::default(),
+        Some(_) => {
+            let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
+            raw.parse(&known).map_err(|error| Problem::from(&error))?
+        }
+    };
+    check_body(&machine.config.limits, route, request)?;
+    let call = Call {
+        machine,
+        route,
+        headers: request.headers(),
+        body: request.body(),
+        query,
+        segments,
+        key,
+    };
+    run(&call).map_err(|failure| match failure {
+        Failure::Problem(problem) => problem,
+        Failure::Engine(error) => {
+            report(machine, &error);
+            Problem::from(&error)
+        }
+    })
+}
+
+/// A handler's failure: one found in the request, or one from below.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Problem(Problem),
+    Engine(EngineError),
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+type Handled = Result<Step, Failure>;
+
+fn run(call: &Call<'_>) -> Handled {
+    match call.route.endpoint {
+        Endpoint::GetUserInformation => information::get_user_information(call),
+        Endpoint::Get24HourActivity => information::get_24_hour_activity(call),
+        Endpoint::GetAdminActivity => information::get_admin_activity(call),
+        Endpoint::RemoveWorkSpaceDbEntry => Ok(information::remove_work_space_db_entry(call)),
+        Endpoint::GetAllWorkSpaces => information::get_all_work_spaces(call),
+        Endpoint::GetWorkSpacesOnLitigationHold => {
+            information::get_work_spaces_on_litigation_hold(call)
+        }
+        Endpoint::Act(action) => Ok(actions::act(call, action)),
+        Endpoint::Post(stream) => stats::post(call, stream),
+        Endpoint::Test => Ok(Step::Done(reply::empty())),
+        Endpoint::QueueCount => Ok(stats::queue_count(call)),
+        Endpoint::ListWorkspaces => operator::list_workspaces(call),
+        Endpoint::PutWorkspaces => operator::put_workspaces(call),
+        Endpoint::GetWorkspace => operator::get_workspace(call),
+        Endpoint::PutWorkspace => operator::put_workspace(call),
+        Endpoint::PlaceHold => operator::place_hold(call),
+        Endpoint::ReleaseHold => Ok(operator::release_hold(call)),
+        Endpoint::PostBatch => Ok(operator::post_batch(call)),
+        Endpoint::History(stream) => operator::history(call, stream),
+        Endpoint::ListActions => operator::list_actions(call),
+        Endpoint::CompleteAction => operator::complete_action(call),
+        Endpoint::FailAction => operator::fail_action(call),
+        Endpoint::ListKeys => operator::list_keys(call),
+        Endpoint::IssueKey => operator::issue_key(call),
+        Endpoint::RevokeKey => operator::revoke_key(call),
+    }
+}
+
+/// The most that is read of a request's body.
+pub(crate) fn body_bytes_max(limits: &Limits, body: RequestBody) -> usize {
+    use crate::model::Stream;
+    match body {
+        RequestBody::None => 0,
+        RequestBody::Record(Stream::Processes) => limits.processes_body_bytes,
+        RequestBody::Record(Stream::Stats | Stream::Activity | Stream::Startup)
+        | RequestBody::Workspace
+        | RequestBody::Hold
+        | RequestBody::NewKey
+        | RequestBody::ActionFailure => limits.record_body_bytes,
+        RequestBody::Batch | RequestBody::Workspaces => limits.batch_body_bytes,
+    }
+}
+
+fn check_body(limits: &Limits, route: &Route, request: &Request<Bytes>) -> Result<(), Problem> {
+    let body = request.body();
+    let json = match route.body {
+        // Ignored; and bulk bodies tell by themselves what they are.
+        RequestBody::None => return Ok(()),
+        RequestBody::Batch | RequestBody::Workspaces => true,
+        RequestBody::ActionFailure if body.is_empty() => true,
+        RequestBody::Record(_)
+        | RequestBody::Workspace
+        | RequestBody::Hold
+        | RequestBody::NewKey
+        | RequestBody::ActionFailure => accept::is_json(request.headers()),
+    };
+    if !json {
+        return Err(Problem::detailed(
+            Code::UnsupportedMediaType,
+            "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
+        ));
+    }
+    let max = body_bytes_max(limits, route.body);
+    if body.len() > max {
+        let said = format!("The body is larger than {max} bytes.");
+        return Err(Problem::detailed(Code::PayloadTooLarge, said));
+    }
+    Ok(())
+}
+
+/// What the audit calls a call of this endpoint; `None`: its refusals are not audited.
+fn audited(endpoint: Endpoint) -> Option<AuditAction> {
+    match endpoint {
+        Endpoint::Act(action) => Some(AuditAction::Lifecycle(action)),
+        Endpoint::RemoveWorkSpaceDbEntry => Some(AuditAction::RemoveWorkspace),
+        Endpoint::PlaceHold => Some(AuditAction::PlaceHold),
+        Endpoint::ReleaseHold => Some(AuditAction::ReleaseHold),
+        Endpoint::IssueKey => Some(AuditAction::IssueKey),
+        Endpoint::RevokeKey => Some(AuditAction::RevokeKey),
+        Endpoint::GetUserInformation
+        | Endpoint::Get24HourActivity
+        | Endpoint::GetAdminActivity
+        | Endpoint::GetAllWorkSpaces
+        | Endpoint::GetWorkSpacesOnLitigationHold
+        | Endpoint::Post(_)
+        | Endpoint::Test
+        | Endpoint::QueueCount
+        | Endpoint::ListWorkspaces
+        | Endpoint::PutWorkspaces
+        | Endpoint::GetWorkspace
+        | Endpoint::PutWorkspace
+        | Endpoint::PostBatch
+        | Endpoint::History(_)
+        | Endpoint::ListActions
+        | Endpoint::CompleteAction
+        | Endpoint::FailAction
+        | Endpoint::ListKeys => None,
+    }
+}
+
+/// Has the audit row of a refusal written before it is answered.
+fn refuse(
+    action: AuditAction,
+    problem: Problem,
+    query: RawQuery<'_>,
+    segments: Vec<String>,
+    key: Option<KeyInfo>,
+) -> Step {
+    let found = |name: &str| query.find(name).map(std::borrow::Cow::into_owned);
+    let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
+    let segment = segments.into_iter().next().filter(|_| on_workspace);
+    let row = Box::new(Refused {
+        action,
+        code: problem.code.as_str(),
+        workspace_id: segment.or_else(|| found("workSpaceId")),
+        requester: found("requester"),
+    });
+    let by = Caller {
+        key_name: key.map(|key| key.name),
+    };
+    Step::Write(
+        vec![Mutation::Refuse { row, by }],
+        Then::Refused(Box::new(problem)),
+    )
+}
+
+/// The answer, once the outcome of every mutation is there.
+pub(crate) fn finish(
+    machine: &Machine,
+    traceparent: Option<&HeaderValue>,
+    outcomes: impl IntoIterator<Item = Outcome>,
+    then: Then,
+) -> Response<Bytes> {
+    match finished(outcomes, then) {
+        Ok(response) => response,
+        Err(failure) => {
+            let problem = match failure {
+                Failure::Problem(problem) => problem,
+                Failure::Engine(error) => {
+                    report(machine, &error);
+                    Problem::from(&error)
+                }
+            };
+            reply::problem(&problem, &trace_id(machine, traceparent))
+        }
+    }
+}
+
+fn finished(
+    outcomes: impl IntoIterator<Item = Outcome>,
+    then: Then,
+) -> Result<Response<Bytes>, Failure> {
+    let mut last = Done::Nothing;
+    for outcome in outcomes {
+        last = outcome?;
+    }
+    let unexpected = || {
+        EngineError::new(
+            ErrorKind::Internal,
+            "a mutation answered something unexpected",
+        )
+    };
+    Ok(match (then, last) {
+        (Then::Empty, _) => reply::empty(),
+        (Then::Removed(id), _) => reply::ok(reply::JSON, reply::removed(&id)),
+        (Then::Workspace, Done::Workspace(view)) => {
+            reply::ok(reply::JSON, reply::workspace_view(&view))
+        }
+        (Then::IssuedKey(secret), Done::Key(info)) => {
+            reply::created(reply::issued_key(&crate::model::IssuedKey { info, secret }))
+        }
+        (
+            Then::Lines {
+                done,
+                count,
+                errors,
+            },
+            _,
+        ) => reply::ok(reply::JSON, reply::lines(done, count, &errors)),
+        (Then::Refused(problem), _) => return Err(Failure::Problem(*problem)),
+        (Then::Workspace | Then::IssuedKey(_), _) => return Err(unexpected().into()),
+    })
+}
+
+/// Tells the host of what the caller is not told.
+fn report(machine: &Machine, error: &EngineError) {
+    if Code::from(error.kind()) == Code::Internal {
+        machine.observe(&Event::Internal { error });
+    }
+}

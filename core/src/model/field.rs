@@ -105,7 +105,7 @@ pub trait Fields {
 }
 
 /// A Rust type that can stand in a record's table.
-pub(super) trait FieldType {
+pub(crate) trait FieldType {
     const KIND: FieldKind;
     const NULLABLE: bool = false;
     fn get(&self) -> Option<FieldValue<'_>>;
@@ -204,19 +204,19 @@ impl From<&f64> for FieldValue<'_> {
 macro_rules! record {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident {
+        $visibility:vis struct $name:ident {
             $($(#[$field_meta:meta])* $field:ident: $type:ty = $wire:literal $(max $max:expr)?,)*
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Default)]
-        pub struct $name {
-            $($(#[$field_meta])* pub $field: $type,)*
+        $visibility struct $name {
+            $($(#[$field_meta])* $visibility $field: $type,)*
         }
 
         impl $name {
             /// The record's table: the fields in the order of the interface document.
-            pub const FIELDS: &'static [$crate::model::FieldSpec] = &[
+            $visibility const FIELDS: &'static [$crate::model::FieldSpec] = &[
                 $($crate::model::FieldSpec {
                     name: $wire,
                     kind: <$type as $crate::model::field::FieldType>::KIND,
@@ -267,4 +267,4 @@ macro_rules! length_max {
     };
 }
 
-pub(super) use {length_max, record};
+pub(crate) use {length_max, record};

@@ -2,13 +2,15 @@
 
 mod activity;
 mod audit;
-mod field;
+pub(crate) mod field;
 mod hold;
 mod key;
 mod processes;
+mod request;
 mod startup;
 mod stats;
 mod stream;
+mod username;
 mod vocabulary;
 mod workspace;
 
@@ -18,8 +20,11 @@ pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable};
 pub use hold::LitigationHold;
 pub use key::{IssuedKey, KeyInfo, Scope, Scopes};
 pub use processes::{ProcessItem, ProcessReport};
+pub use request::{ActionRequest, FailedState, NewKey};
 pub use startup::StartupRecord;
 pub use stats::StatsRecord;
 pub use stream::{Received, Record, Stream};
+pub(crate) use stream::{history_order, without_repetitions};
+pub(crate) use username::user_key;
 pub use vocabulary::{Action, ComputeType, Protocol, RunningMode, State};
 pub use workspace::{PendingAction, Workspace, WorkspaceView};

@@ -1,1 +1,10 @@
+//! HTTP shapes: queries, bodies, replies, problems. What is below this floor knows nothing of them.
+
+pub(crate) mod accept;
+pub(crate) mod body;
+pub(crate) mod json;
 pub(crate) mod problem;
+pub(crate) mod query;
+pub(crate) mod record;
+pub(crate) mod reply;
+pub(crate) mod trace;

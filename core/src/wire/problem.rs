@@ -1,5 +1,9 @@
 //! The only map from failures to statuses: RFC 9457 problem bodies.
 
+use crate::error::{EngineError, ErrorKind};
+
+use super::json::Json;
+
 /// A `code` of a problem body; the strings are contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
@@ -83,5 +87,244 @@ impl Code {
             Self::Internal => 500,
             Self::QueueFull | Self::StorageUnavailable | Self::LowDisk => 503,
         }
+    }
+}
+
+impl From<ErrorKind> for Code {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidParameter => Self::InvalidParameter,
+            ErrorKind::InsufficientScope => Self::InsufficientScope,
+            ErrorKind::WorkSpaceNotFound => Self::WorkSpaceNotFound,
+            ErrorKind::UserNotFound => Self::UserNotFound,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::InvalidResourceState => Self::InvalidResourceState,
+            ErrorKind::OperationInProgress => Self::OperationInProgress,
+            ErrorKind::LitigationHold => Self::LitigationHold,
+            ErrorKind::AmbiguousWorkSpace => Self::AmbiguousWorkSpace,
+            ErrorKind::UnsupportedConfiguration => Self::UnsupportedConfiguration,
+            ErrorKind::QueueFull => Self::QueueFull,
+            ErrorKind::StorageUnavailable => Self::StorageUnavailable,
+            ErrorKind::LowDisk => Self::LowDisk,
+            ErrorKind::ForeignFile
+            | ErrorKind::NewerFormat
+            | ErrorKind::AlreadyOpen
+            | ErrorKind::Corrupted
+            | ErrorKind::Configuration
+            | ErrorKind::Internal => Self::Internal,
+        }
+    }
+}
+
+/// A failure as a client sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) code: Code,
+    detail: Option<String>,
+    /// Field and message, in the order found.
+    errors: Vec<(String, String)>,
+    /// The exact `Allow` of a 405.
+    pub(crate) allow: Option<String>,
+    /// Seconds to wait, of a 429 and the 503s.
+    pub(crate) retry_after: Option<u32>,
+}
+
+/// Seconds after which a full queue is worth another try.
+const RETRY_QUEUE_SECONDS: u32 = 1;
+/// Seconds after which a store that failed is worth another try.
+const RETRY_STORAGE_SECONDS: u32 = 5;
+
+impl Problem {
+    pub(crate) fn new(code: Code) -> Self {
+        let retry_after = match code {
+            Code::QueueFull => Some(RETRY_QUEUE_SECONDS),
+            Code::StorageUnavailable | Code::LowDisk => Some(RETRY_STORAGE_SECONDS),
+            _ => None,
+        };
+        Self {
+            code,
+            detail: None,
+            errors: Vec::new(),
+            allow: None,
+            retry_after,
+        }
+    }
+
+    pub(crate) fn detailed(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            detail: Some(detail.into()),
+            ..Self::new(code)
+        }
+    }
+
+    /// A validation failure of one field.
+    pub(crate) fn invalid(
+        code: Code,
+        field: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::all_invalid(code, vec![(field.into(), message.into())])
+    }
+
+    /// A validation failure of several fields.
+    pub(crate) fn all_invalid(code: Code, errors: Vec<(String, String)>) -> Self {
+        Self {
+            errors,
+            ..Self::new(code)
+        }
+    }
+
+    pub(crate) fn throttled(seconds: u32) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..Self::detailed(
+                Code::Throttled,
+                "Too many requests with this key; try again later.",
+            )
+        }
+    }
+
+    pub(crate) fn method_not_allowed(allow: String) -> Self {
+        Self {
+            allow: Some(allow),
+            ..Self::new(Code::MethodNotAllowed)
+        }
+    }
+
+    /// The messages alone, for a line of a bulk answer.
+    pub(crate) fn in_one_line(&self) -> String {
+        let errors = self
+            .errors
+            .iter()
+            .map(|(field, message)| format!("{field}: {message}"));
+        errors.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The body: members in the contract's order.
+    pub(crate) fn body(&self, trace_id: &str) -> Vec<u8> {
+        let status = self.code.status();
+        let (section, phrase) = section_and_phrase(status);
+        let title = if self.errors.is_empty() {
+            phrase
+        } else {
+            "One or more validation errors occurred."
+        };
+        let mut json = Json::with_capacity(256);
+        json.object(|object| {
+            object.text("type", section);
+            object.text("title", title);
+            object.integer("status", status);
+            if let Some(detail) = &self.detail {
+                object.text("detail", detail);
+            }
+            if !self.errors.is_empty() {
+                object.member("errors", |json| {
+                    json.object(|object| {
+                        for (field, message) in &self.errors {
+                            object.member(field, |json| {
+                                json.array([message], |json, text| json.text(text))
+                            });
+                        }
+                    });
+                });
+            }
+            object.text("traceId", trace_id);
+            object.text("code", self.code.as_str());
+        });
+        json.finish()
+    }
+}
+
+impl From<&EngineError> for Problem {
+    /// What went wrong inside is never told; what the caller can mend is told in full.
+    fn from(error: &EngineError) -> Self {
+        let code = Code::from(error.kind());
+        match error.kind() {
+            ErrorKind::InvalidParameter => {
+                Self::invalid(code, error.parameter().unwrap_or("query"), error.context())
+            }
+            ErrorKind::InsufficientScope
+            | ErrorKind::WorkSpaceNotFound
+            | ErrorKind::UserNotFound
+            | ErrorKind::NotFound
+            | ErrorKind::InvalidResourceState
+            | ErrorKind::OperationInProgress
+            | ErrorKind::LitigationHold
+            | ErrorKind::AmbiguousWorkSpace
+            | ErrorKind::UnsupportedConfiguration
+            | ErrorKind::QueueFull => Self::detailed(code, error.context()),
+            ErrorKind::StorageUnavailable => Self::detailed(
+                code,
+                "The store cannot be written or read now; try again later.",
+            ),
+            ErrorKind::LowDisk => Self::detailed(
+                code,
+                "The disk is nearly full; nothing is written until space is free.",
+            ),
+            ErrorKind::ForeignFile
+            | ErrorKind::NewerFormat
+            | ErrorKind::AlreadyOpen
+            | ErrorKind::Corrupted
+            | ErrorKind::Configuration
+            | ErrorKind::Internal => Self::new(code),
+        }
+    }
+}
+
+/// The section that defines a status, and its reason phrase.
+fn section_and_phrase(status: u16) -> (&'static str, &'static str) {
+    match status {
+        400 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.1",
+            "Bad Request",
+        ),
+        401 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.2",
+            "Unauthorized",
+        ),
+        403 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.4",
+            "Forbidden",
+        ),
+        404 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.5",
+            "Not Found",
+        ),
+        405 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.6",
+            "Method Not Allowed",
+        ),
+        409 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.10",
+            "Conflict",
+        ),
+        413 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.14",
+            "Content Too Large",
+        ),
+        414 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.15",
+            "URI Too Long",
+        ),
+        415 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.16",
+            "Unsupported Media Type",
+        ),
+        429 => (
+            "https://tools.ietf.org/html/rfc6585#section-4",
+            "Too Many Requests",
+        ),
+        431 => (
+            "https://tools.ietf.org/html/rfc6585#section-5",
+            "Request Header Fields Too Large",
+        ),
+        503 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.6.4",
+            "Service Unavailable",
+        ),
+        _ => (
+            "https://tools.ietf.org/html/rfc9110#section-15.6.1",
+            "Internal Server Error",
+        ),
     }
 }

@@ -1,0 +1,96 @@
+//! Who calls: the API key, where it is carried, and what it grants.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use sha2::{Digest, Sha256};
+
+use crate::error::Result;
+use crate::machine::Machine;
+use crate::model::{KeyInfo, Scope};
+use crate::store::keys::SecretHash;
+use crate::wire::problem::{Code, Problem};
+use crate::wire::query::RawQuery;
+
+use super::routes::Access;
+
+/// What every key begins with, so that a person or a scanner knows one.
+const PREFIX: &str = "dfk_";
+const SECRET_BYTES: usize = 32;
+
+/// A new secret and its hash.
+pub(crate) fn new_secret(machine: &Machine) -> Result<(String, SecretHash)> {
+    let mut bytes = [0; SECRET_BYTES];
+    machine.fill_random(&mut bytes)?;
+    let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+    let hash = hash(&secret);
+    Ok((secret, hash))
+}
+
+fn hash(secret: &str) -> SecretHash {
+    Sha256::digest(secret.as_bytes()).0
+}
+
+/// The scope that `access` asks for here; `None`: anyone may call.
+fn scope_wanted(machine: &Machine, access: Access) -> Option<Scope> {
+    match access {
+        Access::Key(scope) => Some(scope),
+        Access::Telemetry => machine.config.require_ingest_key.then_some(Scope::Ingest),
+    }
+}
+
+/// The caller's key: accepted, and within its rate. `None` where none is needed.
+pub(crate) fn authenticate(
+    machine: &Machine,
+    access: Access,
+    headers: &HeaderMap,
+    query: RawQuery<'_>,
+) -> Result<Option<KeyInfo>, Problem> {
+    if scope_wanted(machine, access).is_none() {
+        return Ok(None);
+    }
+    // One answer for every reason: it tells nothing about which keys exist.
+    let refused = || {
+        Problem::detailed(
+            Code::InvalidApiKey,
+            "The API key is missing or not accepted.",
+        )
+    };
+    let secret = secret(headers, query).ok_or_else(refused)?;
+    let key = machine.accepted_key(&hash(&secret)).ok_or_else(refused)?;
+    match machine.throttle(key.id) {
+        Some(seconds) => Err(Problem::throttled(seconds)),
+        None => Ok(Some(key)),
+    }
+}
+
+/// Refuses a key that lacks the right.
+pub(crate) fn authorize(
+    machine: &Machine,
+    access: Access,
+    key: Option<&KeyInfo>,
+) -> Result<(), Problem> {
+    let wanted = scope_wanted(machine, access);
+    match (wanted, key) {
+        (Some(wanted), Some(key)) if !key.scopes.grant(wanted) => {
+            let said = format!("The API key lacks the scope {}.", wanted.as_str());
+            Err(Problem::detailed(Code::InsufficientScope, said))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The secret from `X-Api-Key`, `Authorization: Bearer` or the query, in this order; the first one there counts.
+fn secret(headers: &HeaderMap, query: RawQuery<'_>) -> Option<String> {
+    if let Some(header) = headers.get("x-api-key") {
+        return header.to_str().ok().map(str::to_owned);
+    }
+    let bearer = headers.get(AUTHORIZATION).and_then(|header| {
+        let (scheme, secret) = header.to_str().ok()?.split_once(' ')?;
+        scheme
+            .eq_ignore_ascii_case("bearer")
+            .then(|| secret.trim().to_owned())
+    });
+    bearer.or_else(|| query.find("apiKey").map(std::borrow::Cow::into_owned))
+}

@@ -1,0 +1,88 @@
+//! The Information area.
+
+use crate::error::{EngineError, ErrorKind};
+use crate::limits::{
+    ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
+};
+use crate::model::{Stream, user_key};
+use crate::mutation::Mutation;
+use crate::store::telemetry::queue::Wanted;
+use crate::view::workspaces::Listing;
+use crate::view::{actions, activity, user, workspaces};
+use crate::wire::{accept, reply};
+
+use super::{Call, Handled, Step, Then};
+
+pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
+    let username = call.query.get("username").unwrap_or_default();
+    let reader = call
+        .machine
+        .telemetry_reader(Wanted::User(&user_key(username)))?;
+    let view = user::one(&reader, username)?
+        .ok_or_else(|| EngineError::new(ErrorKind::UserNotFound, "No such user."))?;
+    Ok(Step::Done(reply::ok(reply::JSON, reply::user(&view))))
+}
+
+pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
+    let reader = call
+        .machine
+        .telemetry_reader(Wanted::Stream(Stream::Activity))?;
+    let views = activity::last_24_hours(&reader)?;
+    Ok(Step::Done(reply::ok(
+        reply::JSON,
+        reply::activities(&views),
+    )))
+}
+
+pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
+    let asked = call
+        .query
+        .int32("numberOfActivities")?
+        .unwrap_or(ADMIN_ACTIVITIES_DEFAULT);
+    let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
+    let rows = if count == 0 {
+        Vec::new()
+    } else {
+        actions::audit(&call.machine.reader()?, count)?
+    };
+    Ok(Step::Done(reply::ok(reply::JSON, reply::audit(&rows))))
+}
+
+pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
+    let id = call.query.text("workSpaceId");
+    let then = Then::Removed(id.clone().unwrap_or_default());
+    let mutation = Mutation::RemoveWorkspace {
+        id,
+        by: call.caller(),
+    };
+    Step::Write(vec![mutation], then)
+}
+
+pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {
+    page(call, Listing::All, accept::negotiated(call.headers))
+}
+
+pub(super) fn get_work_spaces_on_litigation_hold(call: &Call<'_>) -> Handled {
+    page(call, Listing::OnHold, accept::negotiated(call.headers))
+}
+
+/// One page of a list, by `limit` and `nextToken`.
+pub(super) fn page(call: &Call<'_>, listing: Listing<'_>, content_type: &'static str) -> Handled {
+    let limit = page_limit(call)?;
+    let reader = call.machine.reader()?;
+    let mut body = reply::PageBody::new(limit);
+    let token = call.query.get("nextToken");
+    let next = workspaces::page(&reader, listing, limit, token, |entry| body.push(entry))?;
+    Ok(Step::Done(reply::ok(
+        content_type,
+        body.finish(next.as_deref()),
+    )))
+}
+
+/// `limit`, as every paged endpoint takes it.
+pub(super) fn page_limit(call: &Call<'_>) -> crate::error::Result<usize> {
+    let limit = call
+        .query
+        .int32_between("limit", (1, PAGE_ITEMS_MAX), PAGE_ITEMS_DEFAULT)?;
+    Ok(usize::try_from(limit).unwrap_or(1))
+}

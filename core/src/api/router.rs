@@ -1,0 +1,196 @@
+//! From method and path to a row of the table. The only file that names matchit.
+
+use matchit::Router as Matcher;
+
+use crate::wire::query::decode_segment;
+
+use super::routes::{Method, ROUTES, Route};
+
+/// The rows of one path.
+#[derive(Debug)]
+struct Methods {
+    /// At most one a method, in the order of [`Method`].
+    routes: Vec<&'static Route>,
+    allow: String,
+}
+
+/// Finds routes by path, without regard to ASCII case and with one trailing slash tolerated.
+#[derive(Debug)]
+pub(crate) struct Router(Matcher<Methods>);
+
+/// What a request's method and path lead to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Route {
+        route: &'static Route,
+        /// The segments that stand for `{name}`s, decoded, in the order of the path.
+        segments: Vec<String>,
+        /// Whether the method is HEAD.
+        head: bool,
+    },
+    /// The path is known, the method is not; the exact `Allow`.
+    MethodNotAllowed(String),
+    NotFound,
+}
+
+impl Router {
+    /// A router of the whole table.
+    pub(crate) fn new() -> Result<Self, matchit::InsertError> {
+        let mut paths: Vec<(String, Vec<&'static Route>)> = Vec::new();
+        for route in &ROUTES {
+            let path = route.path.to_ascii_lowercase();
+            match paths.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, routes)) => routes.push(route),
+                None => paths.push((path, vec![route])),
+            }
+        }
+        let mut matcher = Matcher::new();
+        for (path, mut routes) in paths {
+            routes.sort_by_key(|route| route.method);
+            let allow = routes.iter().map(|route| match route.method {
+                Method::Get => "GET, HEAD",
+                Method::Post => "POST",
+                Method::Put => "PUT",
+                Method::Delete => "DELETE",
+            });
+            let allow = allow.collect::<Vec<_>>().join(", ");
+            matcher.insert(path, Methods { routes, allow })?;
+        }
+        Ok(Self(matcher))
+    }
+
+    /// The row for a method and a path.
+    pub(crate) fn find(&self, method: &http::Method, path: &str) -> Found {
+        let Some(methods) = self.methods(path) else {
+            return Found::NotFound;
+        };
+        let head = method == http::Method::HEAD;
+        let named = if head { "GET" } else { method.as_str() };
+        let Some(route) = methods
+            .routes
+            .iter()
+            .find(|route| route.method.as_str() == named)
+        else {
+            return Found::MethodNotAllowed(methods.allow.clone());
+        };
+        match segments(route.path, path) {
+            Some(segments) => Found::Route {
+                route,
+                segments,
+                head,
+            },
+            None => Found::NotFound,
+        }
+    }
+
+    /// The rows of a path, whatever the method.
+    pub(crate) fn routes(&self, path: &str) -> &[&'static Route] {
+        self.methods(path).map_or(&[], |methods| &methods.routes)
+    }
+
+    fn methods(&self, path: &str) -> Option<&Methods> {
+        /// Longer than every path without `{name}`s, so most look-ups allocate nothing.
+        const STACK_BYTES: usize = 128;
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let mut stack = [0; STACK_BYTES];
+        let heap;
+        let lower = match stack.get_mut(..path.len()) {
+            Some(buffer) => {
+                buffer.copy_from_slice(path.as_bytes());
+                buffer.make_ascii_lowercase();
+                std::str::from_utf8(buffer).ok()?
+            }
+            None => {
+                heap = path.to_ascii_lowercase();
+                &heap
+            }
+        };
+        self.0.at(lower).ok().map(|found| found.value)
+    }
+}
+
+/// The parts of `path` at the `{name}`s of `template`; `None` where one cannot be decoded.
+fn segments(template: &str, path: &str) -> Option<Vec<String>> {
+    if !template.contains('{') {
+        return Some(Vec::new());
+    }
+    template
+        .split('/')
+        .zip(path.split('/'))
+        .filter(|(name, _)| name.starts_with('{'))
+        .map(|(_, segment)| decode_segment(segment))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(method: &str, path: &str) -> Found {
+        Router::new().unwrap().find(&method.parse().unwrap(), path)
+    }
+
+    #[test]
+    fn every_row_is_found_in_any_case_and_with_a_slash_behind() {
+        for expected in &ROUTES {
+            let path = expected
+                .path
+                .replace("{workSpId}", "Ws-1")
+                .replace("{id}", "7");
+            for path in [
+                path.clone(),
+                path.to_uppercase(),
+                path.to_lowercase(),
+                format!("{path}/"),
+            ] {
+                match found(expected.method.as_str(), &path) {
+                    Found::Route { route, .. } => assert_eq!(route, expected, "{path}"),
+                    other => panic!("{path}: {other:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_near_a_path_is_not_found() {
+        for path in [
+            "",
+            "/",
+            "/api",
+            "/api/Stats/Test//",
+            "//api/Stats/Test",
+            "/api/Stats/Test/x",
+            "/api/Stats/%54est",
+        ] {
+            assert_eq!(found("GET", path), Found::NotFound, "{path}");
+        }
+        assert_eq!(found("GET", "/operator/workspaces/%zz"), Found::NotFound);
+    }
+
+    #[test]
+    fn allow_is_exact() {
+        let not_allowed = |method, path| match found(method, path) {
+            Found::MethodNotAllowed(allow) => allow,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(not_allowed("POST", "/api/Stats/Test"), "GET, HEAD");
+        assert_eq!(not_allowed("HEAD", "/api/Stats/Post"), "POST");
+        assert_eq!(
+            not_allowed("PATCH", "/operator/workspaces"),
+            "GET, HEAD, POST"
+        );
+        assert_eq!(not_allowed("get", "/api/Stats/Test"), "GET, HEAD");
+        assert_eq!(
+            not_allowed("POST", "/operator/workspaces/a/litigation-hold"),
+            "PUT, DELETE"
+        );
+    }
+
+    #[test]
+    fn segments_keep_their_case_and_are_decoded_once() {
+        match found("GET", "/Operator/Workspaces/Ws%2D1%2520") {
+            Found::Route { segments, .. } => assert_eq!(segments, ["Ws-1%20"]),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The action × state table: from where an action starts, through what, to what, and who refuses it.
+
+use crate::limits::REBOOT_STUCK_SECONDS;
+use crate::model::{Action, ComputeType, RunningMode, State};
+use crate::timestamp::Timestamp;
+
+/// One row of the table.
+struct Rule {
+    from: &'static [State],
+    via: State,
+    then: State,
+    refused_under_hold: bool,
+}
+
+const fn rule(action: Action) -> Rule {
+    use State::{
+        Available, Error, Impaired, Rebooting, Rebuilding, Restoring, Starting, Stopped,
+        Terminated, Terminating, Unhealthy, Updating,
+    };
+    let (from, via, then, refused_under_hold): (&'static [State], _, _, _) = match action {
+        Action::Reboot => (
+            &[Available, Unhealthy, Impaired, Rebooting],
+            Rebooting,
+            Available,
+            false,
+        ),
+        Action::RecoveryReboot => (
+            &[
+                Available, Unhealthy, Impaired, Error, Stopped, Rebooting, Starting,
+            ],
+            Rebooting,
+            Available,
+            false,
+        ),
+        Action::Rebuild => (
+            &[Available, Error, Unhealthy, Impaired, Stopped, Rebooting],
+            Rebuilding,
+            Available,
+            true,
+        ),
+        Action::Restore => (
+            &[Available, Error, Unhealthy, Impaired, Stopped],
+            Restoring,
+            Available,
+            true,
+        ),
+        // From any state but SUSPENDED, unknown ones included: see `starts_from`.
+        Action::Terminate => (&[], Terminating, Terminated, true),
+        Action::Start => (&[Stopped], Starting, Available, false),
+        Action::ChangeComputeType => (&[Available, Stopped], Updating, Available, false),
+    };
+    Rule {
+        from,
+        via,
+        then,
+        refused_under_hold,
+    }
+}
+
+/// What the table needs to know of a workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    /// The state as stored; `None` when it was never told.
+    pub(crate) state: Option<&'a str>,
+    /// Since when it holds.
+    pub(crate) state_since: Timestamp,
+    pub(crate) running_mode: Option<&'a str>,
+    pub(crate) compute_type: Option<&'a str>,
+    pub(crate) held: bool,
+    /// Whether an action is running.
+    pub(crate) in_transition: bool,
+}
+
+/// What the table says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The action starts: the state is `via` until it ends in `then`.
+    Accept { via: State, then: State },
+    /// There is nothing to do.
+    NoChange,
+    /// The action does not start.
+    Refuse(Refusal),
+}
+
+/// Why an action does not start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    LitigationHold,
+    OperationInProgress,
+    InvalidResourceState,
+    UnsupportedConfiguration,
+}
+
+/// Looks `action` up for a workspace in `situation`; `compute_type` is the new one of a `ChangeComputeType`.
+pub(crate) fn decide(
+    action: Action,
+    situation: Situation<'_>,
+    compute_type: Option<&ComputeType>,
+    now: Timestamp,
+) -> Decision {
+    let rule = rule(action);
+    let state = situation.state.and_then(State::named);
+    let ending = matches!(state, Some(State::Terminating | State::Terminated));
+    if action == Action::Terminate && ending {
+        return Decision::NoChange;
+    }
+    if rule.refused_under_hold && situation.held {
+        return Decision::Refuse(Refusal::LitigationHold);
+    }
+    let stuck = now > situation.state_since.plus_seconds(REBOOT_STUCK_SECONDS);
+    let stuck_reboot = action == Action::Reboot && state == Some(State::Rebooting) && stuck;
+    if situation.in_transition && action != Action::Terminate && !stuck_reboot {
+        return Decision::Refuse(Refusal::OperationInProgress);
+    }
+    if !starts_from(action, &rule, state, situation, stuck) {
+        return Decision::Refuse(Refusal::InvalidResourceState);
+    }
+    if let (Action::ChangeComputeType, Some(new)) = (action, compute_type) {
+        let old = situation.compute_type.unwrap_or_default();
+        if old.eq_ignore_ascii_case(new.as_str()) {
+            return Decision::NoChange;
+        }
+        if !can_change(&old.to_ascii_uppercase(), new.as_str()) {
+            return Decision::Refuse(Refusal::UnsupportedConfiguration);
+        }
+    }
+    Decision::Accept {
+        via: rule.via,
+        then: rule.then,
+    }
+}
+
+fn starts_from(
+    action: Action,
+    rule: &Rule,
+    state: Option<State>,
+    situation: Situation<'_>,
+    stuck: bool,
+) -> bool {
+    match action {
+        Action::Terminate => state != Some(State::Suspended),
+        Action::Reboot if state == Some(State::Rebooting) => stuck,
+        Action::Start => {
+            let mode = situation.running_mode.and_then(RunningMode::named);
+            let can_start = matches!(mode, Some(RunningMode::AutoStop | RunningMode::Manual));
+            can_start && state == Some(State::Stopped)
+        }
+        Action::Reboot
+        | Action::RecoveryReboot
+        | Action::Rebuild
+        | Action::Restore
+        | Action::ChangeComputeType => state.is_some_and(|state| rule.from.contains(&state)),
+    }
+}
+
+/// GRAPHICS and GRAPHICSPRO change to nothing else; the two G4DN types only to each other.
+fn can_change(old: &str, new: &str) -> bool {
+    const G4DN: [&str; 2] = ["GRAPHICS_G4DN", "GRAPHICSPRO_G4DN"];
+    match old {
+        "GRAPHICS" | "GRAPHICSPRO" => false,
+        _ if G4DN.contains(&old) => G4DN.contains(&new),
+        _ => true,
+    }
+}
+
+/// From where `action` starts, for a person: `AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING`.
+pub(crate) fn needs(action: Action) -> String {
+    match action {
+        Action::Terminate => return "any state but SUSPENDED".to_owned(),
+        Action::Start => return "STOPPED with running mode AUTO_STOP or MANUAL".to_owned(),
+        Action::Reboot
+        | Action::RecoveryReboot
+        | Action::Rebuild
+        | Action::Restore
+        | Action::ChangeComputeType => {}
+    }
+    let from: Vec<&str> = rule(action)
+        .from
+        .iter()
+        .map(|state| state.as_str())
+        .collect();
+    match from.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => from.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_790_000_000;
+
+    fn situation(state: Option<&str>) -> Situation<'_> {
+        Situation {
+            state,
+            state_since: Timestamp::from_unix_seconds(NOW),
+            running_mode: Some("AUTO_STOP"),
+            compute_type: Some("STANDARD"),
+            held: false,
+            in_transition: false,
+        }
+    }
+
+    fn decide_at(action: Action, situation: Situation<'_>, seconds: i64) -> Decision {
+        let power = ComputeType::named("POWER").unwrap();
+        decide(
+            action,
+            situation,
+            Some(&power),
+            Timestamp::from_unix_seconds(NOW + seconds),
+        )
+    }
+
+    /// The states each action starts from, typed from the contract.
+    fn expected_from(action: Action) -> &'static str {
+        match action {
+            Action::Reboot => "AVAILABLE UNHEALTHY IMPAIRED",
+            Action::RecoveryReboot => {
+                "AVAILABLE UNHEALTHY IMPAIRED ERROR STOPPED REBOOTING STARTING"
+            }
+            Action::Rebuild => "AVAILABLE ERROR UNHEALTHY IMPAIRED STOPPED REBOOTING",
+            Action::Restore => "AVAILABLE ERROR UNHEALTHY IMPAIRED STOPPED",
+            Action::Terminate => {
+                "PENDING AVAILABLE IMPAIRED UNHEALTHY REBOOTING STARTING REBUILDING RESTORING MAINTENANCE \
+                 ADMIN_MAINTENANCE UPDATING STOPPING STOPPED ERROR"
+            }
+            Action::Start => "STOPPED",
+            Action::ChangeComputeType => "AVAILABLE STOPPED",
+        }
+    }
+
+    #[test]
+    fn every_action_in_every_state() {
+        for action in Action::ALL {
+            let from: Vec<&str> = expected_from(*action).split_whitespace().collect();
+            for state in State::ALL {
+                let accepted = matches!(
+                    decide_at(*action, situation(Some(state.as_str())), 0),
+                    Decision::Accept { .. }
+                );
+                assert_eq!(
+                    accepted,
+                    from.contains(&state.as_str()),
+                    "{action} in {state}"
+                );
+            }
+            let unknown = decide_at(*action, situation(Some("DREAMING")), 0);
+            let untold = decide_at(*action, situation(None), 0);
+            assert_eq!(unknown, untold);
+            assert_eq!(
+                matches!(unknown, Decision::Accept { .. }),
+                *action == Action::Terminate
+            );
+        }
+    }
+
+    #[test]
+    fn terminating_twice_changes_nothing_even_under_hold() {
+        for state in ["TERMINATING", "TERMINATED"] {
+            let held = Situation {
+                held: true,
+                in_transition: true,
+                ..situation(Some(state))
+            };
+            assert_eq!(decide_at(Action::Terminate, held, 0), Decision::NoChange);
+        }
+    }
+
+    #[test]
+    fn a_hold_refuses_what_destroys() {
+        for action in Action::ALL {
+            let state = if *action == Action::Start {
+                "STOPPED"
+            } else {
+                "AVAILABLE"
+            };
+            let held = Situation {
+                held: true,
+                ..situation(Some(state))
+            };
+            let refused = matches!(
+                action,
+                Action::Rebuild | Action::Restore | Action::Terminate
+            );
+            let decision = decide_at(*action, held, 0);
+            assert_eq!(
+                decision == Decision::Refuse(Refusal::LitigationHold),
+                refused,
+                "{action}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_terminate_and_a_stuck_reboot_interrupt() {
+        let running = Situation {
+            in_transition: true,
+            ..situation(Some("REBOOTING"))
+        };
+        let busy = Decision::Refuse(Refusal::OperationInProgress);
+        for action in Action::ALL {
+            let interrupts = *action == Action::Terminate;
+            assert_eq!(
+                decide_at(*action, running, 1200) != busy,
+                interrupts,
+                "{action}"
+            );
+        }
+        assert!(matches!(
+            decide_at(Action::Reboot, running, 1201),
+            Decision::Accept { .. }
+        ));
+        assert_eq!(decide_at(Action::Rebuild, running, 1201), busy);
+        let loaded = situation(Some("REBOOTING"));
+        assert_eq!(
+            decide_at(Action::Reboot, loaded, 1200),
+            Decision::Refuse(Refusal::InvalidResourceState)
+        );
+        assert!(matches!(
+            decide_at(Action::Reboot, loaded, 1201),
+            Decision::Accept { .. }
+        ));
+    }
+
+    #[test]
+    fn compute_types_that_cannot_change() {
+        for (old, new, expected) in [
+            ("STANDARD", "POWER", true),
+            ("STANDARD", "GRAPHICS_G4DN", true),
+            ("GRAPHICS", "GRAPHICSPRO", false),
+            ("GRAPHICSPRO", "VALUE", false),
+            ("GRAPHICS_G4DN", "GRAPHICSPRO_G4DN", true),
+            ("GRAPHICSPRO_G4DN", "GRAPHICS_G4DN", true),
+            ("GRAPHICS_G4DN", "GRAPHICS_G6", false),
+            ("SOMETHING", "VALUE", true),
+        ] {
+            assert_eq!(can_change(old, new), expected, "{old} to {new}");
+        }
+        let same = Situation {
+            compute_type: Some("power"),
+            ..situation(Some("STOPPED"))
+        };
+        assert_eq!(
+            decide_at(Action::ChangeComputeType, same, 0),
+            Decision::NoChange
+        );
+    }
+
+    #[test]
+    fn a_person_is_told_what_an_action_needs() {
+        assert_eq!(
+            needs(Action::Reboot),
+            "AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING"
+        );
+        assert_eq!(needs(Action::ChangeComputeType), "AVAILABLE or STOPPED");
+    }
+}

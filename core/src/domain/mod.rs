@@ -1,0 +1,7 @@
+//! The rules of the interface, free of storage and transport.
+
+pub(crate) mod filing;
+pub(crate) mod lifecycle;
+pub(crate) mod paging;
+pub(crate) mod retention;
+pub(crate) mod validation;

@@ -1,0 +1,172 @@
+//! What values a host or an operator may store.
+
+use crate::limits::{REQUESTER_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX};
+use crate::model::{
+    ComputeType, FieldSpec, FieldValue, Fields, Protocol, Record, RunningMode, State, Workspace,
+};
+
+/// A value that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Violation {
+    /// The field, by its wire name.
+    pub(crate) field: &'static str,
+    /// What was wrong.
+    pub(crate) message: String,
+}
+
+/// Checks a workspace and writes its known values in upper case.
+pub(crate) fn workspace(workspace: &mut Workspace) -> Result<(), Violation> {
+    let violation = |field, message: String| Err(Violation { field, message });
+    let [id_name, names @ ..] = Workspace::FIELDS;
+    let id_length = workspace.id.chars().count();
+    if id_length == 0 || id_length > WORKSPACE_ID_MAX {
+        let message =
+            format!("The field {id_name} must be a string of 1 to {WORKSPACE_ID_MAX} characters.");
+        return violation(id_name, message);
+    }
+    if workspace.id.chars().any(char::is_control) {
+        let message = format!("The field {id_name} must not hold control characters.");
+        return violation(id_name, message);
+    }
+    for (name, value) in names.into_iter().zip(workspace.optional_mut()) {
+        let length = value.as_deref().map_or(0, |value| value.chars().count());
+        if length > WORKSPACE_FIELD_MAX {
+            return violation(name, too_long(name, WORKSPACE_FIELD_MAX));
+        }
+    }
+    canonical(&mut workspace.state, |text| {
+        State::named(text).map(State::as_str)
+    });
+    canonical(&mut workspace.running_mode, |text| {
+        RunningMode::named(text).map(RunningMode::as_str)
+    });
+    canonical(&mut workspace.protocol, |text| {
+        Protocol::named(text).map(Protocol::as_str)
+    });
+    if let Some(known) = workspace
+        .compute_type_name
+        .as_deref()
+        .and_then(ComputeType::named)
+    {
+        workspace.compute_type_name = Some(known.as_str().to_owned());
+    }
+    Ok(())
+}
+
+fn canonical(value: &mut Option<String>, known: impl Fn(&str) -> Option<&'static str>) {
+    if let Some(known) = value.as_deref().and_then(known) {
+        *value = Some(known.to_owned());
+    }
+}
+
+/// Checks the documented lengths of a record; answers every violation.
+pub(crate) fn record(record: &Record) -> Vec<(&'static FieldSpec, usize)> {
+    let fields = record.fields();
+    let mut too_long = Vec::new();
+    for (index, spec) in fields.specs().iter().enumerate() {
+        if let (Some(max), Some(FieldValue::Text(text))) = (spec.length_max, fields.get(index))
+            // No text has more code points than bytes, so most are never counted.
+            && text.len() > max
+            && text.chars().count() > max
+        {
+            too_long.push((spec, max));
+        }
+    }
+    too_long
+}
+
+/// The first number of a record that is infinite or not a number: JSON has no such numbers.
+pub(crate) fn non_finite(fields: &dyn Fields) -> Option<&'static str> {
+    let finite = |value: FieldValue<'_>| match value {
+        FieldValue::Float(value) => value.is_finite(),
+        FieldValue::Double(value) => value.is_finite(),
+        FieldValue::Items(items) => items.iter().all(|item| non_finite(item).is_none()),
+        FieldValue::Null | FieldValue::Int(_) | FieldValue::Text(_) | FieldValue::Time(_) => true,
+    };
+    let mut specs = fields.specs().iter().enumerate();
+    specs
+        .find(|(index, _)| fields.get(*index).is_some_and(|value| !finite(value)))
+        .map(|(_, spec)| spec.name)
+}
+
+/// Checks a short text of the operator's: 1 to 256 code points.
+pub(crate) fn short_text(field: &'static str, text: &str) -> Result<(), Violation> {
+    let length = text.chars().count();
+    if (1..=TEXT_MAX).contains(&length) {
+        return Ok(());
+    }
+    let message = format!("The field {field} must be a string of 1 to {TEXT_MAX} characters.");
+    Err(Violation { field, message })
+}
+
+/// What is said of a text that is too long.
+pub(crate) fn too_long(field: &str, max: usize) -> String {
+    format!("The field {field} must be a string with a maximum length of {max}.")
+}
+
+/// `requester` as the audit keeps it.
+pub(crate) fn requester(text: &str) -> String {
+    text.chars().take(REQUESTER_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::StatsRecord;
+
+    use super::*;
+
+    fn named(id: &str) -> Workspace {
+        Workspace {
+            id: id.to_owned(),
+            ..Workspace::default()
+        }
+    }
+
+    #[test]
+    fn known_values_become_upper_case_and_unknown_ones_stay() {
+        let mut fleet = Workspace {
+            state: Some("available".into()),
+            running_mode: Some("Auto_Stop".into()),
+            protocol: Some("dcv".into()),
+            compute_type_name: Some("power".into()),
+            ..named("ws-1")
+        };
+        workspace(&mut fleet).unwrap();
+        assert_eq!(fleet.state.as_deref(), Some("AVAILABLE"));
+        assert_eq!(fleet.running_mode.as_deref(), Some("AUTO_STOP"));
+        assert_eq!(fleet.protocol.as_deref(), Some("dcv"));
+        assert_eq!(fleet.compute_type_name.as_deref(), Some("POWER"));
+    }
+
+    #[test]
+    fn bounds_are_inclusive_and_counted_in_code_points() {
+        assert!(workspace(&mut named(&"ä".repeat(64))).is_ok());
+        for bad in [String::new(), "ä".repeat(65), "ws\n1".to_owned()] {
+            assert_eq!(workspace(&mut named(&bad)).unwrap_err().field, "workSpId");
+        }
+        let mut long = named("ws-1");
+        long.region = Some("x".repeat(257));
+        assert_eq!(workspace(&mut long).unwrap_err().field, "region");
+    }
+
+    #[test]
+    fn every_length_of_a_record_is_reported() {
+        let stats = StatsRecord {
+            username: "ü".repeat(51).as_str().into(),
+            os_version: "1".repeat(21).as_str().into(),
+            instance_id: "ü".repeat(50).as_str().into(),
+            ..StatsRecord::default()
+        };
+        let found: Vec<_> = record(&Record::Stats(Box::new(stats)))
+            .into_iter()
+            .map(|(spec, max)| (spec.name, max))
+            .collect();
+        assert_eq!(found, [("username", 50), ("osVersion", 20)]);
+    }
+
+    #[test]
+    fn a_requester_is_cut() {
+        assert_eq!(requester(&"ä".repeat(300)).chars().count(), REQUESTER_MAX);
+        assert_eq!(short_text("name", "").unwrap_err().field, "name");
+    }
+}

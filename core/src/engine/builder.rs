@@ -1,0 +1,162 @@
+//! Opening an engine.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use redb::StorageBackend;
+
+use crate::api::router::Router;
+use crate::clock::Clock;
+use crate::config::{CommitDriver, Config};
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::machine::{FreeSpace, Injected, Machine};
+use crate::observer::Observer;
+use crate::random::{FillRandom, SplitMix};
+use crate::store::{Store, StoreOptions};
+
+use super::{Engine, Running};
+
+/// What an [`Engine`] is opened with. A clock and a source of randomness are required: the engine has none of its own.
+#[derive(Default)]
+#[must_use]
+pub struct EngineBuilder {
+    config: Config,
+    clock: Option<Box<dyn Clock>>,
+    fill_random: Option<Box<FillRandom>>,
+    observer: Option<Box<dyn Observer>>,
+    free_space: Option<Box<FreeSpace>>,
+}
+
+impl EngineBuilder {
+    /// The clock: `std::time::SystemTime::now`, a closure, or a [`ManualClock`](crate::ManualClock).
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// The randomness that API keys are made of, for example `getrandom::fill`.
+    pub fn random<E>(
+        mut self,
+        fill: impl Fn(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        self.fill_random = Some(Box::new(move |buffer| fill(buffer).is_ok()));
+        self
+    }
+
+    /// Randomness from a seed, for a test double: the same seed and the same requests give the same bytes. Anyone who
+    /// knows the seed knows the API keys.
+    pub fn seed(mut self, seed: u64) -> Self {
+        let random = SplitMix::new(seed);
+        self.fill_random = Some(Box::new(move |buffer| {
+            random.fill(buffer);
+            true
+        }));
+        self
+    }
+
+    /// Who is told what happens inside.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// The configuration; `Config::default()` is what the interface promises.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Tells the free bytes of the medium, where the host can; asked before each commit. See
+    /// [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
+    pub fn free_space(mut self, probe: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
+        self.free_space = Some(Box::new(probe));
+        self
+    }
+
+    /// Opens the file at `path`, or creates it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyOpen`] when an engine has it open, [`ErrorKind::ForeignFile`] and [`ErrorKind::NewerFormat`]
+    /// when it is not ours or too new, [`ErrorKind::Corrupted`] when it is damaged, [`ErrorKind::StorageUnavailable`]
+    /// when it cannot be opened at all, [`ErrorKind::Configuration`] when the clock or the randomness is missing. A file
+    /// that is refused is left untouched.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Engine> {
+        let path = path.as_ref();
+        self.open_store(|options| Store::open_path(path, options))
+    }
+
+    /// Opens an engine that lives in memory and is gone with it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Configuration`] when the clock or the randomness is missing.
+    pub fn open_in_memory(self) -> Result<Engine> {
+        self.open_store(Store::open_in_memory)
+    }
+
+    /// Opens what a backend of the host's own holds, or begins a new store on it.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_backend(self, backend: impl StorageBackend) -> Result<Engine> {
+        self.open_store(|options| Store::open(backend, options))
+    }
+
+    fn open_store(self, open: impl FnOnce(StoreOptions) -> Result<Store>) -> Result<Engine> {
+        let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
+        let injected = Injected {
+            clock: self
+                .clock
+                .ok_or_else(|| missing("an engine needs a clock: call .clock(..) first"))?,
+            fill_random: self.fill_random.ok_or_else(|| {
+                missing(
+                    "an engine needs randomness: call .random(..), or .seed(..) for a test, first",
+                )
+            })?,
+            observer: self.observer,
+            free_space: self.free_space,
+        };
+        let router = Router::new().map_err(|error| {
+            EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
+        })?;
+        let store = open(StoreOptions {
+            cache_bytes: self.config.limits.cache_bytes,
+            quick_repair: self.config.quick_repair,
+        })?;
+        let with_thread = self.config.commit_driver == CommitDriver::Thread;
+        let machine = Arc::new(Machine::new(store, self.config, injected)?);
+        let thread = if with_thread {
+            Some(spawn(Arc::clone(&machine))?)
+        } else {
+            None
+        };
+        let running = Running {
+            machine,
+            router,
+            thread: Mutex::new(thread),
+        };
+        Ok(Engine {
+            running: Arc::new(running),
+        })
+    }
+}
+
+fn spawn(machine: Arc<Machine>) -> Result<std::thread::JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("deskfleet-writer".to_owned());
+    let spawned = thread.spawn(move || machine.commit_forever());
+    spawned.map_err(|error| {
+        EngineError::caused(
+            ErrorKind::Configuration,
+            "no thread can be started here; choose another commit driver",
+            error,
+        )
+    })
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBuilder")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

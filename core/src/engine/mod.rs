@@ -1,0 +1,137 @@
+//! [`Engine`]: the whole of it, as a value.
+
+mod builder;
+mod future;
+#[cfg(feature = "tower")]
+mod tower;
+mod typed;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use crate::api::router::Router;
+use crate::api::{self, Step};
+use crate::machine::Machine;
+
+pub use builder::EngineBuilder;
+pub use future::ResponseFuture;
+#[cfg(feature = "tower")]
+pub use tower::ServiceFuture;
+pub use typed::WorkspacePage;
+
+/// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use deskfleet::Engine;
+/// use http::Request;
+///
+/// let engine = Engine::builder()
+///     .clock(std::time::SystemTime::now)
+///     .seed(1) // a server passes `.random(getrandom::fill)` instead
+///     .open_in_memory()?;
+/// let request = Request::post("/api/Stats/Post")
+///     .header("content-type", "application/json")
+///     .body(Bytes::from_static(br#"{"username":"jdoe","processorInUse":12}"#))?;
+/// assert_eq!(engine.handle(request).status(), 200); // 200 means durable
+/// assert_eq!(engine.queue_count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Engine {
+    running: Arc<Running>,
+}
+
+/// The machine and the thread that commits for it, if one was asked for.
+#[derive(Debug)]
+struct Running {
+    machine: Arc<Machine>,
+    router: Router,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Running {
+    /// Ends the thread, after it has committed what waits.
+    fn stop(&self) {
+        self.machine.stop_thread();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // A panic on it was reported by the panic hook already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+        // Nobody is left to tell.
+        let _ = self.machine.close();
+    }
+}
+
+impl Engine {
+    /// Begins an engine; see [`EngineBuilder`].
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.running.machine
+    }
+
+    /// Answers a request. Blocks until what it wrote is durable. Every failure is a response.
+    #[must_use]
+    pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let machine = self.machine();
+        match api::dispatch(machine, &self.running.router, &request) {
+            Step::Done(response) => response,
+            Step::Write(mutations, then) => {
+                let tickets: Vec<_> = mutations
+                    .into_iter()
+                    .map(|mutation| machine.submit(mutation))
+                    .collect();
+                let outcomes: Vec<_> = tickets.iter().map(|ticket| machine.wait(ticket)).collect();
+                api::finish(
+                    machine,
+                    request.headers().get(api::TRACEPARENT),
+                    outcomes,
+                    then,
+                )
+            }
+        }
+    }
+
+    /// Answers a request as a future that any executor can drive. Reading happens at once, in this call; the future waits
+    /// for what must be durable. Dropping it does not take back what was submitted.
+    pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
+        let machine = Arc::clone(&self.running.machine);
+        match api::dispatch(&machine, &self.running.router, &request) {
+            Step::Done(response) => ResponseFuture::ready(response),
+            Step::Write(mutations, then) => {
+                let traceparent = request.headers().get(api::TRACEPARENT).cloned();
+                ResponseFuture::waiting(machine, mutations, then, traceparent)
+            }
+        }
+    }
+
+    /// The most that a server needs to read of the body of a request with this path, in bytes. One byte more tells the
+    /// engine that the body is too large; 0 means that a body is ignored.
+    #[must_use]
+    pub fn body_bytes_max(&self, path: &str) -> usize {
+        let routes = self.running.router.routes(path).iter();
+        let limits = &self.machine().config.limits;
+        routes
+            .map(|route| api::body_bytes_max(limits, route.body))
+            .max()
+            .unwrap_or(0)
+    }
+}

@@ -1,0 +1,338 @@
+//! The parts of an engine, wired: the store, the writer, and what the host injected.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::clock::Clock;
+use crate::config::{CommitDriver, Config};
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::{KeyInfo, Stream};
+use crate::mutation::{Context, Done, Maintenance, Mutation, Outcome};
+use crate::observer::{Event, Observer};
+use crate::random::{FillRandom, SplitMix};
+use crate::store::keys::SecretHash;
+use crate::store::telemetry::queue::Wanted;
+use crate::store::writer::{Batch, Ticket, Writer};
+use crate::store::{Store, WriteFailure};
+use crate::timestamp::Timestamp;
+use crate::view::{Reader, upkeep};
+
+/// Upkeep that looks at everything runs once in this many seconds of the clock.
+const SWEEP_SECONDS: i64 = 3600;
+/// The last use of a key is told to the minute.
+const KEY_USE_SECONDS: i64 = 60;
+
+/// Tells the free bytes of the medium, where it can.
+pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
+
+/// What the host injected.
+pub(crate) struct Injected {
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) fill_random: Box<FillRandom>,
+    pub(crate) observer: Option<Box<dyn Observer>>,
+    pub(crate) free_space: Option<Box<FreeSpace>>,
+}
+
+pub(crate) struct Machine {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    /// Makes trace ids; seeded once.
+    pub(crate) trace_random: SplitMix,
+    injected: Injected,
+    writer: Writer<Mutation, Outcome>,
+    /// When keys were used since upkeep last wrote it down.
+    key_uses: Mutex<BTreeMap<u64, Timestamp>>,
+    /// Requests of each key in its current minute.
+    key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
+    /// When the last sweep ran, in ticks.
+    swept_at: AtomicI64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Machine {
+    pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
+        let mut seed = [0; 8];
+        if !(injected.fill_random)(&mut seed) {
+            return Err(no_random());
+        }
+        Ok(Self {
+            writer: Writer::new(config.commit_driver == CommitDriver::Thread),
+            store,
+            config,
+            trace_random: SplitMix::new(u64::from_le_bytes(seed)),
+            injected,
+            key_uses: Mutex::default(),
+            key_minutes: Mutex::default(),
+            swept_at: AtomicI64::new(i64::MIN),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.injected.clock.now()
+    }
+
+    /// Fills `buffer` with random bytes for a secret.
+    pub(crate) fn fill_random(&self, buffer: &mut [u8]) -> Result<()> {
+        if (self.injected.fill_random)(buffer) {
+            Ok(())
+        } else {
+            Err(no_random())
+        }
+    }
+
+    pub(crate) fn observe(&self, event: &Event<'_>) {
+        if let Some(observer) = &self.injected.observer {
+            observer.event(event);
+        }
+    }
+
+    /// Reads tables as of now.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        Reader::new(&self.store, self.now())
+    }
+
+    /// Reads tables and telemetry as of now.
+    pub(crate) fn telemetry_reader(&self, wanted: Wanted<'_>) -> Result<Reader> {
+        Reader::with_queue(&self.store, self.now(), wanted)
+    }
+
+    // ---- writing
+
+    /// Puts a mutation behind those that wait.
+    pub(crate) fn submit(&self, mutation: Mutation) -> Ticket<Outcome> {
+        self.writer.submit(mutation)
+    }
+
+    /// Submits a mutation and blocks until it is durable or refused.
+    pub(crate) fn run(&self, mutation: Mutation) -> Outcome {
+        let ticket = self.submit(mutation);
+        self.wait(&ticket)
+    }
+
+    /// Blocks until the outcome is there; commits for all that wait where nobody else does.
+    pub(crate) fn wait(&self, ticket: &Ticket<Outcome>) -> Outcome {
+        loop {
+            self.lead();
+            if let Some(outcome) = ticket.wait() {
+                return outcome;
+            }
+        }
+    }
+
+    /// Commits what waits, unless someone else does; answers how many mutations that were.
+    pub(crate) fn lead(&self) -> usize {
+        if self.writer.has_thread() {
+            return 0;
+        }
+        let Some((mutations, batch)) = self.writer.lead() else {
+            return 0;
+        };
+        let count = mutations.len();
+        self.commit(mutations, batch);
+        self.writer.finish();
+        count
+    }
+
+    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
+    pub(crate) fn commit_forever(&self) {
+        while let Some((mutations, batch)) = self.writer.lead_next() {
+            self.commit(mutations, batch);
+            self.writer.finish();
+        }
+    }
+
+    /// Ends the thread once nothing waits; callers commit from then on.
+    pub(crate) fn stop_thread(&self) {
+        self.writer.close();
+    }
+
+    fn commit(&self, mutations: Vec<Mutation>, batch: Batch<Outcome>) {
+        let count = mutations.len();
+        match self.write(mutations) {
+            Ok(outcomes) => {
+                batch.resolve(outcomes);
+                self.observe(&Event::Committed { mutations: count });
+            }
+            Err(error) => {
+                batch.resolve(std::iter::repeat_with(|| Err(error.share())));
+                self.observe(&Event::CommitFailed { error: &error });
+            }
+        }
+        // A host that never files must not end in a full queue.
+        if self.store.queued() >= self.config.limits.queue_high_water
+            && let Err(error) = self.write(vec![Mutation::File])
+        {
+            self.observe(&Event::CommitFailed { error: &error });
+        }
+    }
+
+    /// One transaction.
+    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>> {
+        self.check_free_space()?;
+        let now = self.now();
+        let written = self.store.write(|tables| {
+            let mut context = Context {
+                tables,
+                config: &self.config,
+                now,
+            };
+            mutations
+                .into_iter()
+                .map(|mutation| context.apply(mutation))
+                .collect()
+        });
+        written.map_err(|WriteFailure { error, reopened }| {
+            if reopened {
+                self.observe(&Event::Reopened);
+            }
+            error
+        })
+    }
+
+    fn check_free_space(&self) -> Result<()> {
+        let free = self.injected.free_space.as_ref().and_then(|probe| probe());
+        match free {
+            Some(free) if free < self.config.limits.free_bytes_min => Err(EngineError::new(
+                ErrorKind::LowDisk,
+                format!(
+                    "{free} bytes are free on the disk, fewer than the {} that a write needs; free some space",
+                    self.config.limits.free_bytes_min
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    // ---- upkeep
+
+    /// Files all that waited when it was called; answers how many records.
+    pub(crate) fn file_pending(&self) -> Result<u64> {
+        let waited = self.store.queued();
+        let mut filed = 0;
+        while filed < waited {
+            match self.run(Mutation::File)? {
+                Done::Handled(records) if records > 0 => filed += records,
+                _ => break,
+            }
+        }
+        if filed > 0 {
+            self.observe(&Event::Filed { records: filed });
+        }
+        Ok(filed)
+    }
+
+    /// Ends what is due and files what waits; once an hour also removes what is too old.
+    pub(crate) fn maintain(&self) -> Result<()> {
+        loop {
+            let due = upkeep::due(&self.reader()?)?;
+            if due.is_empty() {
+                break;
+            }
+            self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
+        }
+        self.file_pending()?;
+        self.write_key_uses()?;
+        let now = self.now().ticks();
+        let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
+        let sweep_due = now < last.ticks() || now >= last.plus_seconds(SWEEP_SECONDS).ticks();
+        if sweep_due {
+            self.sweep()?;
+            self.swept_at.store(now, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Removes what is older than it is kept.
+    pub(crate) fn sweep(&self) -> Result<()> {
+        loop {
+            let ids = upkeep::terminated(&self.reader()?)?;
+            if ids.is_empty() {
+                break;
+            }
+            self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
+        }
+        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, None));
+        let others = [Maintenance::DropAudit(None), Maintenance::ForgetUsers(None)];
+        for mut step in histories.into_iter().chain(others) {
+            while let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? {
+                step = next;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- keys
+
+    /// The key of that secret, if it is accepted now; notes its use.
+    pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<KeyInfo> {
+        let now = self.now();
+        let key = self.store.keys().accepted(hash, now)?.clone();
+        let mut uses = lock(&self.key_uses);
+        let noted = uses.get(&key.id).copied().or(key.last_used);
+        if noted.is_none_or(|noted| now < noted || now >= noted.plus_seconds(KEY_USE_SECONDS)) {
+            uses.insert(key.id, now);
+        }
+        Some(key)
+    }
+
+    /// Counts one request of a key; answers the seconds to wait when it made too many in this minute.
+    pub(crate) fn throttle(&self, key: u64) -> Option<u32> {
+        let max = self.config.limits.key_requests_per_minute?;
+        let seconds = self.now().ticks().div_euclid(10_000_000);
+        let minute = seconds.div_euclid(60);
+        let mut minutes = lock(&self.key_minutes);
+        let (current, count) = minutes.entry(key).or_insert((minute, 0));
+        if *current != minute {
+            (*current, *count) = (minute, 0);
+        }
+        if *count < max {
+            *count += 1;
+            return None;
+        }
+        u32::try_from(60 - seconds.rem_euclid(60)).ok()
+    }
+
+    /// When keys were used, where that is newer than what the store says.
+    pub(crate) fn key_uses(&self) -> BTreeMap<u64, Timestamp> {
+        lock(&self.key_uses).clone()
+    }
+
+    fn write_key_uses(&self) -> Result<()> {
+        let uses = self.key_uses();
+        if uses.is_empty() {
+            return Ok(());
+        }
+        self.run(Mutation::TouchKeys(
+            uses.iter().map(|(id, time)| (*id, *time)).collect(),
+        ))?;
+        lock(&self.key_uses).retain(|id, time| uses.get(id) != Some(time));
+        Ok(())
+    }
+
+    /// Commits what waits, writes down what is only in memory, and closes the file.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.stop_thread();
+        while self.lead() > 0 {}
+        let kept = self.write_key_uses();
+        self.store.close().and(kept)
+    }
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine")
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
+
+fn no_random() -> EngineError {
+    EngineError::new(
+        ErrorKind::Internal,
+        "no random bytes can be had from the host",
+    )
+}

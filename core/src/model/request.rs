@@ -1,0 +1,64 @@
+//! What a host asks for.
+
+use crate::timestamp::Timestamp;
+
+use super::{Action, Scopes, State};
+
+/// A lifecycle action, as asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionRequest {
+    /// What to do.
+    pub action: Action,
+    /// The workspace; may be left out where `sam_account` has only one that lives.
+    pub workspace_id: Option<String>,
+    /// The account that must own the workspace, or whose only live workspace is meant.
+    pub sam_account: Option<String>,
+    /// Who asks, in free text; cut at 256 code points.
+    pub requester: Option<String>,
+    /// The new type of a [`Action::ChangeComputeType`].
+    pub compute_type: Option<String>,
+}
+
+impl ActionRequest {
+    /// `action` on the workspace of that id.
+    #[must_use]
+    pub fn new(action: Action, workspace_id: impl Into<String>) -> Self {
+        Self {
+            action,
+            workspace_id: Some(workspace_id.into()),
+            sam_account: None,
+            requester: None,
+            compute_type: None,
+        }
+    }
+}
+
+/// The state a failed action leaves the workspace in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FailedState {
+    /// [`State::Error`]
+    #[default]
+    Error,
+    /// [`State::Unhealthy`]
+    Unhealthy,
+}
+
+impl From<FailedState> for State {
+    fn from(failed: FailedState) -> Self {
+        match failed {
+            FailedState::Error => Self::Error,
+            FailedState::Unhealthy => Self::Unhealthy,
+        }
+    }
+}
+
+/// An API key to issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// Name, for people and the audit; 1 to 256 code points.
+    pub name: String,
+    /// What it may do; not empty.
+    pub scopes: Scopes,
+    /// When it stops being accepted.
+    pub expires: Option<Timestamp>,
+}

@@ -1,0 +1,287 @@
+//! Lifecycle actions: accepting them, and the three ways they end.
+
+use crate::config::ActionDriver;
+use crate::domain::lifecycle::{self, Decision, Refusal, Situation};
+use crate::domain::retention;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::{
+    Action, ActionRequest, AuditAction, AuditResult, ComputeType, FailedState, State, user_key,
+};
+use crate::store::pending::Pending;
+use crate::store::workspaces::{Entry, Transition};
+use crate::store::{audit, pending, workspaces};
+use crate::timestamp::Timestamp;
+
+use super::audit::Row;
+use super::{Caller, Context, Done, Outcome, no_workspace};
+
+impl Context<'_, '_> {
+    pub(super) fn act(&mut self, request: &ActionRequest, by: &Caller) -> Result<Outcome> {
+        let action = AuditAction::Lifecycle(request.action);
+        let mut row = self.row(action, by, request.requester.as_deref());
+        row.set_id(request.workspace_id.clone().filter(|id| !id.is_empty()));
+        let compute_type = match new_compute_type(request) {
+            Ok(compute_type) => compute_type,
+            Err(error) => return self.refused(row, error),
+        };
+        let entry = match self.find(request)? {
+            Ok(entry) => entry,
+            Err(error) => return self.refused(row, error),
+        };
+        row.about(&entry.workspace);
+        let decision = {
+            let workspace = &entry.workspace;
+            let situation = Situation {
+                state: workspace.state.as_deref(),
+                state_since: entry.state_since,
+                running_mode: workspace.running_mode.as_deref(),
+                compute_type: workspace.compute_type_name.as_deref(),
+                held: entry.held,
+                in_transition: entry.transition.is_some(),
+            };
+            lifecycle::decide(request.action, situation, compute_type.as_ref(), self.now)
+        };
+        match decision {
+            Decision::Accept { via, then } => {
+                self.accept_action(row, entry, request.action, (via, then), compute_type)?;
+                Ok(Ok(Done::Nothing))
+            }
+            Decision::NoChange => {
+                self.write_row(row, AuditResult::NoChange)?;
+                Ok(Ok(Done::Nothing))
+            }
+            Decision::Refuse(refusal) => {
+                let error = refusal_error(refusal, request.action, &entry, compute_type.as_ref());
+                self.refused(row, error)
+            }
+        }
+    }
+
+    /// The workspace a request means, with what was due by now applied.
+    fn find(&mut self, request: &ActionRequest) -> Result<Result<Entry>> {
+        let account = request
+            .sam_account
+            .as_deref()
+            .filter(|account| !account.is_empty());
+        let id = request.workspace_id.as_deref().filter(|id| !id.is_empty());
+        match (id, account) {
+            (Some(id), account) => {
+                let entry = self.settled(id)?;
+                let owned = |entry: &Entry| {
+                    let owner = entry.workspace.username.as_deref().map(user_key);
+                    account.is_none_or(|account| owner == Some(user_key(account)))
+                };
+                Ok(entry.filter(owned).ok_or_else(no_workspace))
+            }
+            (None, Some(account)) => self.only_live_workspace(account),
+            (None, None) => Ok(Err(no_workspace())),
+        }
+    }
+
+    fn only_live_workspace(&mut self, account: &str) -> Result<Result<Entry>> {
+        let mut live = Vec::new();
+        for id in workspaces::of_user(self.tables, &user_key(account))? {
+            if let Some(entry) = self.settled(&id)? {
+                let state = entry.workspace.state.as_deref().and_then(State::named);
+                if state != Some(State::Terminated) {
+                    live.push(entry);
+                }
+            }
+        }
+        let several = live.len() > 1;
+        let first = live.into_iter().next().ok_or_else(no_workspace);
+        if several {
+            return Ok(Err(EngineError::new(
+                ErrorKind::AmbiguousWorkSpace,
+                "The account owns several WorkSpaces; name one with workSpaceId.",
+            )));
+        }
+        Ok(first)
+    }
+
+    fn accept_action(
+        &mut self,
+        mut row: Row,
+        mut entry: Entry,
+        action: Action,
+        (via, then): (State, State),
+        compute_type: Option<ComputeType>,
+    ) -> Result<()> {
+        if let Some(running) = entry.transition.take() {
+            self.end_row(&running, AuditResult::Cancelled, None, None)?;
+        }
+        let due_at = match self.config.action_driver {
+            ActionDriver::Clock => {
+                Some(self.now.plus_seconds(self.config.action_seconds.of(action)))
+            }
+            ActionDriver::Host => None,
+        };
+        row.set_new_state(Some(via.as_str().to_owned()));
+        let id = self.write_row(row, AuditResult::Accepted)?;
+        entry.workspace.state = Some(via.as_str().to_owned());
+        entry.state_since = self.now;
+        entry.transition = Some(Transition {
+            id,
+            action,
+            requested_at: self.now,
+            due_at,
+            outcome: then,
+            compute_type: compute_type.map(|new| new.as_str().to_owned()),
+        });
+        let workspace_id = entry.workspace.id.clone();
+        workspaces::put(self.tables, &entry)?;
+        pending::put(
+            self.tables,
+            &Pending {
+                id,
+                due_at,
+                workspace_id,
+            },
+        )
+    }
+
+    /// The workspace of that id with what was due by now applied and written.
+    pub(super) fn settled(&mut self, id: &str) -> Result<Option<Entry>> {
+        let Some(mut entry) = workspaces::get(self.tables, id)? else {
+            return Ok(None);
+        };
+        if let Some(due_at) = entry.due_by(self.now)
+            && let Some(transition) = entry.transition.take()
+        {
+            self.end(&mut entry, &transition, due_at)?;
+        }
+        let state = entry.workspace.state.as_deref();
+        let listed = retention::is_listed(state, entry.state_since, entry.held, self.now);
+        Ok(listed.then_some(entry))
+    }
+
+    /// Ends a transition as intended, at the time `at`.
+    fn end(&mut self, entry: &mut Entry, transition: &Transition, at: Timestamp) -> Result<()> {
+        let state = transition.outcome.as_str().to_owned();
+        self.end_row(transition, AuditResult::Completed, Some((&state, at)), None)?;
+        if let Some(compute_type) = &transition.compute_type {
+            entry.workspace.compute_type_name = Some(compute_type.clone());
+        }
+        entry.workspace.state = Some(state);
+        entry.state_since = at;
+        workspaces::put(self.tables, entry)
+    }
+
+    /// Takes an action out of the outbox and completes its audit row.
+    pub(super) fn end_row(
+        &mut self,
+        transition: &Transition,
+        result: AuditResult,
+        ended: Option<(&str, Timestamp)>,
+        detail: Option<String>,
+    ) -> Result<()> {
+        pending::remove(self.tables, transition.id)?;
+        if let Some(mut row) = audit::get(self.tables, transition.id)? {
+            row.result = result;
+            row.detail = detail;
+            row.completed_time = Some(ended.map_or(self.now, |(_, at)| at));
+            if let Some((state, _)) = ended {
+                row.new_state = Some(state.to_owned());
+            }
+            audit::put(self.tables, &row)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn complete_action(&mut self, id: u64) -> Result<Outcome> {
+        let (mut entry, transition) = match self.running(id)? {
+            Ok(running) => running,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.end(&mut entry, &transition, self.now)?;
+        Ok(Ok(Done::Nothing))
+    }
+
+    pub(super) fn fail_action(
+        &mut self,
+        id: u64,
+        state: FailedState,
+        detail: Option<String>,
+    ) -> Result<Outcome> {
+        let (mut entry, transition) = match self.running(id)? {
+            Ok(running) => running,
+            Err(error) => return Ok(Err(error)),
+        };
+        let state = State::from(state).as_str().to_owned();
+        let ended = Some((state.as_str(), self.now));
+        self.end_row(&transition, AuditResult::Failed, ended, detail)?;
+        entry.workspace.state = Some(state);
+        entry.state_since = self.now;
+        workspaces::put(self.tables, &entry)?;
+        Ok(Ok(Done::Nothing))
+    }
+
+    /// The workspace of a running action, and the transition taken out of it.
+    fn running(&mut self, id: u64) -> Result<Result<(Entry, Transition)>> {
+        if let Some(row) = pending::get(self.tables, id)?
+            && let Some(mut entry) = self.settled(&row.workspace_id)?
+            && let Some(transition) = entry.transition.take_if(|running| running.id == id)
+        {
+            return Ok(Ok((entry, transition)));
+        }
+        let row = audit::get(self.tables, id)?;
+        let known = row.is_some_and(|row| matches!(row.action, AuditAction::Lifecycle(_)));
+        Ok(Err(if known {
+            EngineError::new(
+                ErrorKind::InvalidResourceState,
+                "The action has ended already.",
+            )
+        } else {
+            EngineError::new(ErrorKind::NotFound, "No such action.")
+        }))
+    }
+}
+
+/// The new type of a `ChangeComputeType`; refused when there is no such type.
+fn new_compute_type(request: &ActionRequest) -> Result<Option<ComputeType>> {
+    if request.action != Action::ChangeComputeType {
+        return Ok(None);
+    }
+    let asked = request.compute_type.as_deref().unwrap_or_default();
+    ComputeType::named(asked).map(Some).ok_or_else(|| {
+        EngineError::invalid("computeType", format!("The value '{asked}' is not valid."))
+    })
+}
+
+fn refusal_error(
+    refusal: Refusal,
+    action: Action,
+    entry: &Entry,
+    compute_type: Option<&ComputeType>,
+) -> EngineError {
+    let workspace = &entry.workspace;
+    let id = &workspace.id;
+    let state = workspace.state.as_deref().unwrap_or("in no known state");
+    match refusal {
+        Refusal::LitigationHold => EngineError::new(
+            ErrorKind::LitigationHold,
+            format!(
+                "WorkSpace {id} is on litigation hold; {action} would destroy what must be kept."
+            ),
+        ),
+        Refusal::OperationInProgress => EngineError::new(
+            ErrorKind::OperationInProgress,
+            format!("WorkSpace {id} is {state}; {action} must wait until that has ended."),
+        ),
+        Refusal::InvalidResourceState => EngineError::new(
+            ErrorKind::InvalidResourceState,
+            format!(
+                "WorkSpace {id} is {state}; {action} needs {}.",
+                lifecycle::needs(action)
+            ),
+        ),
+        Refusal::UnsupportedConfiguration => EngineError::new(
+            ErrorKind::UnsupportedConfiguration,
+            format!(
+                "WorkSpace {id} is of type {}; that cannot be changed to {}.",
+                workspace.compute_type_name.as_deref().unwrap_or("unknown"),
+                compute_type.map_or("unknown", ComputeType::as_str),
+            ),
+        ),
+    }
+}

@@ -1,0 +1,170 @@
+//! Upkeep: ending what is due, and removing what is too old. Each step is bounded, so that none holds the writer long.
+
+use crate::domain::retention::{days_before, first_day_kept, is_listed};
+use crate::error::Result;
+use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::model::{Received, Stream, user_key};
+use crate::store::table::Step;
+use crate::store::telemetry::history::{self, OldPart};
+use crate::store::telemetry::users::{self, UserLatest};
+use crate::store::{audit, workspaces};
+
+use super::{Context, Done, Outcome};
+
+/// One step of upkeep.
+#[derive(Debug, Clone)]
+pub(crate) enum Maintenance {
+    /// Ends what is due on these workspaces.
+    Settle(Vec<String>),
+    /// Removes these workspaces, where they are TERMINATED for long enough.
+    DropTerminated(Vec<String>),
+    /// Removes old history of a stream, behind the key a step before answered.
+    DropHistory(Stream, Option<Vec<u8>>),
+    /// Removes old audit rows, behind the number a step before answered.
+    DropAudit(Option<u64>),
+    /// Forgets what is too old of each user, behind the key a step before answered.
+    ForgetUsers(Option<Vec<u8>>),
+}
+
+impl Context<'_, '_> {
+    /// Takes one step; answers the next one of its kind, if there is more to do.
+    pub(super) fn maintain(&mut self, step: Maintenance) -> Result<Outcome> {
+        let next = match step {
+            Maintenance::Settle(ids) => {
+                for id in ids {
+                    self.settled(&id)?;
+                }
+                None
+            }
+            Maintenance::DropTerminated(ids) => {
+                self.drop_terminated(&ids)?;
+                None
+            }
+            Maintenance::DropHistory(stream, after) => self
+                .drop_history(stream, after.as_deref())?
+                .map(|last| Maintenance::DropHistory(stream, Some(last))),
+            Maintenance::DropAudit(after) => self
+                .drop_audit(after)?
+                .map(|last| Maintenance::DropAudit(Some(last))),
+            Maintenance::ForgetUsers(after) => self
+                .forget_users(after.as_deref())?
+                .map(|last| Maintenance::ForgetUsers(Some(last))),
+        };
+        Ok(Ok(Done::Maintained(next)))
+    }
+
+    fn drop_terminated(&mut self, ids: &[String]) -> Result<()> {
+        for id in ids {
+            // Ends what is due first, so that the audit tells of it.
+            self.settled(id)?;
+            if let Some(entry) = workspaces::get(self.tables, id)?
+                && !is_listed(
+                    entry.workspace.state.as_deref(),
+                    entry.state_since,
+                    entry.held,
+                    self.now,
+                )
+            {
+                workspaces::remove(self.tables, &entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_history(&mut self, stream: Stream, after: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        let first_kept = first_day_kept(self.now, self.config.retention_days.of(stream));
+        let parts =
+            history::parts_before(self.tables, stream, first_kept, after, MAINTENANCE_ROWS_MAX)?;
+        let more = parts.len() == MAINTENANCE_ROWS_MAX;
+        let last = parts.last().map(|part| part.key.clone());
+        for OldPart { key, first } in parts {
+            let held = match &first {
+                Some(record) => self.is_held(record)?,
+                None => false,
+            };
+            if !held {
+                history::remove_part(self.tables, &key)?;
+            }
+        }
+        Ok(last.filter(|_| more))
+    }
+
+    /// Whether a record belongs to a workspace on hold.
+    fn is_held(&self, received: &Received) -> Result<bool> {
+        let owner = workspaces::of_record(self.tables, &received.record)?;
+        Ok(owner.is_some_and(|entry| entry.held))
+    }
+
+    fn drop_audit(&mut self, after: Option<u64>) -> Result<Option<u64>> {
+        let oldest_kept = days_before(self.now, self.config.retention_days.audit);
+        let mut old = Vec::new();
+        audit::scan_after(self.tables, after, |row| {
+            if row.time >= oldest_kept || old.len() == MAINTENANCE_ROWS_MAX {
+                return Ok(Step::Break(()));
+            }
+            old.push((row.id, row.workspace_id));
+            Ok(Step::Continue(()))
+        })?;
+        let more = old.len() == MAINTENANCE_ROWS_MAX;
+        let last = old.last().map(|(id, _)| *id);
+        for (id, workspace_id) in old {
+            let entry = match workspace_id {
+                Some(workspace_id) => workspaces::get(self.tables, &workspace_id)?,
+                None => None,
+            };
+            // The row of an action that still runs is completed when that ends.
+            let running =
+                |entry: &workspaces::Entry| entry.transition.as_ref().is_some_and(|t| t.id == id);
+            if !entry.is_some_and(|entry| entry.held || running(&entry)) {
+                audit::remove(self.tables, id)?;
+            }
+        }
+        Ok(last.filter(|_| more))
+    }
+
+    fn forget_users(&mut self, after: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        let mut known = Vec::new();
+        users::scan_after(self.tables, after, |key, latest| {
+            known.push((key.to_vec(), latest));
+            Ok(if known.len() < MAINTENANCE_ROWS_MAX {
+                Step::Continue(())
+            } else {
+                Step::Break(())
+            })
+        })?;
+        let more = known.len() == MAINTENANCE_ROWS_MAX;
+        let last = known.last().map(|(key, _)| key.clone());
+        for (_, latest) in known {
+            self.forget_user(latest)?;
+        }
+        Ok(last.filter(|_| more))
+    }
+
+    fn forget_user(&mut self, mut latest: UserLatest) -> Result<()> {
+        let user = user_key(&latest.username);
+        for id in workspaces::of_user(self.tables, &user)? {
+            let entry = workspaces::get(self.tables, &id)?;
+            if entry.is_some_and(|entry| entry.held) {
+                return Ok(());
+            }
+        }
+        let before = latest.clone();
+        let days = self.config.retention_days;
+        for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
+            let stream = slot.as_ref().map(|received| received.record.stream());
+            let Some(stream) = stream else { continue };
+            let first_kept = first_day_kept(self.now, days.of(stream));
+            slot.take_if(|received| received.filed_at.day() < first_kept);
+        }
+        let longest = Stream::ALL.into_iter().map(|stream| days.of(stream)).max();
+        let unseen = latest.last_seen.day() < first_day_kept(self.now, longest.unwrap_or(0));
+        let empty = latest.stats.is_none() && latest.startup.is_none() && latest.activity.is_none();
+        if empty && unseen {
+            users::remove(self.tables, &user)
+        } else if latest == before {
+            Ok(())
+        } else {
+            users::put(self.tables, &user, &latest)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The byte forms that all tables share: varints, strings, optional values. `core/docs/format.md` describes them.
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::timestamp::Timestamp;
+
+/// Appends values to a buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder(Vec<u8>);
+
+impl Encoder {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn u8(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Base 128, low group first, as in Protocol Buffers.
+    pub(crate) fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value.to_le_bytes()[0]);
+    }
+
+    pub(crate) fn count(&mut self, value: usize) {
+        self.varint(value as u64);
+    }
+
+    /// Zigzag, then [`Self::varint`]: small values of either sign are short.
+    pub(crate) fn signed(&mut self, value: i64) {
+        self.varint((value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
+    }
+
+    pub(crate) fn time(&mut self, value: Timestamp) {
+        self.signed(value.ticks());
+    }
+
+    pub(crate) fn text(&mut self, value: &str) {
+        self.count(value.len());
+        self.raw(value.as_bytes());
+    }
+
+    /// A leading byte, 0 or 1, then the value when there is one.
+    pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match value {
+            None => self.u8(0),
+            Some(value) => {
+                self.u8(1);
+                write(self, value);
+            }
+        }
+    }
+
+    pub(crate) fn option_text(&mut self, value: Option<&str>) {
+        self.option(value, Self::text);
+    }
+
+    pub(crate) fn option_time(&mut self, value: Option<Timestamp>) {
+        self.option(value, Self::time);
+    }
+}
+
+/// Takes values off the front of a slice; every method refuses what an [`Encoder`] cannot have written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decoder<'a>(&'a [u8]);
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Refuses what is left over.
+    pub(crate) fn end(&self) -> Result<()> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(damaged())
+        }
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8> {
+        let (first, rest) = self.0.split_first().ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    pub(crate) fn raw(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(length).ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk().ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub(crate) fn varint(&mut self) -> Result<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            let group = u64::from(byte & 0x7f);
+            if group << shift >> shift != group {
+                return Err(damaged());
+            }
+            value |= group << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(damaged())
+    }
+
+    /// A count of things that take at least one byte each, so never more than the bytes left.
+    pub(crate) fn count(&mut self) -> Result<usize> {
+        let count = usize::try_from(self.varint()?).map_err(|_| damaged())?;
+        if count > self.0.len() {
+            return Err(damaged());
+        }
+        Ok(count)
+    }
+
+    pub(crate) fn signed(&mut self) -> Result<i64> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    pub(crate) fn time(&mut self) -> Result<Timestamp> {
+        Ok(Timestamp::from_ticks(self.signed()?))
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'a str> {
+        let length = self.count()?;
+        std::str::from_utf8(self.raw(length)?).map_err(|_| damaged())
+    }
+
+    pub(crate) fn option<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self.u8()? {
+            0 => Ok(None),
+            1 => read(self).map(Some),
+            _ => Err(damaged()),
+        }
+    }
+
+    pub(crate) fn option_text(&mut self) -> Result<Option<&'a str>> {
+        self.option(Self::text)
+    }
+
+    pub(crate) fn option_time(&mut self) -> Result<Option<Timestamp>> {
+        self.option(Self::time)
+    }
+}
+
+/// What is said of bytes that no version of this format wrote.
+pub(crate) fn damaged() -> EngineError {
+    EngineError::new(
+        ErrorKind::Corrupted,
+        "a stored value cannot be read: the file is damaged; run `deskfleet check`, then restore a backup",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_survive_at_every_width() {
+        for shift in 0..64 {
+            for value in [1_u64 << shift, (1 << shift) - 1, u64::MAX >> shift] {
+                let mut encoder = Encoder::default();
+                encoder.varint(value);
+                encoder.signed(value.cast_signed());
+                encoder.signed(value.cast_signed().wrapping_neg());
+                let bytes = encoder.finish();
+                let mut decoder = Decoder::new(&bytes);
+                assert_eq!(decoder.varint().unwrap(), value);
+                assert_eq!(decoder.signed().unwrap(), value.cast_signed());
+                assert_eq!(
+                    decoder.signed().unwrap(),
+                    value.cast_signed().wrapping_neg()
+                );
+                decoder.end().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        assert!(Decoder::new(&[0xff; 9]).varint().is_err());
+        assert!(Decoder::new(&[0xff; 11]).varint().is_err());
+        assert!(Decoder::new(&[5, b'a']).text().is_err());
+        assert!(Decoder::new(&[1, 0xff]).text().is_err());
+        assert!(Decoder::new(&[2]).option_text().is_err());
+        assert!(Decoder::new(&[]).u8().is_err());
+        assert!(Decoder::new(&[0]).end().is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! The one conversion of redb's errors into ours.
+
+use redb::{
+    CommitError, CompactionError, DatabaseError, StorageError, TableError, TransactionError,
+};
+
+use crate::error::{EngineError, ErrorKind};
+
+pub(super) fn from_storage(error: StorageError) -> EngineError {
+    match error {
+        StorageError::Corrupted(_) => EngineError::caused(
+            ErrorKind::Corrupted,
+            "the file is damaged; run `deskfleet check`, then restore a backup",
+            error,
+        ),
+        StorageError::ValueTooLarge(_) => EngineError::caused(
+            ErrorKind::Internal,
+            "a value is larger than the store takes",
+            error,
+        ),
+        other => unavailable(other),
+    }
+}
+
+/// The medium does not read or write now; it may again later.
+pub(super) fn unavailable(
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> EngineError {
+    EngineError::caused(
+        ErrorKind::StorageUnavailable,
+        "the store cannot be read or written now; look for a full or read-only disk, then try again",
+        error,
+    )
+}
+
+pub(super) fn from_table(error: TableError) -> EngineError {
+    match error {
+        TableError::Storage(error) => from_storage(error),
+        error => EngineError::caused(
+            ErrorKind::ForeignFile,
+            "a table of the file is not as deskfleet makes it",
+            error,
+        ),
+    }
+}
+
+pub(super) fn from_transaction(error: TransactionError) -> EngineError {
+    match error {
+        TransactionError::Storage(error) => from_storage(error),
+        error => unavailable(error),
+    }
+}
+
+pub(super) fn from_commit(error: CommitError) -> EngineError {
+    match error {
+        CommitError::Storage(error) => from_storage(error),
+        error => unavailable(error),
+    }
+}
+
+pub(super) fn from_compaction(error: CompactionError) -> EngineError {
+    match error {
+        CompactionError::Storage(error) => from_storage(error),
+        error => EngineError::caused(
+            ErrorKind::StorageUnavailable,
+            "the file cannot be compacted while it is read or written; try again when the engine is idle",
+            error,
+        ),
+    }
+}
+
+pub(super) fn from_database(error: DatabaseError) -> EngineError {
+    match error {
+        DatabaseError::Storage(StorageError::Io(error))
+            if error.kind() == std::io::ErrorKind::InvalidData =>
+        {
+            EngineError::caused(
+                ErrorKind::Corrupted,
+                "the file is damaged or cut short; restore a backup",
+                error,
+            )
+        }
+        DatabaseError::Storage(error) => from_storage(error),
+        DatabaseError::UpgradeRequired(_) => EngineError::caused(
+            ErrorKind::ForeignFile,
+            "the file was written by an older version of redb than any deskfleet used",
+            error,
+        ),
+        DatabaseError::DatabaseAlreadyOpen => already_open(),
+        error => unavailable(error),
+    }
+}
+
+pub(super) fn already_open() -> EngineError {
+    EngineError::new(
+        ErrorKind::AlreadyOpen,
+        "another process has the file open; a file belongs to one engine at a time: stop that process, \
+         or send your requests to it",
+    )
+}

@@ -1,0 +1,88 @@
+//! Opening files. Errors name the path and say what to do.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use redb::backends::FileBackend;
+
+use crate::error::{EngineError, ErrorKind, Result};
+
+use super::failure::from_database;
+
+/// Opens the file at `path`, or creates it, and hands it to `open`.
+pub(super) fn open<T>(path: &Path, open: impl FnOnce(FileBackend) -> Result<T>) -> Result<T> {
+    let new = !path.exists();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(|error| cannot_open(path, error))?;
+    let opened = backend(file, path).and_then(|backend| at(path, open(backend)))?;
+    if new {
+        sync_folder(path);
+    }
+    Ok(opened)
+}
+
+/// Creates a file at `path`, where none may be, and hands it to `fill`. The file is removed again when that fails.
+pub(super) fn create_new(path: &Path, fill: impl FnOnce(FileBackend) -> Result<()>) -> Result<()> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| cannot_open(path, error))?;
+    let filled = backend(file, path).and_then(|backend| at(path, fill(backend)));
+    if filled.is_err() {
+        // The error that stopped the copy is the one to tell.
+        let _ = std::fs::remove_file(path);
+    } else {
+        sync_folder(path);
+    }
+    filled
+}
+
+fn backend(file: File, path: &Path) -> Result<FileBackend> {
+    at(path, FileBackend::new(file).map_err(from_database))
+}
+
+/// Puts the path before what an error says.
+fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        let said = format!("{}: {}", path.display(), error.context());
+        EngineError::caused(error.kind(), said, error)
+    })
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> EngineError {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "the folder does not exist; create it first",
+        io::ErrorKind::PermissionDenied => {
+            "no permission; check the owner and mode of the file and its folder"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; name a path on another",
+        io::ErrorKind::StorageFull => "the disk is full; free some space first",
+        io::ErrorKind::AlreadyExists => "a file is there already; name another path",
+        io::ErrorKind::IsADirectory => "this is a folder; name a file in it",
+        _ => "the file cannot be opened",
+    };
+    EngineError::caused(
+        ErrorKind::StorageUnavailable,
+        format!("{}: {hint}", path.display()),
+        error,
+    )
+}
+
+/// Makes the name of a new file as durable as its content, where the system lets a folder be synced.
+fn sync_folder(path: &Path) {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}

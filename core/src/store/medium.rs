@@ -1,0 +1,268 @@
+//! What redb writes to: the host's backend, kept across reopening and gated while a file is inspected.
+
+use std::fmt;
+use std::io;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redb::{BackendError, StorageBackend};
+
+use crate::error::{EngineError, ErrorKind, Result};
+
+use super::failure::{already_open, unavailable};
+
+/// The first bytes of every redb file.
+const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
+
+/// A write that waits at the gate.
+enum Held {
+    Write(u64, Vec<u8>),
+    SetLen(u64),
+    Sync,
+}
+
+/// The host's backend, shared by the databases opened on it one after another.
+///
+/// redb repairs an unclean file while it opens it, before anyone can look at the format version inside. So the writes
+/// of an opening wait at a gate; they reach the medium once the version is known to be ours, and never when it is not.
+#[derive(Clone)]
+pub(super) struct Medium {
+    backend: Arc<dyn StorageBackend>,
+    gate: Arc<Gate>,
+}
+
+/// The writes that wait. `closed` is looked at first, so that an open gate costs no lock.
+#[derive(Default)]
+struct Gate {
+    closed: AtomicBool,
+    held: Mutex<Vec<Held>>,
+}
+
+impl Gate {
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Medium {
+    /// Takes the backend and its lock, where it has one.
+    pub(super) fn new(backend: impl StorageBackend) -> Result<Self> {
+        match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+            Ok(true) | Err(BackendError::Unsupported) => {}
+            Ok(false) => return Err(already_open()),
+            Err(error) => return Err(unavailable(error)),
+        }
+        Ok(Self {
+            backend: Arc::new(backend),
+            gate: Arc::default(),
+        })
+    }
+
+    /// Whether nothing was ever written.
+    pub(super) fn is_new(&self) -> Result<bool> {
+        Ok(self.backend.len().map_err(unavailable)? == 0)
+    }
+
+    /// Refuses what is not a redb file.
+    pub(super) fn check_magic(&self) -> Result<()> {
+        let mut magic = [0; REDB_MAGIC.len()];
+        let long_enough = self.backend.len().map_err(unavailable)? >= magic.len() as u64;
+        if long_enough {
+            self.backend.read(0, &mut magic).map_err(unavailable)?;
+        }
+        if magic == REDB_MAGIC {
+            return Ok(());
+        }
+        Err(EngineError::new(
+            ErrorKind::ForeignFile,
+            "the file is not a deskfleet store; it was left untouched: name another path, or move the file away",
+        ))
+    }
+
+    /// From here on writes wait.
+    pub(super) fn close_gate(&self) {
+        self.gate.held().clear();
+        self.gate.closed.store(true, Ordering::Release);
+    }
+
+    /// Lets the waiting writes through, in their order, and those to come.
+    pub(super) fn open_gate(&self) -> Result<()> {
+        let mut waiting = self.gate.held();
+        for held in waiting.drain(..) {
+            match held {
+                Held::Write(offset, data) => self.backend.write(offset, &data),
+                Held::SetLen(len) => self.backend.set_len(len),
+                Held::Sync => self.backend.sync_data(),
+            }
+            .map_err(unavailable)?;
+        }
+        self.gate.closed.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Gives the backend and its lock back.
+    pub(super) fn release(&self) -> io::Result<()> {
+        self.backend.close()
+    }
+
+    /// Reads through the writes that wait.
+    fn read_gated(&self, held: &[Held], offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let end = offset.saturating_add(out.len() as u64);
+        if end > gated_len(self.backend.len()?, held) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let kept = held
+            .iter()
+            .fold(self.backend.len()?, |kept, change| match change {
+                Held::SetLen(len) => kept.min(*len),
+                Held::Write(..) | Held::Sync => kept,
+            });
+        out.fill(0);
+        let stored = overlap(offset, out.len(), 0, kept);
+        if let Some(part) = out.get_mut(stored.clone())
+            && !part.is_empty()
+        {
+            self.backend.read(offset + stored.start as u64, part)?;
+        }
+        for change in held {
+            match change {
+                Held::Write(at, data) => {
+                    let range = overlap(offset, out.len(), *at, at + data.len() as u64);
+                    let from = usize::try_from((offset + range.start as u64).saturating_sub(*at));
+                    let source = from
+                        .ok()
+                        .and_then(|from| data.get(from..from + range.len()));
+                    if let (Some(part), Some(source)) = (out.get_mut(range), source) {
+                        part.copy_from_slice(source);
+                    }
+                }
+                Held::SetLen(len) => {
+                    let cut = overlap(offset, out.len(), *len, u64::MAX);
+                    if let Some(part) = out.get_mut(cut) {
+                        part.fill(0);
+                    }
+                }
+                Held::Sync => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn gated_len(stored: u64, held: &[Held]) -> u64 {
+    held.iter().fold(stored, |len, change| match change {
+        Held::SetLen(len) => *len,
+        Held::Write(..) | Held::Sync => len,
+    })
+}
+
+/// The part of a buffer at `offset` that lies in `start..end`, as indexes into the buffer; empty when there is none.
+fn overlap(offset: u64, length: usize, start: u64, end: u64) -> std::ops::Range<usize> {
+    let clip =
+        |at: u64| usize::try_from(at.saturating_sub(offset)).map_or(length, |at| at.min(length));
+    let (from, to) = (clip(start), clip(end));
+    from..to.max(from)
+}
+
+impl StorageBackend for Medium {
+    fn len(&self) -> io::Result<u64> {
+        let stored = self.backend.len()?;
+        if self.gate.is_closed() {
+            return Ok(gated_len(stored, &self.gate.held()));
+        }
+        Ok(stored)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if self.gate.is_closed() {
+            return self.read_gated(&self.gate.held(), offset, out);
+        }
+        self.backend.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        if self.gate.is_closed() {
+            self.gate.held().push(Held::SetLen(len));
+            return Ok(());
+        }
+        self.backend.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        if self.gate.is_closed() {
+            self.gate.held().push(Held::Sync);
+            return Ok(());
+        }
+        self.backend.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        if self.gate.is_closed() {
+            self.gate.held().push(Held::Write(offset, data.to_vec()));
+            return Ok(());
+        }
+        self.backend.write(offset, data)
+    }
+
+    // `close` stays the default: the backend outlives the database, which may be opened on it again.
+}
+
+impl fmt::Debug for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Medium").field(&self.backend).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+
+    fn medium(content: &[u8]) -> Medium {
+        let backend = InMemoryBackend::new();
+        backend.set_len(content.len() as u64).unwrap();
+        backend.write(0, content).unwrap();
+        Medium::new(backend).unwrap()
+    }
+
+    fn content(medium: &Medium) -> Vec<u8> {
+        let mut out = vec![0; usize::try_from(medium.len().unwrap()).unwrap()];
+        medium.read(0, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn gated_writes_are_seen_but_reach_the_medium_only_through_the_gate() {
+        let medium = medium(b"0123456789");
+        medium.close_gate();
+        medium.write(2, b"ab").unwrap();
+        medium.set_len(5).unwrap();
+        medium.set_len(12).unwrap();
+        medium.write(10, b"yz").unwrap();
+        medium.sync_data().unwrap();
+        let seen = b"01ab4\0\0\0\0\0yz".to_vec();
+        assert_eq!(content(&medium), seen);
+        assert_eq!(medium.backend.len().unwrap(), 10);
+        assert!(medium.read(11, &mut [0; 2]).is_err());
+        medium.open_gate().unwrap();
+        assert_eq!(content(&medium), seen);
+        assert_eq!(medium.backend.len().unwrap(), 12);
+    }
+
+    #[test]
+    fn writes_behind_a_gate_that_never_opens_never_happened() {
+        let medium = medium(b"0123");
+        medium.close_gate();
+        medium.write(0, b"zzzz").unwrap();
+        medium.set_len(0).unwrap();
+        let mut out = [0; 4];
+        medium.backend.read(0, &mut out).unwrap();
+        assert_eq!(&out, b"0123");
+    }
+}

@@ -1,0 +1,64 @@
+//! What the file says of itself: its format version, and the numbers it gives out.
+
+use crate::error::{EngineError, ErrorKind, Result};
+
+use super::codec::{Decoder, damaged};
+use super::table::{Read, Table, Tables};
+
+/// The format this code reads and writes; `core/docs/format.md` describes it.
+pub(super) const FORMAT: u32 = 1;
+
+const FORMAT_KEY: &[u8] = b"format";
+
+/// A number that is given out once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sequence {
+    /// Audit rows and actions.
+    Audit,
+    /// API keys.
+    Key,
+}
+
+impl Sequence {
+    fn key(self) -> &'static [u8] {
+        match self {
+            Self::Audit => b"next_audit",
+            Self::Key => b"next_key",
+        }
+    }
+}
+
+/// Takes the next number of a sequence; the first is 1.
+pub(crate) fn next(tables: &Tables<'_>, sequence: Sequence) -> Result<u64> {
+    let next = tables
+        .get(Table::Meta, sequence.key(), |value| {
+            Ok(u64::from_le_bytes(Decoder::new(value).array()?))
+        })?
+        .unwrap_or(1);
+    let following = next.checked_add(1).ok_or_else(damaged)?;
+    tables.put(Table::Meta, sequence.key(), &following.to_le_bytes())?;
+    Ok(next)
+}
+
+/// Writes the format version into a new file.
+pub(super) fn write_format(tables: &Tables<'_>) -> Result<()> {
+    tables.put(Table::Meta, FORMAT_KEY, &FORMAT.to_le_bytes())
+}
+
+/// Refuses a file of another format; `None` when the file does not say.
+pub(super) fn check_format(read: &impl Read) -> Result<Option<()>> {
+    let stored = read.get(Table::Meta, FORMAT_KEY, |value| {
+        Ok(u32::from_le_bytes(Decoder::new(value).array()?))
+    })?;
+    match stored {
+        None => Ok(None),
+        Some(FORMAT) => Ok(Some(())),
+        Some(newer) => Err(EngineError::new(
+            ErrorKind::NewerFormat,
+            format!(
+                "the file has format {newer}, this deskfleet reads up to format {FORMAT}; it was left untouched: \
+                 use a newer deskfleet"
+            ),
+        )),
+    }
+}

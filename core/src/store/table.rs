@@ -1,0 +1,355 @@
+//! The tables of the file and the two ways to read them.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::{Bound, ControlFlow};
+
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::Received;
+
+use super::failure::{from_storage, from_table};
+use super::telemetry::queue::{self, QueueChanges};
+
+type Bytes = &'static [u8];
+
+/// A table of the file. Keys and values are bytes; the module named after the table says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Table {
+    Meta,
+    Workspaces,
+    WorkspacesByUser,
+    WorkspacesByComputer,
+    Holds,
+    Pending,
+    Audit,
+    Keys,
+    Queue,
+    History,
+    Users,
+}
+
+impl Table {
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Meta,
+        Self::Workspaces,
+        Self::WorkspacesByUser,
+        Self::WorkspacesByComputer,
+        Self::Holds,
+        Self::Pending,
+        Self::Audit,
+        Self::Keys,
+        Self::Queue,
+        Self::History,
+        Self::Users,
+    ];
+
+    pub(super) const fn definition(self) -> TableDefinition<'static, Bytes, Bytes> {
+        TableDefinition::new(match self {
+            Self::Meta => "meta",
+            Self::Workspaces => "workspaces",
+            Self::WorkspacesByUser => "workspaces_by_user",
+            Self::WorkspacesByComputer => "workspaces_by_computer",
+            Self::Holds => "holds",
+            Self::Pending => "pending",
+            Self::Audit => "audit",
+            Self::Keys => "keys",
+            Self::Queue => "queue",
+            Self::History => "history",
+            Self::Users => "users",
+        })
+    }
+}
+
+/// A range of keys.
+pub(crate) type KeyRange<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);
+
+/// Everything.
+pub(crate) const ALL_KEYS: KeyRange<'static> = (Bound::Unbounded, Bound::Unbounded);
+
+/// The keys from `start` on that begin with `prefix`.
+pub(crate) fn within_prefix<'k>(prefix: &'k [u8], end: &'k Option<Vec<u8>>) -> KeyRange<'k> {
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    (Bound::Included(prefix), end)
+}
+
+/// The first key after all that begin with `prefix`; `None` when nothing follows them.
+pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut end = prefix.to_vec();
+    while let Some(last) = end.pop() {
+        if last < u8::MAX {
+            end.push(last + 1);
+            return Some(end);
+        }
+    }
+    None
+}
+
+/// Whether a scan goes on.
+pub(crate) type Step = ControlFlow<()>;
+
+/// Reads tables: a [`Snapshot`] as of the last commit, or the [`Tables`] of the transaction being written.
+pub(crate) trait Read {
+    /// Calls `read` with the value of `key`, if there is one.
+    fn get<R>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<Option<R>>;
+
+    /// Visits the entries of `range`, first to last, until told to stop.
+    fn scan(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()>;
+
+    /// Visits the entries of `range`, last to first, until told to stop.
+    fn scan_back(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()>;
+
+    /// Whether there is a value at `key`.
+    fn contains(&self, table: Table, key: &[u8]) -> Result<bool> {
+        Ok(self.get(table, key, |_| Ok(()))?.is_some())
+    }
+}
+
+fn get_from<R>(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<R>,
+) -> Result<Option<R>> {
+    let value = table.get(key).map_err(from_storage)?;
+    value.map(|value| read(value.value())).transpose()
+}
+
+fn scan_from(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    range: KeyRange<'_>,
+    back: bool,
+    mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+) -> Result<()> {
+    let mut entries = table.range::<&[u8]>(range).map_err(from_storage)?;
+    while let Some(entry) = if back {
+        entries.next_back()
+    } else {
+        entries.next()
+    } {
+        let (key, value) = entry.map_err(from_storage)?;
+        if visit(key.value(), value.value())?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The store as of one commit; later commits do not show.
+pub(crate) struct Snapshot {
+    transaction: ReadTransaction,
+    opened: [OnceCell<ReadOnlyTable<Bytes, Bytes>>; Table::ALL.len()],
+}
+
+impl Snapshot {
+    pub(super) fn new(transaction: ReadTransaction) -> Self {
+        Self {
+            transaction,
+            opened: [const { OnceCell::new() }; Table::ALL.len()],
+        }
+    }
+
+    fn table(&self, table: Table) -> Result<&ReadOnlyTable<Bytes, Bytes>> {
+        let cell = self.opened.get(table as usize).ok_or_else(no_such_table)?;
+        if cell.get().is_none() {
+            let opened = self
+                .transaction
+                .open_table(table.definition())
+                .map_err(from_table)?;
+            // Nothing else fills the cell: a snapshot stays on one thread.
+            let _ = cell.set(opened);
+        }
+        cell.get().ok_or_else(no_such_table)
+    }
+}
+
+impl Read for Snapshot {
+    fn get<R>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<Option<R>> {
+        get_from(self.table(table)?, key, read)
+    }
+
+    fn scan(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        scan_from(self.table(table)?, range, false, visit)
+    }
+
+    fn scan_back(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        scan_from(self.table(table)?, range, true, visit)
+    }
+}
+
+type OpenTable<'t> = RefCell<redb::Table<'t, Bytes, Bytes>>;
+
+/// The tables of one write transaction. A table is opened when it is first touched: the cost of a commit is the tables
+/// and pages it touches.
+pub(crate) struct Tables<'t> {
+    transaction: &'t WriteTransaction,
+    opened: [OnceCell<OpenTable<'t>>; Table::ALL.len()],
+    /// Whether anything was written: a transaction that wrote nothing needs no commit.
+    pub(super) written: Cell<bool>,
+    /// What the memory beside the file takes over once the transaction is durable.
+    pub(super) effects: Effects,
+}
+
+/// What a transaction changes in memory when, and only when, it is durable.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// Telemetry accepted in this transaction; written as blocks at its end.
+    pub(super) accepted: Vec<Received>,
+    /// Blocks added and removed.
+    pub(super) queue: QueueChanges,
+    /// Whether a key was written.
+    pub(super) keys_changed: bool,
+    /// Records that wait, when the transaction began.
+    pub(super) queued_before: u64,
+}
+
+impl<'t> Tables<'t> {
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
+        Self {
+            transaction,
+            opened: [const { OnceCell::new() }; Table::ALL.len()],
+            written: Cell::new(false),
+            effects: Effects::default(),
+        }
+    }
+
+    /// Telemetry records that wait, those of this transaction included.
+    pub(crate) fn queued(&self) -> u64 {
+        self.effects.queued_before + self.effects.accepted.len() as u64
+    }
+
+    /// Puts telemetry behind what waits.
+    pub(crate) fn accept(&mut self, records: impl IntoIterator<Item = Received>) {
+        self.effects.accepted.extend(records);
+    }
+
+    /// Takes the oldest blocks out of the queue; the caller files their records in this same transaction.
+    pub(crate) fn take_oldest(
+        &mut self,
+        blocks_max: usize,
+        records_max: usize,
+    ) -> Result<Vec<Received>> {
+        let mut records = Vec::new();
+        for (number, block) in queue::oldest(self, blocks_max, records_max)? {
+            let mut changes = std::mem::take(&mut self.effects.queue);
+            queue::remove(self, number, &mut changes)?;
+            self.effects.queue = changes;
+            records.extend(block);
+        }
+        Ok(records)
+    }
+
+    fn table(&self, table: Table) -> Result<&OpenTable<'t>> {
+        let cell = self.opened.get(table as usize).ok_or_else(no_such_table)?;
+        if cell.get().is_none() {
+            let opened = self
+                .transaction
+                .open_table(table.definition())
+                .map_err(from_table)?;
+            // Nothing else fills the cell: a write transaction stays on one thread.
+            let _ = cell.set(RefCell::new(opened));
+        }
+        cell.get().ok_or_else(no_such_table)
+    }
+
+    /// Stores `value` at `key`, over what is there.
+    pub(crate) fn put(&self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
+        table.insert(key, value).map_err(from_storage)?;
+        self.written.set(true);
+        Ok(())
+    }
+
+    /// Removes `key`; answers whether it was there.
+    pub(crate) fn remove(&self, table: Table, key: &[u8]) -> Result<bool> {
+        let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
+        let removed = table.remove(key).map_err(from_storage)?.is_some();
+        self.written.set(self.written.get() || removed);
+        Ok(removed)
+    }
+}
+
+impl Read for Tables<'_> {
+    fn get<R>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<Option<R>> {
+        get_from(&*self.table(table)?.borrow(), key, read)
+    }
+
+    fn scan(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        scan_from(&*self.table(table)?.borrow(), range, false, visit)
+    }
+
+    fn scan_back(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        scan_from(&*self.table(table)?.borrow(), range, true, visit)
+    }
+}
+
+fn no_such_table() -> EngineError {
+    EngineError::new(
+        ErrorKind::Internal,
+        "a table is missing from the list of tables",
+    )
+}
+
+fn in_scan() -> EngineError {
+    EngineError::new(
+        ErrorKind::Internal,
+        "a table was written while it was being read",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_one() {
+        assert_eq!(after_prefix(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(after_prefix(&[1, 0xff, 0xff]), Some(vec![2]));
+        assert_eq!(after_prefix(&[0xff]), None);
+        assert_eq!(after_prefix(b""), None);
+    }
+}

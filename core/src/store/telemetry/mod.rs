@@ -1,0 +1,36 @@
+//! Telemetry on disk: the arrival queue, the per-instance history it is filed into, and the newest record of each user.
+
+mod codec;
+pub(crate) mod history;
+pub(crate) mod queue;
+pub(crate) mod users;
+
+use sha2::{Digest, Sha256};
+
+/// Longest name that stands in a key as it is, in bytes.
+const KEY_NAME_BYTES_MAX: usize = 200;
+
+/// A name as part of a key: its bytes, or a digest where an agent sent something far too long. The two never meet, as
+/// no UTF-8 text begins with `0xff`.
+fn key_name(name: &str) -> Vec<u8> {
+    if name.len() <= KEY_NAME_BYTES_MAX {
+        return name.as_bytes().to_vec();
+    }
+    let mut key = vec![0xff];
+    key.extend_from_slice(&Sha256::digest(name.as_bytes()));
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_become_digests() {
+        assert_eq!(key_name("ws-1"), b"ws-1");
+        assert_eq!(key_name(&"a".repeat(200)).len(), 200);
+        let long = key_name(&"a".repeat(201));
+        assert_eq!((long.len(), long[0]), (33, 0xff));
+        assert_ne!(long, key_name(&"a".repeat(202)));
+    }
+}

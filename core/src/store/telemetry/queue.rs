@@ -1,0 +1,226 @@
+//! The durable arrival queue: blocks of records in the order they were accepted.
+//!
+//! Key: block number, 8 bytes big-endian. Value: a block. An index in memory tells which blocks a question needs.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher;
+
+use crate::error::Result;
+use crate::limits::BLOCK_BYTES_MAX;
+use crate::model::{Received, Stream, user_key};
+use crate::store::codec::{Decoder, damaged};
+use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
+
+use super::codec::{self, BlockEncoder};
+
+/// What a block holds: its record count, and hashes of the names in it.
+#[derive(Debug)]
+struct Contents {
+    records: u64,
+    streams: u8,
+    /// Hashes of (stream, instance) and of users, sorted. A collision costs a look into a block in vain.
+    names: Vec<u64>,
+}
+
+impl Contents {
+    fn of(records: &[Received]) -> Self {
+        let mut names = Vec::with_capacity(2 * records.len());
+        let mut streams = 0;
+        for received in records {
+            let stream = received.record.stream();
+            streams |= 1 << stream.number();
+            names.push(instance_hash(stream, received.record.instance_id()));
+            names.push(user_hash(&user_key(received.record.username())));
+        }
+        names.sort_unstable();
+        names.dedup();
+        Self {
+            records: records.len() as u64,
+            streams,
+            names,
+        }
+    }
+}
+
+fn instance_hash(stream: Stream, instance: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u8(stream.number());
+    hasher.write(instance.as_bytes());
+    hasher.finish()
+}
+
+fn user_hash(user_key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u8(0);
+    hasher.write(user_key.as_bytes());
+    hasher.finish()
+}
+
+/// Which blocks wait and what is in them; held in memory, rebuilt when the store is opened.
+#[derive(Debug, Default)]
+pub(crate) struct QueueIndex {
+    blocks: BTreeMap<u64, Contents>,
+    records: u64,
+    /// The number of the next block; never used twice while the store is open.
+    next: u64,
+}
+
+/// A block number and the time-ordered question it may answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wanted<'a> {
+    /// Records of one instance.
+    Instance(Stream, &'a str),
+    /// Records of one user, by [`user_key`].
+    User(&'a str),
+    /// Every record of a stream.
+    Stream(Stream),
+}
+
+impl QueueIndex {
+    /// Reads the whole queue.
+    pub(crate) fn rebuild(read: &impl Read) -> Result<Self> {
+        let mut index = Self::default();
+        read.scan(Table::Queue, ALL_KEYS, |key, block| {
+            let number = block_number(key)?;
+            index.add(number, &codec::decode(block)?);
+            index.next = number + 1;
+            Ok(Step::Continue(()))
+        })?;
+        Ok(index)
+    }
+
+    /// Records that wait.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The blocks that may hold what is wanted, oldest first.
+    pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<u64> {
+        let hash = match wanted {
+            Wanted::Instance(stream, instance) => instance_hash(stream, instance),
+            Wanted::User(user_key) => user_hash(user_key),
+            Wanted::Stream(_) => 0,
+        };
+        let holds = |contents: &Contents| match wanted {
+            Wanted::Stream(stream) => contents.streams & (1 << stream.number()) != 0,
+            Wanted::Instance(..) | Wanted::User(_) => contents.names.binary_search(&hash).is_ok(),
+        };
+        self.blocks
+            .iter()
+            .filter(|(_, contents)| holds(contents))
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    fn add(&mut self, number: u64, records: &[Received]) {
+        self.records += records.len() as u64;
+        self.blocks.insert(number, Contents::of(records));
+    }
+
+    /// Takes over what a committed transaction did to the queue.
+    pub(crate) fn publish(&mut self, changes: QueueChanges) {
+        for (number, contents) in changes.added {
+            self.records += contents.records;
+            self.blocks.insert(number, contents);
+            self.next = self.next.max(number + 1);
+        }
+        for number in changes.removed {
+            if let Some(contents) = self.blocks.remove(&number) {
+                self.records -= contents.records;
+            }
+        }
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+}
+
+/// What a transaction did to the queue.
+#[derive(Debug, Default)]
+pub(crate) struct QueueChanges {
+    added: Vec<(u64, Contents)>,
+    removed: Vec<u64>,
+}
+
+/// Writes `records` behind what waits, in blocks numbered from `next` on.
+pub(crate) fn append(
+    tables: &Tables<'_>,
+    records: &[Received],
+    mut next: u64,
+    changes: &mut QueueChanges,
+) -> Result<()> {
+    let mut rest = records;
+    while !rest.is_empty() {
+        let mut encoder = BlockEncoder::default();
+        for record in rest {
+            encoder.push(record);
+            if encoder.bytes() >= BLOCK_BYTES_MAX {
+                break;
+            }
+        }
+        let (block, tail) = rest
+            .split_at_checked(encoder.records())
+            .ok_or_else(damaged)?;
+        tables.put(Table::Queue, &next.to_be_bytes(), &encoder.finish())?;
+        changes.added.push((next, Contents::of(block)));
+        rest = tail;
+        next += 1;
+    }
+    Ok(())
+}
+
+/// The oldest blocks that wait: at most `blocks_max`, and no more than fit `records_max` unless the first alone does not.
+pub(crate) fn oldest(
+    read: &impl Read,
+    blocks_max: usize,
+    records_max: usize,
+) -> Result<Vec<(u64, Vec<Received>)>> {
+    let mut blocks = Vec::new();
+    let mut records = 0;
+    read.scan(Table::Queue, ALL_KEYS, |key, block| {
+        let decoded = codec::decode(block)?;
+        records += decoded.len();
+        if blocks.len() == blocks_max || (records > records_max && !blocks.is_empty()) {
+            return Ok(Step::Break(()));
+        }
+        blocks.push((block_number(key)?, decoded));
+        Ok(Step::Continue(()))
+    })?;
+    Ok(blocks)
+}
+
+/// Removes a block that was filed.
+pub(crate) fn remove(tables: &Tables<'_>, number: u64, changes: &mut QueueChanges) -> Result<()> {
+    tables.remove(Table::Queue, &number.to_be_bytes())?;
+    changes.removed.push(number);
+    Ok(())
+}
+
+/// The records of the blocks that wait still; a block filed since the index was read is in history instead.
+pub(crate) fn read_blocks(read: &impl Read, numbers: &[u64]) -> Result<Vec<Received>> {
+    let mut records = Vec::new();
+    for number in numbers {
+        let block = read.get(Table::Queue, &number.to_be_bytes(), codec::decode)?;
+        records.extend(block.unwrap_or_default());
+    }
+    Ok(records)
+}
+
+/// The records that wait, counted from the file.
+pub(crate) fn count(read: &impl Read) -> Result<u64> {
+    let mut records = 0;
+    read.scan(Table::Queue, ALL_KEYS, |_, block| {
+        records += codec::count(block)?;
+        Ok(Step::Continue(()))
+    })?;
+    Ok(records)
+}
+
+fn block_number(key: &[u8]) -> Result<u64> {
+    let mut decoder = Decoder::new(key);
+    let number = u64::from_be_bytes(decoder.array()?);
+    decoder.end()?;
+    Ok(number)
+}

@@ -1,0 +1,146 @@
+//! The newest records of each user that were filed.
+//!
+//! Key: the user's compare name. Value: the name as sent, the newest time, then three optional blocks of one record:
+//! stats, startup, activity.
+
+use std::ops::Bound;
+
+use crate::error::Result;
+use crate::model::{Received, Stream, history_order};
+use crate::store::codec::{Decoder, Encoder};
+use crate::store::table::{Read, Step, Table, Tables};
+use crate::timestamp::Timestamp;
+
+use super::codec::{self, BlockEncoder};
+use super::key_name;
+
+/// What is known of a user from telemetry.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct UserLatest {
+    pub(crate) username: String,
+    pub(crate) last_seen: Timestamp,
+    pub(crate) stats: Option<Received>,
+    pub(crate) startup: Option<Received>,
+    pub(crate) activity: Option<Received>,
+}
+
+impl UserLatest {
+    /// What one record tells.
+    pub(crate) fn of(received: &Received) -> Self {
+        let mut latest = Self {
+            username: received.record.username().to_owned(),
+            last_seen: received.filed_at,
+            stats: None,
+            startup: None,
+            activity: None,
+        };
+        latest.take_newest(received);
+        latest
+    }
+
+    /// Takes `received` in where it is newer than what is known; of two of the same time the later received counts.
+    pub(crate) fn merge(&mut self, received: &Received) {
+        self.see(received.filed_at, received.record.username());
+        self.take_newest(received);
+    }
+
+    /// Takes in what `other` knows better.
+    pub(crate) fn merge_all(&mut self, other: &Self) {
+        self.see(other.last_seen, &other.username);
+        for received in [&other.stats, &other.startup, &other.activity]
+            .into_iter()
+            .flatten()
+        {
+            self.take_newest(received);
+        }
+    }
+
+    fn see(&mut self, time: Timestamp, username: &str) {
+        if time >= self.last_seen {
+            self.last_seen = time;
+            username.clone_into(&mut self.username);
+        }
+    }
+
+    fn take_newest(&mut self, received: &Received) {
+        let slot = match received.record.stream() {
+            Stream::Stats => &mut self.stats,
+            Stream::Startup => &mut self.startup,
+            Stream::Activity => &mut self.activity,
+            Stream::Processes => return,
+        };
+        if slot
+            .as_ref()
+            .is_none_or(|known| history_order(received) > history_order(known))
+        {
+            *slot = Some(received.clone());
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.text(&self.username);
+        encoder.time(self.last_seen);
+        for newest in [&self.stats, &self.startup, &self.activity] {
+            encoder.option(newest.as_ref(), |encoder, received| {
+                let mut block = BlockEncoder::default();
+                block.push(received);
+                let block = block.finish();
+                encoder.count(block.len());
+                encoder.raw(&block);
+            });
+        }
+        encoder.finish()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(bytes);
+        let username = decoder.text()?.to_owned();
+        let last_seen = decoder.time()?;
+        let mut newest = || -> Result<Option<Received>> {
+            let block = decoder.option(|decoder| {
+                let length = decoder.count()?;
+                decoder.raw(length)
+            })?;
+            let records = block.map(codec::decode).transpose()?;
+            Ok(records.into_iter().flatten().next())
+        };
+        let latest = Self {
+            username,
+            last_seen,
+            stats: newest()?,
+            startup: newest()?,
+            activity: newest()?,
+        };
+        decoder.end()?;
+        Ok(latest)
+    }
+}
+
+/// What was filed of a user.
+pub(crate) fn get(read: &impl Read, user_key: &str) -> Result<Option<UserLatest>> {
+    read.get(Table::Users, &key_name(user_key), UserLatest::decode)
+}
+
+/// Stores what is known of a user.
+pub(crate) fn put(tables: &Tables<'_>, user_key: &str, latest: &UserLatest) -> Result<()> {
+    tables.put(Table::Users, &key_name(user_key), &latest.encode())
+}
+
+/// Forgets a user.
+pub(crate) fn remove(tables: &Tables<'_>, user_key: &str) -> Result<()> {
+    tables.remove(Table::Users, &key_name(user_key))?;
+    Ok(())
+}
+
+/// Visits the users behind the key `after`, in the order of the keys.
+pub(crate) fn scan_after(
+    read: &impl Read,
+    after: Option<&[u8]>,
+    mut visit: impl FnMut(&[u8], UserLatest) -> Result<Step>,
+) -> Result<()> {
+    let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+    read.scan(Table::Users, (start, Bound::Unbounded), |key, value| {
+        visit(key, UserLatest::decode(value)?)
+    })
+}

@@ -1,0 +1,42 @@
+//! What upkeep has to do. Found in a snapshot, so that the writer is not held while looking; the mutation looks again.
+
+use crate::domain::retention::is_listed;
+use crate::error::Result;
+use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::store::table::Step;
+use crate::store::{pending, workspaces};
+
+use super::Reader;
+
+/// Workspaces with an action that is due, at most one step's worth.
+pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    pending::for_each(&reader.snapshot, |row| {
+        if row.due_at.is_some_and(|due_at| due_at <= reader.now) {
+            ids.push(row.workspace_id);
+        }
+        Ok(enough(&ids))
+    })?;
+    Ok(ids)
+}
+
+/// Workspaces that have been TERMINATED for long enough, at most one step's worth.
+pub(crate) fn terminated(reader: &Reader) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    workspaces::scan_after(&reader.snapshot, None, |entry| {
+        let entry = entry.as_of(reader.now);
+        if !is_listed(entry.state(), entry.state_since, entry.held, reader.now) {
+            ids.push(entry.id().to_owned());
+        }
+        Ok(enough(&ids))
+    })?;
+    Ok(ids)
+}
+
+fn enough(ids: &[String]) -> Step {
+    if ids.len() < MAINTENANCE_ROWS_MAX {
+        Step::Continue(())
+    } else {
+        Step::Break(())
+    }
+}

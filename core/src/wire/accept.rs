@@ -1,0 +1,152 @@
+//! Content negotiation for the paged lists, and the content types of bodies.
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+
+/// The three content types of the paged lists, most wanted first.
+const OFFERED: [(&str, &str, &str); 3] = [
+    ("application", "json", "application/json; charset=utf-8"),
+    ("text", "plain", "text/plain; charset=utf-8"),
+    ("text", "json", "text/json; charset=utf-8"),
+];
+
+/// The content type to answer a list in: the best accepted one, `application/json` when none is named or acceptable.
+pub(crate) fn negotiated(headers: &HeaderMap) -> &'static str {
+    let [(_, _, json), ..] = OFFERED;
+    let mut best = (0, json);
+    for (kind, subtype, full) in OFFERED {
+        let quality = quality(headers, kind, subtype);
+        if quality > best.0 {
+            best = (quality, full);
+        }
+    }
+    best.1
+}
+
+/// The quality, in thousandths, of the most specific range that matches.
+fn quality(headers: &HeaderMap, kind: &str, subtype: &str) -> u16 {
+    let mut found = (0, 0);
+    for range in headers.get_all(ACCEPT).iter().flat_map(ranges) {
+        let specific = match range.kind_and_subtype {
+            (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => 3,
+            (k, "*") if k.eq_ignore_ascii_case(kind) => 2,
+            ("*", "*") => 1,
+            _ => continue,
+        };
+        if specific > found.0 {
+            found = (specific, range.quality);
+        }
+    }
+    found.1
+}
+
+struct Range<'h> {
+    kind_and_subtype: (&'h str, &'h str),
+    quality: u16,
+}
+
+fn ranges(header: &HeaderValue) -> impl Iterator<Item = Range<'_>> {
+    let text = header.to_str().unwrap_or_default();
+    text.split(',').filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let kind_and_subtype = parts.next()?.split_once('/')?;
+        let q = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        Some(Range {
+            kind_and_subtype,
+            quality: q.map_or(1000, thousandths),
+        })
+    })
+}
+
+/// `0`, `0.5`, `1.000`; anything else counts as 0.
+fn thousandths(text: &str) -> u16 {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = fraction.bytes().all(|b| b.is_ascii_digit()) && fraction.len() <= 3;
+    match (whole, digits) {
+        ("1", true) => 1000,
+        ("0", true) => format!("{fraction:0<3}").parse().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Whether the body says that it is JSON in UTF-8: `application/json`, `text/json`, `application/*+json`.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let Some((essence, charset)) = content_type(headers) else {
+        return false;
+    };
+    let suffixed = essence.strip_prefix("application/").is_some_and(|subtype| {
+        subtype
+            .strip_suffix("+json")
+            .is_some_and(|name| !name.is_empty())
+    });
+    let json = suffixed || essence == "application/json" || essence == "text/json";
+    json && charset.is_none_or(|charset| charset == "utf-8")
+}
+
+/// Media type and charset, both in lower case.
+fn content_type(headers: &HeaderMap) -> Option<(String, Option<String>)> {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let text = values.next()?.to_str().ok()?.to_ascii_lowercase();
+    if values.next().is_some() {
+        return None;
+    }
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next()?.to_owned();
+    let charset = parts.find_map(|part| part.strip_prefix("charset="));
+    Some((
+        essence,
+        charset.map(|charset| charset.trim_matches('"').to_owned()),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(accept: &str) -> &'static str {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, accept.parse().unwrap());
+        negotiated(&headers).split(';').next().unwrap()
+    }
+
+    #[test]
+    fn the_best_accepted_type_wins() {
+        for (accept, expected) in [
+            ("*/*", "application/json"),
+            ("text/plain", "text/plain"),
+            ("text/json", "text/json"),
+            ("text/*", "text/plain"),
+            ("text/plain, application/json", "application/json"),
+            ("text/plain;q=0.9, application/json;q=0.8", "text/plain"),
+            ("text/json;q=0.5, */*;q=0.1", "text/json"),
+            ("application/json;q=0, */*", "text/plain"),
+            ("image/png", "application/json"),
+            ("", "application/json"),
+            ("TEXT/PLAIN", "text/plain"),
+        ] {
+            assert_eq!(answer(accept), expected, "{accept}");
+        }
+        assert!(negotiated(&HeaderMap::new()).starts_with("application/json"));
+    }
+
+    #[test]
+    fn json_bodies() {
+        for (value, json) in [
+            ("application/json", true),
+            ("Application/JSON; charset=UTF-8", true),
+            ("text/json;charset=\"utf-8\"", true),
+            ("application/vnd.agent+json", true),
+            ("application/json; profile=x", true),
+            ("application/json; charset=latin1", false),
+            ("application/+json", false),
+            ("text/plain", false),
+            ("application/jsonp", false),
+            ("text/x+json", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, value.parse().unwrap());
+            assert_eq!(is_json(&headers), json, "{value}");
+        }
+        assert!(!is_json(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,269 @@
+//! The bodies of the operator surface, and the lines of bulk requests.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::domain::validation;
+use crate::model::field::record;
+use crate::model::{FailedState, FieldValue, Fields, NewKey, Nullable, Record, Scope, Workspace};
+use crate::timestamp::Timestamp;
+
+use super::problem::{Code, Problem};
+use super::record::{JsonError, read_batch_line, read_object};
+
+record! {
+    /// `WorkSpaceDetails` as a body.
+    pub(crate) struct WorkspaceBody {
+        /// `workSpId`
+        id: Nullable<String> = "workSpId",
+        /// `computerName`
+        computer_name: Nullable<String> = "computerName",
+        /// `account`
+        account: Nullable<String> = "account",
+        /// `region`
+        region: Nullable<String> = "region",
+        /// `directoryId`
+        directory_id: Nullable<String> = "directoryId",
+        /// `runningMode`
+        running_mode: Nullable<String> = "runningMode",
+        /// `computeTypeName`
+        compute_type_name: Nullable<String> = "computeTypeName",
+        /// `protocol`
+        protocol: Nullable<String> = "protocol",
+        /// `username`
+        username: Nullable<String> = "username",
+        /// `state`
+        state: Nullable<String> = "state",
+    }
+}
+
+record! {
+    /// A hold to place.
+    pub(crate) struct HoldBody {
+        /// The legal matter.
+        matter: Option<String> = "matter",
+        /// Why.
+        reason: Nullable<String> = "reason",
+    }
+}
+
+record! {
+    /// How an action failed.
+    struct FailureBody {
+        /// `ERROR` or `UNHEALTHY`
+        state: Nullable<String> = "state",
+        /// What happened.
+        detail: Nullable<String> = "detail",
+    }
+}
+
+impl From<JsonError> for Problem {
+    fn from(error: JsonError) -> Self {
+        Self::invalid(Code::InvalidBody, error.path, error.message)
+    }
+}
+
+fn invalid(field: &str, message: impl Into<String>) -> Problem {
+    Problem::invalid(Code::InvalidBody, format!("$.{field}"), message)
+}
+
+impl From<validation::Violation> for Problem {
+    fn from(violation: validation::Violation) -> Self {
+        invalid(violation.field, violation.message)
+    }
+}
+
+/// One telemetry record.
+pub(crate) fn record_body(text: &[u8], mut record: Record) -> Result<Record, Problem> {
+    read_object(text, record.fields_mut())?;
+    let too_long = validation::record(&record);
+    if too_long.is_empty() {
+        return Ok(record);
+    }
+    let errors = too_long.into_iter().map(|(spec, max)| {
+        let name = pascal_case(spec.name);
+        let message = validation::too_long(&name, max);
+        (name, message)
+    });
+    Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
+}
+
+fn pascal_case(name: &str) -> String {
+    let mut chars = name.chars();
+    chars
+        .next()
+        .map(|first| first.to_ascii_uppercase())
+        .into_iter()
+        .chain(chars)
+        .collect()
+}
+
+/// One workspace; its id may be left out where `id` is told otherwise, and must agree with it else.
+pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
+    let mut body = WorkspaceBody::default();
+    read_object(text, &mut body)?;
+    let mut workspace = Workspace {
+        id: body
+            .id
+            .value()
+            .cloned()
+            .or_else(|| id.map(str::to_owned))
+            .unwrap_or_default(),
+        ..Workspace::default()
+    };
+    if id.is_some_and(|id| id != workspace.id) {
+        return Err(invalid(
+            "workSpId",
+            "The value differs from that of the path.",
+        ));
+    }
+    for (index, field) in (1..).zip(workspace.optional_mut()) {
+        if let Some(FieldValue::Text(text)) = body.get(index) {
+            *field = Some(text.into_owned());
+        }
+    }
+    validation::workspace(&mut workspace)?;
+    Ok(workspace)
+}
+
+/// A hold to place.
+pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem> {
+    let mut body = HoldBody::default();
+    read_object(text, &mut body)?;
+    let matter = body.matter.unwrap_or_default();
+    validation::short_text("matter", &matter)?;
+    let reason = body.reason.value().cloned();
+    if let Some(reason) = &reason {
+        validation::short_text("reason", reason)?;
+    }
+    Ok((matter, reason))
+}
+
+/// How an action failed; an empty body means `ERROR` and no detail.
+pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), Problem> {
+    let mut body = FailureBody::default();
+    if !text.is_empty() {
+        read_object(text, &mut body)?;
+    }
+    let state = match body
+        .state
+        .value()
+        .map(|state| state.to_ascii_uppercase())
+        .as_deref()
+    {
+        None | Some("ERROR") => FailedState::Error,
+        Some("UNHEALTHY") => FailedState::Unhealthy,
+        Some(_) => {
+            return Err(invalid(
+                "state",
+                "The field state must be ERROR or UNHEALTHY.",
+            ));
+        }
+    };
+    let detail = body.detail.value().cloned();
+    if let Some(detail) = &detail {
+        validation::short_text("detail", detail)?;
+    }
+    Ok((state, detail))
+}
+
+/// A key to issue.
+pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(alias = "Name")]
+        name: Option<String>,
+        #[serde(alias = "Scopes")]
+        scopes: Option<Vec<String>>,
+        #[serde(alias = "Expires")]
+        expires: Option<Timestamp>,
+    }
+    let body: Body = serde_json::from_slice(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let said = error.to_string();
+        let said = said
+            .strip_suffix(&format!(" at line {line} column {column}"))
+            .unwrap_or(&said);
+        Problem::invalid(
+            Code::InvalidBody,
+            "$",
+            format!("{said}, at line {line}, byte {column}."),
+        )
+    })?;
+    let name = body.name.unwrap_or_default();
+    validation::short_text("name", &name)?;
+    let scopes = body.scopes.unwrap_or_default();
+    let known: Option<Vec<Scope>> = scopes.iter().map(|scope| Scope::named(scope)).collect();
+    match known {
+        Some(known) if !known.is_empty() => Ok(NewKey {
+            name,
+            scopes: known.into_iter().collect(),
+            expires: body.expires,
+        }),
+        _ => Err(invalid(
+            "scopes",
+            "The field scopes must list at least one of read, act, admin, ingest, and nothing else.",
+        )),
+    }
+}
+
+/// A line of a bulk request that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LineError {
+    /// From 1; in a JSON array, the place of the element.
+    pub(crate) line: u64,
+    pub(crate) message: String,
+}
+
+/// The lines of a bulk request that could be read, and what was wrong with the others.
+pub(crate) type Lines<T> = (Vec<T>, Vec<LineError>);
+
+/// The workspaces of a bulk upsert: a JSON array, or one object a line.
+pub(crate) fn workspace_lines(text: &[u8]) -> Result<Lines<Workspace>, Problem> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let read = |text: &[u8]| workspace_body(text, None).map_err(|problem| problem.in_one_line());
+    if text.trim_ascii_start().first() != Some(&b'[') {
+        return Ok(read_lines(ndjson(text), read));
+    }
+    let items: Vec<&RawValue> = serde_json::from_slice(text).map_err(|error| {
+        Problem::invalid(
+            Code::InvalidBody,
+            "$",
+            format!("{error}; nothing of the array was stored."),
+        )
+    })?;
+    let items = (1..).zip(items.into_iter().map(|item| item.get().as_bytes()));
+    Ok(read_lines(items, read))
+}
+
+/// The records of a telemetry batch, one object a line.
+pub(crate) fn batch_lines(text: &[u8]) -> Lines<Record> {
+    read_lines(ndjson(text), |line| {
+        let record =
+            read_batch_line(line).map_err(|error| format!("{}: {}", error.path, error.message))?;
+        match validation::record(&record).first() {
+            None => Ok(record),
+            Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
+        }
+    })
+}
+
+fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    (1..)
+        .zip(text.split(|byte| *byte == b'\n'))
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+}
+
+fn read_lines<'t, T>(
+    lines: impl Iterator<Item = (u64, &'t [u8])>,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+) -> Lines<T> {
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    for (line, text) in lines {
+        match read(text) {
+            Ok(value) => accepted.push(value),
+            Err(message) => refused.push(LineError { line, message }),
+        }
+    }
+    (accepted, refused)
+}

@@ -1,0 +1,178 @@
+//! Writing JSON: the members in the order they are given, no white space.
+
+use crate::model::{FieldValue, Fields};
+use crate::timestamp::Timestamp;
+
+/// A JSON text being written.
+#[derive(Debug, Default)]
+pub(crate) struct Json(Vec<u8>);
+
+impl Json {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    pub(crate) fn null(&mut self) {
+        self.0.extend_from_slice(b"null");
+    }
+
+    pub(crate) fn bool(&mut self, value: bool) {
+        let text: &[u8] = if value { b"true" } else { b"false" };
+        self.0.extend_from_slice(text);
+    }
+
+    pub(crate) fn text(&mut self, value: &str) {
+        self.scalar(value);
+    }
+
+    pub(crate) fn integer(&mut self, value: impl Into<i128>) {
+        self.scalar(&value.into());
+    }
+
+    /// Years 1 to 9999 need no escape.
+    pub(crate) fn time(&mut self, value: Timestamp) {
+        self.0.extend_from_slice(format!("\"{value}\"").as_bytes());
+    }
+
+    fn scalar<T: serde::Serialize + ?Sized>(&mut self, value: &T) {
+        // Writing a scalar to memory cannot fail; were it to, the text would stay valid.
+        if serde_json::to_writer(&mut self.0, value).is_err() {
+            self.null();
+        }
+    }
+
+    pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match value {
+            Some(value) => write(self, value),
+            None => self.null(),
+        }
+    }
+
+    pub(crate) fn object(&mut self, members: impl FnOnce(&mut Object<'_>)) {
+        self.0.push(b'{');
+        members(&mut Object {
+            json: self,
+            first: true,
+        });
+        self.0.push(b'}');
+    }
+
+    pub(crate) fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.0.push(b'[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.0.push(b',');
+            }
+            write(self, item);
+        }
+        self.0.push(b']');
+    }
+
+    /// Text that is JSON already.
+    pub(crate) fn raw(&mut self, text: &[u8]) {
+        self.0.extend_from_slice(text);
+    }
+}
+
+/// The members of an object being written.
+pub(crate) struct Object<'j> {
+    json: &'j mut Json,
+    first: bool,
+}
+
+impl Object<'_> {
+    pub(crate) fn member(&mut self, name: &str, write: impl FnOnce(&mut Json)) {
+        if !std::mem::take(&mut self.first) {
+            self.json.0.push(b',');
+        }
+        self.json.text(name);
+        self.json.0.push(b':');
+        write(self.json);
+    }
+
+    pub(crate) fn text(&mut self, name: &str, value: &str) {
+        self.member(name, |json| json.text(value));
+    }
+
+    pub(crate) fn option_text(&mut self, name: &str, value: Option<&str>) {
+        self.member(name, |json| json.option(value, Json::text));
+    }
+
+    pub(crate) fn time(&mut self, name: &str, value: Timestamp) {
+        self.member(name, |json| json.time(value));
+    }
+
+    pub(crate) fn option_time(&mut self, name: &str, value: Option<Timestamp>) {
+        self.member(name, |json| json.option(value, Json::time));
+    }
+
+    pub(crate) fn integer(&mut self, name: &str, value: impl Into<i128>) {
+        self.member(name, |json| json.integer(value));
+    }
+
+    /// The present members of a record, under their wire names.
+    pub(crate) fn fields(&mut self, fields: &dyn Fields) {
+        for (index, spec) in fields.specs().iter().enumerate() {
+            if let Some(value) = fields.get(index) {
+                self.member(spec.name, |json| field(json, &value));
+            }
+        }
+    }
+}
+
+fn field(json: &mut Json, value: &FieldValue<'_>) {
+    match value {
+        FieldValue::Null => json.null(),
+        FieldValue::Int(value) => json.integer(*value),
+        FieldValue::Float(value) => json.scalar(value),
+        FieldValue::Double(value) => json.scalar(value),
+        FieldValue::Text(text) => json.text(text),
+        FieldValue::Time(time) => json.time(*time),
+        FieldValue::Items(items) => json.array(items.iter(), |json, item| {
+            json.object(|object| object.fields(item));
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::StatsRecord;
+
+    use super::*;
+
+    #[test]
+    fn members_keep_their_order_and_text_is_escaped() {
+        let mut json = Json::default();
+        json.object(|object| {
+            object.text("b", "\"\\\n\u{1}ä</script>");
+            object.option_text("a", None);
+            object.member("list", |json| json.array([1, -2], Json::integer));
+            object.time("t", Timestamp::UNIX_EPOCH);
+        });
+        assert_eq!(
+            String::from_utf8(json.finish()).unwrap(),
+            r#"{"b":"\"\\\n\u0001ä</script>","a":null,"list":[1,-2],"t":"1970-01-01T00:00:00Z"}"#
+        );
+    }
+
+    #[test]
+    fn absent_fields_stay_absent_and_null_stays_null() {
+        let record = StatsRecord {
+            id: Some(0),
+            disk_reads: Some(0.1),
+            uptime: crate::model::Nullable::Null,
+            ..StatsRecord::default()
+        };
+        let mut json = Json::default();
+        json.object(|object| object.fields(&record));
+        assert_eq!(json.finish(), br#"{"id":0,"diskReads":0.1,"uptime":null}"#);
+    }
+}

@@ -1,0 +1,205 @@
+//! The query string: `name=value` pairs, percent-decoded once, names without regard to case.
+
+use std::borrow::Cow;
+
+use crate::error::{EngineError, Result};
+use crate::timestamp::Timestamp;
+
+/// The query string as it came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RawQuery<'r>(&'r str);
+
+impl<'r> RawQuery<'r> {
+    pub(crate) fn new(query: Option<&'r str>) -> Self {
+        Self(query.unwrap_or_default())
+    }
+
+    fn pairs(self) -> impl Iterator<Item = (&'r str, &'r str)> {
+        self.0
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+    }
+
+    /// The first value of `name`, whatever else the query holds; `None` when it is absent or cannot be decoded.
+    pub(crate) fn find(self, name: &str) -> Option<Cow<'r, str>> {
+        let same =
+            |raw: &str| decode(raw).is_some_and(|decoded| decoded.eq_ignore_ascii_case(name));
+        let (_, value) = self.pairs().find(|(raw, _)| same(raw))?;
+        decode(value)
+    }
+
+    /// Decodes all of the query. `known` are the parameters that a message may name.
+    pub(crate) fn parse(self, known: &[&'static str]) -> Result<Query<'r>> {
+        let mut pairs = Vec::new();
+        for (name, value) in self.pairs() {
+            let undecodable = |name: &'static str| {
+                EngineError::invalid(name, "The value is not valid percent-encoded UTF-8.")
+            };
+            let name = decode(name).ok_or_else(|| undecodable("query"))?;
+            let named = known.iter().find(|known| known.eq_ignore_ascii_case(&name));
+            let value =
+                decode(value).ok_or_else(|| undecodable(named.copied().unwrap_or("query")))?;
+            pairs.push((name, value));
+        }
+        Ok(Query(pairs))
+    }
+}
+
+/// A decoded query string.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Query<'r>(Vec<(Cow<'r, str>, Cow<'r, str>)>);
+
+impl Query<'_> {
+    /// The first value of `name`.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let pair = self
+            .0
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name));
+        pair.map(|(_, value)| value.as_ref())
+    }
+
+    /// The first value of `name`, as a string of one's own.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(str::to_owned)
+    }
+
+    /// The first value of `name` as an int32: an optional sign and decimal digits.
+    pub(crate) fn int32(&self, name: &'static str) -> Result<Option<i32>> {
+        self.get(name)
+            .map(|text| int32(text).ok_or_else(|| not_valid(name, text)))
+            .transpose()
+    }
+
+    /// The first value of `name` as an int32 within bounds, or `default` when it is absent.
+    pub(crate) fn int32_between(
+        &self,
+        name: &'static str,
+        (min, max): (i32, i32),
+        default: i32,
+    ) -> Result<i32> {
+        let value = self.int32(name)?.unwrap_or(default);
+        if (min..=max).contains(&value) {
+            return Ok(value);
+        }
+        let said = format!("The field {name} must be between {min} and {max}.");
+        Err(EngineError::invalid(name, said))
+    }
+
+    /// The first value of `name` as a date-time.
+    pub(crate) fn time(&self, name: &'static str) -> Result<Option<Timestamp>> {
+        let time = |text: &str| text.parse().map_err(|_| not_valid(name, text));
+        self.get(name).map(time).transpose()
+    }
+}
+
+fn not_valid(name: &'static str, text: &str) -> EngineError {
+    EngineError::invalid(name, format!("The value '{text}' is not valid."))
+}
+
+fn int32(text: &str) -> Option<i32> {
+    // `FromStr` takes exactly an optional sign and decimal digits.
+    text.parse().ok()
+}
+
+/// Decodes `%XX` and `+`, once; `None` on a bad escape or what is not UTF-8.
+fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.bytes().any(|byte| byte == b'%' || byte == b'+') {
+        return Some(Cow::Borrowed(raw));
+    }
+    decode_percent(raw, true).map(Cow::Owned)
+}
+
+/// Decodes one path segment: `%XX`, once.
+pub(crate) fn decode_segment(raw: &str) -> Option<String> {
+    decode_percent(raw, false)
+}
+
+fn decode_percent(raw: &str, plus_is_space: bool) -> Option<String> {
+    let mut bytes = Vec::with_capacity(raw.len());
+    let mut rest = raw.as_bytes();
+    while let Some((byte, tail)) = rest.split_first() {
+        rest = tail;
+        match byte {
+            b'%' => {
+                let (escape, tail) = rest.split_first_chunk::<2>()?;
+                rest = tail;
+                let [high, low] = escape.map(|digit| char::from(digit).to_digit(16));
+                bytes.push(u8::try_from(high? * 16 + low?).ok()?);
+            }
+            b'+' if plus_is_space => bytes.push(b' '),
+            byte => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Query<'_> {
+        RawQuery::new(Some(text)).parse(&["limit"]).unwrap()
+    }
+
+    #[test]
+    fn names_match_without_case_and_the_first_counts() {
+        let query = parse("LIMIT=1&limit=2&other&a=b=c&&x=");
+        assert_eq!(query.get("limit"), Some("1"));
+        assert_eq!(query.get("other"), Some(""));
+        assert_eq!(query.get("a"), Some("b=c"));
+        assert_eq!(query.get("missing"), None);
+        assert_eq!(
+            RawQuery::new(Some("%6Cimit=3")).find("limit").as_deref(),
+            Some("3")
+        );
+    }
+
+    #[test]
+    fn values_are_decoded_once() {
+        assert_eq!(parse("q=a+b%20c%2Bd%2525").get("q"), Some("a b c+d%25"));
+        assert_eq!(parse("q=%C3%A4").get("q"), Some("ä"));
+        assert_eq!(decode_segment("a+b%2F").as_deref(), Some("a+b/"));
+    }
+
+    #[test]
+    fn bad_escapes_name_the_parameter() {
+        for bad in ["limit=%", "limit=%4", "limit=%zz", "limit=%ff", "Limit=%+1"] {
+            let error = RawQuery::new(Some(bad)).parse(&["limit"]).unwrap_err();
+            assert_eq!(error.parameter(), Some("limit"), "{bad}");
+        }
+        let error = RawQuery::new(Some("x=%zz")).parse(&["limit"]).unwrap_err();
+        assert_eq!(error.parameter(), Some("query"));
+    }
+
+    #[test]
+    fn integers() {
+        for (text, value) in [("+7", 7), ("-7", -7), ("007", 7), ("-2147483648", i32::MIN)] {
+            assert_eq!(int32(text), Some(value));
+        }
+        for text in [
+            "",
+            "+",
+            "1.0",
+            "1e2",
+            " 1",
+            "0x1",
+            "2147483648",
+            "1_000",
+            "١",
+        ] {
+            assert_eq!(int32(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_limit_around_the_bounds() {
+        for limit in -1..=502 {
+            let text = format!("limit={limit}");
+            let read = parse(&text).int32_between("limit", (1, 500), 50).ok();
+            assert_eq!(read, (1..=500).contains(&limit).then_some(limit));
+        }
+        assert_eq!(parse("").int32_between("limit", (1, 500), 50).unwrap(), 50);
+    }
+}

@@ -1,0 +1,464 @@
+//! Reading JSON into records, by their tables: documented types only, names without regard to case, nothing twice.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::limits::{JSON_DEPTH_MAX, PROCESS_ITEMS_MAX};
+use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, Record, Stream};
+
+/// What is wrong with a JSON text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct JsonError {
+    /// `$`, `$.id`, `$.processes[3].processName`
+    pub(crate) path: String,
+    /// What was expected, at which line and byte.
+    pub(crate) message: String,
+}
+
+/// Reads the JSON object `text` into `fields`.
+pub(crate) fn read_object(text: &[u8], fields: &mut dyn Fields) -> Result<(), JsonError> {
+    read(text, |tracker| ObjectSeed {
+        fields,
+        tracker,
+        depth: 1,
+    })
+}
+
+/// Reads one line of a telemetry batch: `{"stats":{…}}`.
+pub(crate) fn read_batch_line(text: &[u8]) -> Result<Record, JsonError> {
+    read(text, |tracker| LineSeed { tracker })
+}
+
+fn read<'t, 'de: 't, S: DeserializeSeed<'de>>(
+    text: &'de [u8],
+    seed: impl FnOnce(Tracker) -> S,
+) -> Result<S::Value, JsonError> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let tracker = Tracker::default();
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let read = seed(tracker.clone()).deserialize(&mut deserializer);
+    let read = read.and_then(|value| deserializer.end().map(|()| value));
+    read.map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let said = error.to_string();
+        let said = said
+            .strip_suffix(&format!(" at line {line} column {column}"))
+            .unwrap_or(&said);
+        JsonError {
+            path: tracker.path(),
+            message: format!("{said}, at line {line}, byte {column}."),
+        }
+    })
+}
+
+/// Where in the text the reader is; what fails leaves its place behind.
+#[derive(Debug, Clone, Default)]
+struct Tracker(std::rc::Rc<RefCell<Vec<Place>>>);
+
+#[derive(Debug)]
+enum Place {
+    Member(&'static str),
+    Unknown(String),
+    Item(usize),
+}
+
+impl Tracker {
+    fn within<T, E>(&self, place: Place, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.0.borrow_mut().push(place);
+        let value = read()?;
+        self.0.borrow_mut().pop();
+        Ok(value)
+    }
+
+    fn path(&self) -> String {
+        let mut path = String::from("$");
+        for place in self.0.borrow().iter() {
+            match place {
+                Place::Member(name) => path.extend([".", name]),
+                Place::Unknown(name) => path.extend([".", name]),
+                Place::Item(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+}
+
+struct ObjectSeed<'f> {
+    fields: &'f mut dyn Fields,
+    tracker: Tracker,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let specs = self.fields.specs();
+        let mut seen = 0_u64;
+        let mut unknown = BTreeSet::new();
+        let mut expected = 0;
+        while let Some(name) = map.next_key_seed(NameSeed { specs, expected })? {
+            match name {
+                Name::Known(index, spec) => {
+                    let value = self.tracker.within(Place::Member(spec.name), || {
+                        if seen & 1 << index != 0 {
+                            return Err(twice());
+                        }
+                        let seed = ValueSeed {
+                            spec,
+                            tracker: &self.tracker,
+                            depth: self.depth + 1,
+                        };
+                        let value = map.next_value_seed(seed)?;
+                        if self.fields.set(index, value) {
+                            Ok(())
+                        } else {
+                            Err(out_of_range(spec.kind))
+                        }
+                    });
+                    value?;
+                    seen |= 1 << index;
+                    expected = index + 1;
+                }
+                Name::Unknown(name) => {
+                    self.tracker.within(Place::Unknown(name.clone()), || {
+                        if !unknown.insert(name) {
+                            return Err(twice());
+                        }
+                        map.next_value_seed(Ignored {
+                            depth: self.depth + 1,
+                        })
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn twice<E: Error>() -> E {
+    E::custom("the property is given twice")
+}
+
+fn out_of_range<E: Error>(kind: FieldKind) -> E {
+    E::custom(format_args!(
+        "the number is out of range for {}",
+        kind_name(kind)
+    ))
+}
+
+fn kind_name(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Int32 => "an integer (int32)",
+        FieldKind::Int64 => "an integer (int64)",
+        FieldKind::Float => "a number (float)",
+        FieldKind::Double => "a number (double)",
+        FieldKind::Text => "a string",
+        FieldKind::Time => "a date-time such as 2026-11-20T08:00:00Z",
+        FieldKind::Items => "an array of process items",
+    }
+}
+
+enum Name {
+    Known(usize, &'static FieldSpec),
+    /// In lower case.
+    Unknown(String),
+}
+
+/// Finds a property name in the table; agents send them in its order, so the next one is tried first.
+struct NameSeed {
+    specs: &'static [FieldSpec],
+    expected: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = Name;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a property name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+        if let Some(spec) = self
+            .specs
+            .get(self.expected)
+            .filter(|spec| spec.name == name)
+        {
+            return Ok(Name::Known(self.expected, spec));
+        }
+        let mut known = self.specs.iter().enumerate();
+        Ok(
+            match known.find(|(_, spec)| spec.name.eq_ignore_ascii_case(name)) {
+                Some((index, spec)) => Name::Known(index, spec),
+                None => Name::Unknown(name.to_ascii_lowercase()),
+            },
+        )
+    }
+}
+
+struct ValueSeed<'t> {
+    spec: &'static FieldSpec,
+    tracker: &'t Tracker,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = FieldValue<'static>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_> {
+    type Value = FieldValue<'static>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(kind_name(self.spec.kind))?;
+        if self.spec.nullable {
+            f.write_str(" or null")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        if self.spec.nullable {
+            return Ok(FieldValue::Null);
+        }
+        Err(E::invalid_type(serde::de::Unexpected::Other("null"), &self))
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a number field takes integers, rounded to its type"
+    )]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        match self.spec.kind {
+            FieldKind::Int32 | FieldKind::Int64 => Ok(FieldValue::Int(value)),
+            FieldKind::Float => Ok(FieldValue::Float(value as f32)),
+            FieldKind::Double => Ok(FieldValue::Double(value as f64)),
+            FieldKind::Text | FieldKind::Time | FieldKind::Items => {
+                Err(E::invalid_type(serde::de::Unexpected::Signed(value), &self))
+            }
+        }
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a number field takes integers, rounded to its type"
+    )]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        match (i64::try_from(value), self.spec.kind) {
+            (Ok(value), _) => self.visit_i64(value),
+            (Err(_), FieldKind::Float) => Ok(FieldValue::Float(value as f32)),
+            (Err(_), FieldKind::Double) => Ok(FieldValue::Double(value as f64)),
+            (Err(_), FieldKind::Int32 | FieldKind::Int64) => Err(out_of_range(self.spec.kind)),
+            (Err(_), FieldKind::Text | FieldKind::Time | FieldKind::Items) => Err(E::invalid_type(
+                serde::de::Unexpected::Unsigned(value),
+                &self,
+            )),
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float field keeps the nearest float; too large is refused"
+    )]
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        let float = value as f32;
+        match self.spec.kind {
+            FieldKind::Double => Ok(FieldValue::Double(value)),
+            FieldKind::Float if float.is_finite() => Ok(FieldValue::Float(float)),
+            FieldKind::Float => Err(out_of_range(self.spec.kind)),
+            FieldKind::Int32
+            | FieldKind::Int64
+            | FieldKind::Text
+            | FieldKind::Time
+            | FieldKind::Items => Err(E::invalid_type(serde::de::Unexpected::Float(value), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        let wrong = |this: &Self| E::invalid_type(serde::de::Unexpected::Other("a string"), this);
+        match self.spec.kind {
+            FieldKind::Text => Ok(FieldValue::Text(Cow::Owned(value.to_owned()))),
+            FieldKind::Time => match value.parse() {
+                Ok(time) => Ok(FieldValue::Time(time)),
+                Err(_) => Err(E::invalid_value(
+                    serde::de::Unexpected::Other("a string"),
+                    &self,
+                )),
+            },
+            FieldKind::Int32
+            | FieldKind::Int64
+            | FieldKind::Float
+            | FieldKind::Double
+            | FieldKind::Items => Err(wrong(&self)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        if self.spec.kind != FieldKind::Items {
+            return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));
+        }
+        let mut items: Vec<ProcessItem> = Vec::new();
+        loop {
+            let mut item = ProcessItem::default();
+            let read = self.tracker.within(Place::Item(items.len()), || {
+                seq.next_element_seed(ObjectSeed {
+                    fields: &mut item,
+                    tracker: self.tracker.clone(),
+                    depth: self.depth + 1,
+                })
+            })?;
+            if read.is_none() {
+                return Ok(FieldValue::Items(Cow::Owned(items)));
+            }
+            if items.len() == PROCESS_ITEMS_MAX {
+                let said = format_args!("more than {PROCESS_ITEMS_MAX} process items");
+                return Err(A::Error::custom(said));
+            }
+            items.push(item);
+        }
+    }
+}
+
+/// Reads over a value of an unknown property, whatever it is, down to the greatest depth.
+struct Ignored {
+    depth: usize,
+}
+
+impl Ignored {
+    fn below<E: Error>(&self) -> Result<Self, E> {
+        if self.depth > JSON_DEPTH_MAX {
+            return Err(E::custom(format_args!(
+                "nested deeper than {JSON_DEPTH_MAX} levels"
+            )));
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+        })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Ignored {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Ignored {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        self.below::<A::Error>()?;
+        while seq.next_element_seed(self.below()?)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.below::<A::Error>()?;
+        while map.next_key::<serde::de::IgnoredAny>()?.is_some() {
+            map.next_value_seed(self.below()?)?;
+        }
+        Ok(())
+    }
+}
+
+/// One line of a batch.
+struct LineSeed {
+    tracker: Tracker,
+}
+
+impl<'de> DeserializeSeed<'de> for LineSeed {
+    type Value = Record;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for LineSeed {
+    type Value = Record;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with one of stats, activity, startup, processes")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record, A::Error> {
+        let mut found: Option<Record> = None;
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            let stream = Stream::named(&name.to_ascii_lowercase());
+            let Some(stream) = stream.filter(|_| found.is_none()) else {
+                return Err(A::Error::custom(
+                    "a line holds exactly one of stats, activity, startup, processes",
+                ));
+            };
+            let mut record = stream.empty_record();
+            self.tracker.within(Place::Member(stream.name()), || {
+                map.next_value_seed(ObjectSeed {
+                    fields: record.fields_mut(),
+                    tracker: self.tracker.clone(),
+                    depth: 2,
+                })
+            })?;
+            found = Some(record);
+        }
+        found.ok_or_else(|| A::Error::invalid_length(0, &self))
+    }
+}

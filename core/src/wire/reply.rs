@@ -1,0 +1,356 @@
+//! The bodies of the answers, and the one way a response is made.
+
+use bytes::Bytes;
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderValue, Response, StatusCode};
+
+use crate::limits::LINE_ERRORS_MAX;
+use crate::model::{
+    AuditEntry, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
+    WorkspaceView,
+};
+use crate::store::workspaces::EntryRef;
+use crate::view::activity::ActivityView;
+use crate::view::history::HistoryPage;
+use crate::view::user::UserView;
+
+use super::body::LineError;
+use super::json::{Json, Object};
+use super::problem::{Code, Problem};
+
+/// `application/json`
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+const PROBLEM: &str = "application/problem+json; charset=utf-8";
+
+/// 200 with no content.
+pub(crate) fn empty() -> Response<Bytes> {
+    Response::new(Bytes::new())
+}
+
+/// 200 with a body.
+pub(crate) fn ok(content_type: &'static str, body: Vec<u8>) -> Response<Bytes> {
+    with_body(StatusCode::OK, content_type, body)
+}
+
+/// 201 with a body.
+pub(crate) fn created(body: Vec<u8>) -> Response<Bytes> {
+    with_body(StatusCode::CREATED, JSON, body)
+}
+
+/// The response of a failure.
+pub(crate) fn problem(problem: &Problem, trace_id: &str) -> Response<Bytes> {
+    let status =
+        StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = with_body(status, PROBLEM, problem.body(trace_id));
+    let headers = response.headers_mut();
+    if let Some(allow) = problem
+        .allow
+        .as_deref()
+        .and_then(|allow| HeaderValue::from_str(allow).ok())
+    {
+        headers.insert(ALLOW, allow);
+    }
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if problem.code == Code::InvalidApiKey {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// The answer to HEAD: that to GET without its body, of which it tells the length.
+pub(crate) fn head(mut response: Response<Bytes>) -> Response<Bytes> {
+    let length = std::mem::take(response.body_mut()).len();
+    response
+        .headers_mut()
+        .insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
+}
+
+fn with_body(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
+    let mut json = Json::with_capacity(256);
+    json.object(members);
+    json.finish()
+}
+
+/// A page of workspaces, written while the store is read.
+pub(crate) struct PageBody {
+    json: Json,
+    first: bool,
+}
+
+impl PageBody {
+    pub(crate) fn new(limit: usize) -> Self {
+        // A workspace takes about 300 bytes.
+        let mut json = Json::with_capacity(64 + limit * 320);
+        json.raw(br#"{"workSpaces":["#);
+        Self { json, first: true }
+    }
+
+    pub(crate) fn push(&mut self, entry: &EntryRef<'_>) {
+        if !std::mem::take(&mut self.first) {
+            self.json.raw(b",");
+        }
+        workspace(&mut self.json, entry.values);
+    }
+
+    pub(crate) fn finish(mut self, next_token: Option<&str>) -> Vec<u8> {
+        self.json.raw(br#"],"nextToken":"#);
+        self.json.option(next_token, Json::text);
+        self.json.raw(br#","hasMore":"#);
+        self.json.bool(next_token.is_some());
+        self.json.raw(b"}");
+        self.json.finish()
+    }
+}
+
+/// Every member is written, null ones too.
+fn workspace(json: &mut Json, values: [Option<&str>; Workspace::FIELDS.len()]) {
+    /// The names as they stand in the text, each with the comma or brace before it.
+    const NAMES: [&[u8]; Workspace::FIELDS.len()] = [
+        br#"{"workSpId":"#,
+        br#","computerName":"#,
+        br#","account":"#,
+        br#","region":"#,
+        br#","directoryId":"#,
+        br#","runningMode":"#,
+        br#","computeTypeName":"#,
+        br#","protocol":"#,
+        br#","username":"#,
+        br#","state":"#,
+    ];
+    for (name, value) in NAMES.into_iter().zip(values) {
+        json.raw(name);
+        json.option(value, Json::text);
+    }
+    json.raw(b"}");
+}
+
+/// `GetUserInformation`
+pub(crate) fn user(view: &UserView) -> Vec<u8> {
+    object(|object| {
+        object.text("username", &view.username);
+        object.member("workSpaces", |json| {
+            json.array(&view.workspaces, |json, each| {
+                workspace(json, each.values())
+            });
+        });
+        object.member("litigationHold", |json| json.bool(view.litigation_hold));
+        let activity = view.last_activity.as_ref();
+        object.member("lastActivity", |json| {
+            let named = activity.and_then(|received| match &received.record {
+                crate::model::Record::Activity(record) => record.activity.value(),
+                crate::model::Record::Stats(_)
+                | crate::model::Record::Startup(_)
+                | crate::model::Record::Processes(_) => None,
+            });
+            json.option(named, |json, text| json.text(text));
+        });
+        object.option_time(
+            "lastActivityTime",
+            activity.map(|received| received.filed_at),
+        );
+        object.option_time("lastSeen", view.last_seen);
+        object.member("lastStats", |json| posted(json, view.last_stats.as_ref()));
+        object.member("lastStartup", |json| {
+            posted(json, view.last_startup.as_ref())
+        });
+    })
+}
+
+/// A record as posted, or null.
+fn posted(json: &mut Json, received: Option<&Received>) {
+    json.option(received, |json, received| {
+        json.object(|object| object.fields(received.record.fields()));
+    });
+}
+
+/// `Get24HourActivity`
+pub(crate) fn activities(views: &[ActivityView]) -> Vec<u8> {
+    let mut json = Json::with_capacity(64 + views.len() * 200);
+    json.array(views, |json, view| {
+        json.object(|object| {
+            object.fields(view.received.record.fields());
+            if view.received.record.sent_time().is_none() {
+                object.time("activityTime", view.received.filed_at);
+            }
+            if let Some(id) = &view.workspace_id {
+                object.text("workSpId", id);
+            }
+            if let Some(name) = &view.computer_name {
+                object.text("computerName", name);
+            }
+        });
+    });
+    json.finish()
+}
+
+/// `GetAdminActivity`
+pub(crate) fn audit(rows: &[AuditEntry]) -> Vec<u8> {
+    let mut json = Json::with_capacity(64 + rows.len() * 400);
+    json.array(rows, |json, row| {
+        json.object(|object| {
+            object.integer("id", row.id);
+            object.time("activityTime", row.time);
+            object.text("requester", &row.requester);
+            object.text("action", row.action.as_str());
+            object.option_text("workSpaceId", row.workspace_id.as_deref());
+            object.option_text("username", row.username.as_deref());
+            object.option_text("computerName", row.computer_name.as_deref());
+            object.text("result", row.result.as_str());
+            object.option_text("previousState", row.previous_state.as_deref());
+            object.option_text("newState", row.new_state.as_deref());
+            object.option_time("completedTime", row.completed_time);
+            object.option_text("detail", row.detail.as_deref());
+            object.option_text("apiKeyName", row.api_key_name.as_deref());
+        });
+    });
+    json.finish()
+}
+
+/// `RemoveWorkSpaceDbEntry`
+pub(crate) fn removed(id: &str) -> Vec<u8> {
+    object(|object| {
+        object.text("workSpaceId", id);
+        object.member("removed", |json| json.bool(true));
+    })
+}
+
+/// `queue/count`
+pub(crate) fn count(count: u64) -> Vec<u8> {
+    count.to_string().into_bytes()
+}
+
+/// One workspace with its running action and its hold.
+pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
+    object(|object| {
+        object.member("workSpace", |json| workspace(json, view.workspace.values()));
+        object.member("transition", |json| {
+            json.option(view.transition.as_ref(), action)
+        });
+        object.member("litigationHold", |json| {
+            json.option(view.litigation_hold.as_ref(), hold)
+        });
+    })
+}
+
+fn action(json: &mut Json, pending: &PendingAction) {
+    json.object(|object| {
+        object.integer("id", pending.id);
+        object.text("action", pending.action.as_str());
+        object.text("workSpaceId", &pending.workspace_id);
+        object.time("requestedAt", pending.requested_at);
+        object.option_time("dueAt", pending.due_at);
+        object.option_text("computeType", pending.compute_type.as_deref());
+    });
+}
+
+fn hold(json: &mut Json, hold: &LitigationHold) {
+    json.object(|object| {
+        object.text("matter", &hold.matter);
+        object.option_text("reason", hold.reason.as_deref());
+        object.text("placedBy", &hold.placed_by);
+        object.time("placedAt", hold.placed_at);
+    });
+}
+
+/// The outbox.
+pub(crate) fn actions(actions: &[PendingAction]) -> Vec<u8> {
+    object(|object| object.member("actions", |json| json.array(actions, action)))
+}
+
+/// One page of a history.
+pub(crate) fn history(page: &HistoryPage) -> Vec<u8> {
+    object(|object| {
+        object.member("records", |json| {
+            json.array(&page.records, |json, received| {
+                json.object(|object| {
+                    object.fields(received.record.fields());
+                    object.time("receivedAt", received.received_at);
+                });
+            });
+        });
+        object.option_text("nextToken", page.next_token.as_deref());
+        object.member("hasMore", |json| json.bool(page.next_token.is_some()));
+    })
+}
+
+fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
+    object.integer("id", key.id);
+    object.text("name", &key.name);
+    object.member("scopes", |json| {
+        json.array(key.scopes.iter(), |json, scope| json.text(scope.as_str()))
+    });
+    object.time("created", key.created);
+    object.option_time("expires", key.expires);
+    object.option_time("lastUsed", key.last_used);
+    object.option_time("revoked", key.revoked);
+}
+
+/// The keys, without their secrets.
+pub(crate) fn keys(keys: &[KeyInfo]) -> Vec<u8> {
+    object(|object| {
+        object.member("keys", |json| {
+            json.array(keys, |json, key| {
+                json.object(|object| key_members(object, key))
+            });
+        });
+    })
+}
+
+/// A key just issued, with its secret: the only answer that holds one.
+pub(crate) fn issued_key(key: &IssuedKey) -> Vec<u8> {
+    object(|object| {
+        key_members(object, &key.info);
+        object.text("key", &key.secret);
+    })
+}
+
+/// The outcome of a bulk request: how many lines were `done` (`upserted` or `accepted`), and what was wrong with the rest.
+pub(crate) fn lines(done: &str, count: u64, errors: &[LineError]) -> Vec<u8> {
+    object(|object| {
+        object.integer(done, count);
+        object.integer("rejected", errors.len() as u64);
+        object.member("errors", |json| {
+            json.array(errors.iter().take(LINE_ERRORS_MAX), |json, error| {
+                json.object(|object| {
+                    object.integer("line", error.line);
+                    object.text("message", &error.message);
+                });
+            });
+        });
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prepared_names_are_those_of_the_model() {
+        let mut json = Json::default();
+        workspace(&mut json, [None; Workspace::FIELDS.len()]);
+        let expected: Vec<String> = Workspace::FIELDS
+            .iter()
+            .map(|name| format!("\"{name}\":null"))
+            .collect();
+        assert_eq!(
+            String::from_utf8(json.finish()).unwrap(),
+            format!("{{{}}}", expected.join(","))
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Trace ids in the form of W3C Trace Context: `00-<32 hex>-<16 hex>-00`.
+
+use crate::random::SplitMix;
+
+/// The trace id of a valid `traceparent`, else one made up.
+pub(crate) fn trace_id(traceparent: Option<&[u8]>, random: &SplitMix) -> String {
+    if let Some((trace, parent)) = traceparent.and_then(parse) {
+        return format!("00-{trace}-{parent}-00");
+    }
+    let (high, low, span) = (random.next(), random.next(), random.next() | 1);
+    format!("00-{high:016x}{low:016x}-{span:016x}-00")
+}
+
+/// Trace id and parent id of a version 00 `traceparent`: lower-case hex, neither all zero.
+fn parse(header: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(header).ok()?;
+    let mut fields = text.split('-');
+    let (version, trace, parent, flags) = (
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+    );
+    let valid = version == "00"
+        && fields.next().is_none()
+        && is_hex(flags, 2)
+        && is_id(trace, 32)
+        && is_id(parent, 16);
+    valid.then_some((trace, parent))
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn is_id(text: &str, length: usize) -> bool {
+    is_hex(text, length) && text.bytes().any(|b| b != b'0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALID: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    #[test]
+    fn a_valid_header_is_taken_over() {
+        let id = trace_id(Some(VALID.as_bytes()), &SplitMix::new(1));
+        assert_eq!(
+            id,
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+        );
+    }
+
+    #[test]
+    fn anything_else_gets_an_id_of_the_same_form() {
+        for header in [
+            "",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+        ] {
+            let id = trace_id(Some(header.as_bytes()), &SplitMix::new(1));
+            assert!(parse(id.as_bytes()).is_some(), "{id}");
+            assert!(header.is_empty() || !header.contains(&id[3..35]), "{id}");
+        }
+    }
+}
