@@ -13,6 +13,8 @@
 
 pub mod conformance;
 pub mod disk;
+pub mod fuzzing;
 pub mod model;
 pub mod socket;
+pub mod tidy;
 pub mod transport;
