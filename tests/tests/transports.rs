@@ -7,15 +7,19 @@
     reason = "tests"
 )]
 
+use bytes::Bytes;
 use deskfleet::Engine;
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use deskfleet_tests::conformance::runner::run;
 use deskfleet_tests::conformance::{AREAS, case::Case};
+use deskfleet_tests::socket::Socket;
 use deskfleet_tests::transport::{Call, Handle, Transport};
+use http::{Request, Response};
 
 /// Runs every case over `handle` and over the other transport, and compares all that came back.
 fn same_as_handle<T: Transport>(connect: impl Fn(&Engine) -> T) {
-    let light = |case: &Case| !case.heavy;
-    for case in AREAS.iter().flat_map(|(_, cases)| cases()).filter(light) {
+    let shared = |case: &Case| !case.engine_only;
+    for case in AREAS.iter().flat_map(|(_, cases)| cases()).filter(shared) {
         let expected = run(&case, |engine| Handle(engine.clone()));
         let found = run(&case, &connect);
         for (index, (left, right)) in expected.answers.iter().zip(&found.answers).enumerate() {
@@ -33,4 +37,33 @@ fn same_as_handle<T: Transport>(connect: impl Fn(&Engine) -> T) {
 #[test]
 fn call_answers_what_handle_answers() {
     same_as_handle(|engine| Call(engine.clone()));
+}
+
+/// The server on a socket, and what runs it.
+struct Served {
+    _server: RunningServer,
+    socket: Socket,
+}
+
+impl Transport for Served {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        self.socket.send(request)
+    }
+}
+
+#[test]
+fn the_server_answers_what_handle_answers() {
+    same_as_handle(|engine| {
+        let options = ServerOptions {
+            // The cases say themselves when what is due is done.
+            maintain_every: None,
+            ..ServerOptions::default()
+        };
+        let server = spawn(engine.clone(), options).expect("a port");
+        let socket = Socket(server.addr());
+        Served {
+            _server: server,
+            socket,
+        }
+    });
 }

@@ -23,8 +23,8 @@ pub struct Case {
     pub config: fn(&mut Config),
     /// What happens, in order.
     pub steps: Vec<Step>,
-    /// Whether it is so large that one transport is enough.
-    pub heavy: bool,
+    /// Whether it runs through `handle` only: it is very large, or the server has a page of its own there.
+    pub engine_only: bool,
 }
 
 /// One thing that happens in a case.
@@ -115,14 +115,14 @@ impl Case {
             name: name.into(),
             config: |_| {},
             steps: Vec::new(),
-            heavy: false,
+            engine_only: false,
         }
     }
 
-    /// Runs over one transport only.
+    /// Runs through `handle` only.
     #[must_use]
-    pub fn heavy(mut self) -> Self {
-        self.heavy = true;
+    pub fn engine_only(mut self) -> Self {
+        self.engine_only = true;
         self
     }
 

@@ -48,7 +48,7 @@ fn listed(row: &'static str, name: &str, path: &str, count: usize) -> Case {
 
 fn every_limit(path: &str) -> Case {
     let all: Vec<_> = fleet(502).collect();
-    let start = listed("1 limit", "every limit from -1 to 502", path, 502).heavy();
+    let start = listed("1 limit", "every limit from -1 to 502", path, 502).engine_only();
     (-1..=502).fold(start, |case, limit: i32| {
         let call = get(path, &format!("?limit={limit}"));
         case.call(match usize::try_from(limit) {

@@ -9,6 +9,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![
         paths(),
         no_such_paths(),
+        no_front_page(),
         path_parameters(),
         query_names(),
         escapes(),
@@ -63,7 +64,6 @@ fn no_such_paths() -> Case {
         }
     }
     for other in [
-        "/",
         "/api",
         "/api/",
         "/api/Stats",
@@ -90,6 +90,13 @@ fn no_such_paths() -> Case {
             .call(call(&format!("POST admin {other}")).refused("NotFound"));
     }
     case
+}
+
+fn no_front_page() -> Case {
+    Case::new("1 paths", "the engine has no page at /")
+        .engine_only()
+        .call(call("GET - /").refused("NotFound"))
+        .call(call("POST admin /").refused("NotFound"))
 }
 
 /// The parameters of a path keep their case and are decoded once.

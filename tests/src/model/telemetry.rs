@@ -87,7 +87,10 @@ impl Telemetry {
             received_at: now,
             filed_at: believed.unwrap_or(now),
         };
-        let repeats = |held: &Received| sent.is_some() && held.record == received.record;
+        // A repetition is one of a record filed on the same day; the first that arrived stays.
+        let same_day = |held: &Received| held.filed_at.day() == received.filed_at.day();
+        let repeats =
+            |held: &Received| sent.is_some() && held.record == received.record && same_day(held);
         if !self.records.iter().any(repeats) {
             self.records.push(received);
         }
