@@ -15,6 +15,7 @@ pub mod conformance;
 pub mod disk;
 pub mod fuzzing;
 pub mod model;
+pub mod posting;
 pub mod socket;
 pub mod tidy;
 pub mod transport;

@@ -1,0 +1,124 @@
+//! Disks that fail under a commit: a batch is acknowledged as a whole or not at all, and what was acknowledged stays.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::thread;
+
+use deskfleet::CommitDriver;
+use deskfleet_tests::disk::{Disk, Fault};
+use deskfleet_tests::posting::{batch_status, engine, ids, post};
+
+/// Records that each thread posts.
+const POSTS: usize = 25;
+
+/// Fails the n-th write or sync of a batch, for every n until the batch goes through: either all of it is answered 503 or
+/// all of it 200, nothing answered 200 is lost by a power cut, and after the repair the engine goes on.
+fn failing_batches(fault: fn(u64) -> Fault) {
+    let mut failed = 0;
+    for n in 0.. {
+        let disk = Disk::crashing();
+        let store = engine(CommitDriver::Host, disk.backend());
+        assert_eq!(batch_status(&store, &[post(0, 0)]), 200);
+        disk.fail(fault(n));
+        let batch: Vec<_> = (1..=5).map(|id| post(0, id)).collect();
+        let status = batch_status(&store, &batch);
+        disk.fail(Fault::None);
+        let expected: Vec<usize> = if status == 200 {
+            (0..=5).collect()
+        } else {
+            vec![0]
+        };
+        if status == 200 {
+            assert_eq!(ids(&store, 0), expected);
+        }
+        assert_eq!(batch_status(&store, &[post(1, 7)]), 200);
+        drop(store);
+        disk.lose_unsynced();
+        let reopened = engine(CommitDriver::Caller, disk.backend());
+        let held = ids(&reopened, 0);
+        assert!(
+            expected.iter().all(|id| held.contains(id)),
+            "fault {n}: acknowledged {expected:?}, held {held:?}"
+        );
+        assert!(
+            held.len() == 1 || held.len() == 6,
+            "fault {n}: half a batch: {held:?}"
+        );
+        assert_eq!(
+            ids(&reopened, 1),
+            [7],
+            "fault {n}: the record after the repair"
+        );
+        assert_eq!(
+            reopened.check().unwrap().problems,
+            Vec::<String>::new(),
+            "fault {n}"
+        );
+        if status == 200 {
+            break;
+        }
+        failed += 1;
+    }
+    assert!(failed > 0, "no fault was ever hit");
+}
+
+#[test]
+fn the_nth_write_fails() {
+    failing_batches(Fault::Write);
+}
+
+#[test]
+fn the_nth_sync_fails() {
+    failing_batches(Fault::Sync);
+}
+
+/// Threads post while the disk breaks and is repaired; each knows which of its records were acknowledged.
+#[test]
+fn nothing_acknowledged_is_lost_when_the_disk_breaks_under_many_threads() {
+    let disk = Disk::crashing();
+    let store = engine(CommitDriver::Caller, disk.backend());
+    let acknowledged: Vec<Vec<usize>> = thread::scope(|scope| {
+        let spawn = |instance: usize| {
+            let (store, disk) = (store.clone(), disk.clone());
+            scope.spawn(move || {
+                let mut good = Vec::new();
+                for id in 0..POSTS {
+                    if instance == 0 && id % 8 == 4 {
+                        disk.fail(Fault::Sync(0));
+                    }
+                    let status = store.handle(post(instance, id)).status();
+                    assert!(status == 200 || status == 503, "{status}");
+                    if status == 200 {
+                        good.push(id);
+                    }
+                    if instance == 0 && id % 8 == 6 {
+                        disk.fail(Fault::None);
+                    }
+                }
+                good
+            })
+        };
+        let threads: Vec<_> = (0..4).map(spawn).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    drop(store);
+    disk.fail(Fault::None);
+    disk.lose_unsynced();
+    let reopened = engine(CommitDriver::Caller, disk.backend());
+    for (instance, good) in acknowledged.iter().enumerate() {
+        let held = ids(&reopened, instance);
+        assert!(
+            good.iter().all(|id| held.contains(id)),
+            "instance {instance}: acknowledged {good:?}, held {held:?}"
+        );
+    }
+    assert!(acknowledged[0].len() < POSTS, "the disk broke for somebody");
+}

@@ -1,0 +1,223 @@
+//! Opening files: a second opener, foreign files, damaged files. A file that is refused stays as it was.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deskfleet::{Engine, EngineError, ErrorKind, ManualClock};
+use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::conformance::fixtures::{desk, stats};
+use redb::{Database, TableDefinition};
+use tempfile::TempDir;
+
+fn open(path: &Path) -> Result<Engine, EngineError> {
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    Engine::builder().clock(clock).seed(7).open(path)
+}
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("fleet.redb");
+    (folder, path)
+}
+
+/// Opens, fills and closes a store.
+fn filled(path: &Path) {
+    let engine = open(path).unwrap();
+    engine
+        .put_workspace(desk("ws-1", "AVAILABLE", "jdoe"))
+        .unwrap();
+    engine.record(stats("ws-1", "jdoe", 1, NOW)).unwrap();
+    engine.close().unwrap();
+}
+
+/// The refusal, which must say which file it is about and leave it as it is.
+fn refused(path: &Path, kind: ErrorKind) {
+    let before = fs::read(path).unwrap();
+    let error = open(path).expect_err("this file must be refused");
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(
+        error.to_string().contains(path.to_str().unwrap()),
+        "{error} names the file"
+    );
+    assert_eq!(
+        fs::read(path).unwrap(),
+        before,
+        "a refused file stays as it was"
+    );
+}
+
+#[test]
+fn what_was_written_is_there_when_the_file_is_opened_again() {
+    let (_folder, path) = place();
+    filled(&path);
+    let engine = open(&path).unwrap();
+    assert_eq!(
+        engine.workspace("ws-1").unwrap().unwrap().workspace,
+        desk("ws-1", "AVAILABLE", "jdoe")
+    );
+    assert_eq!(engine.queue_count(), 1);
+}
+
+#[test]
+fn a_second_opener_is_told_that_the_file_is_open() {
+    let (_folder, path) = place();
+    let engine = open(&path).unwrap();
+    let error = open(&path).expect_err("one engine at a time");
+    assert_eq!(error.kind(), ErrorKind::AlreadyOpen);
+    assert!(
+        error.to_string().contains(path.to_str().unwrap()),
+        "{error} names the file"
+    );
+    engine
+        .put_workspace(desk("ws-1", "AVAILABLE", "jdoe"))
+        .unwrap();
+    engine.close().unwrap();
+    drop(engine);
+    assert!(open(&path).unwrap().workspace("ws-1").unwrap().is_some());
+}
+
+#[test]
+fn a_closed_engine_answers_503_and_the_file_is_free() {
+    let (_folder, path) = place();
+    let engine = open(&path).unwrap();
+    engine.close().unwrap();
+    let post = http::Request::post("/api/Stats/Post").header("content-type", "application/json");
+    assert_eq!(engine.handle(post.body("{}".into()).unwrap()).status(), 503);
+    assert_eq!(
+        engine
+            .put_workspace(desk("ws-1", "AVAILABLE", "jdoe"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::StorageUnavailable
+    );
+    assert!(
+        open(&path).is_ok(),
+        "closed means closed, even while a clone is alive"
+    );
+}
+
+#[test]
+fn a_text_file_is_foreign() {
+    let (_folder, path) = place();
+    for text in ["x", "Dear diary,\n", &"not a store\n".repeat(10_000)] {
+        fs::write(&path, text).unwrap();
+        refused(&path, ErrorKind::ForeignFile);
+    }
+}
+
+#[test]
+fn a_redb_file_of_another_program_is_foreign() {
+    const TABLE: TableDefinition<'_, u64, &str> = TableDefinition::new("notes");
+    let (_folder, path) = place();
+    let database = Database::create(&path).unwrap();
+    let write = database.begin_write().unwrap();
+    write
+        .open_table(TABLE)
+        .unwrap()
+        .insert(1, "a note")
+        .unwrap();
+    write.commit().unwrap();
+    drop(database);
+    refused(&path, ErrorKind::ForeignFile);
+    let database = Database::open(&path).unwrap();
+    let read = redb::ReadableDatabase::begin_read(&database).unwrap();
+    assert_eq!(
+        read.open_table(TABLE)
+            .unwrap()
+            .get(1)
+            .unwrap()
+            .unwrap()
+            .value(),
+        "a note"
+    );
+}
+
+/// A file that was cut off is refused or, where nothing that counts was lost, opened; never a panic, never an empty store.
+#[test]
+fn a_truncated_file_is_refused_without_a_panic() {
+    let (_folder, path) = place();
+    filled(&path);
+    let whole = fs::read(&path).unwrap();
+    let mut refusals = 0;
+    for eighths in 1..8 {
+        fs::write(&path, &whole[..whole.len() * eighths / 8]).unwrap();
+        match open(&path) {
+            Ok(engine) => assert!(
+                engine.workspace("ws-1").unwrap().is_some(),
+                "{eighths}/8 opened without its contents"
+            ),
+            Err(error) => {
+                refusals += 1;
+                assert!(
+                    matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::ForeignFile),
+                    "{error}"
+                );
+                assert!(
+                    error.to_string().contains(path.to_str().unwrap()),
+                    "{error} names the file"
+                );
+            }
+        }
+    }
+    assert!(refusals > 0, "a quarter of a file is no store");
+    fs::write(&path, &whole[..100]).unwrap();
+    assert!(open(&path).is_err());
+}
+
+#[test]
+fn a_folder_or_a_place_without_a_folder_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    assert!(open(folder.path()).is_err());
+    let error = open(&folder.path().join("missing/fleet.redb")).unwrap_err();
+    assert!(
+        error.to_string().contains("missing"),
+        "{error} names the file"
+    );
+}
+
+/// A copy made while records arrive is a store of its own.
+#[test]
+fn a_backup_opens_and_holds_what_was_there() {
+    let (folder, path) = place();
+    filled(&path);
+    let engine = open(&path).unwrap();
+    let copy = folder.path().join("copy.redb");
+    engine.backup(&copy).unwrap();
+    engine.remove_workspace("ws-1").unwrap();
+    let restored = open(&copy).unwrap();
+    assert!(restored.workspace("ws-1").unwrap().is_some());
+    assert_eq!(restored.queue_count(), 1);
+    assert_eq!(restored.check().unwrap().problems, Vec::<String>::new());
+    assert!(
+        engine.backup(&copy).is_err(),
+        "a backup never writes over a file"
+    );
+}
+
+#[test]
+fn an_engine_without_a_clock_or_without_randomness_is_not_opened() {
+    assert_eq!(
+        Engine::builder()
+            .seed(7)
+            .open_in_memory()
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Configuration
+    );
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    assert_eq!(
+        Engine::builder()
+            .clock(clock)
+            .open_in_memory()
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Configuration
+    );
+}

@@ -1,0 +1,138 @@
+//! Keys and page tokens as they are seen from outside: every refusal of a key is the same to the byte, and a token is what
+//! the contract says it is.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use deskfleet::{Engine, IssuedKey, ManualClock, NewKey, Scope, Workspace};
+use deskfleet_tests::conformance::case::{NOW, TRACE};
+use deskfleet_tests::conformance::fixtures::fleet;
+use deskfleet_tests::disk::Disk;
+use http::Request;
+
+fn engine() -> (Engine, ManualClock) {
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    let builder = Engine::builder().clock(clock.clone()).seed(7);
+    (builder.open_backend(Disk::new().backend()).unwrap(), clock)
+}
+
+fn key(engine: &Engine, expires: Option<&str>) -> IssuedKey {
+    let scopes = [Scope::Read].into_iter().collect();
+    let expires = expires.map(|time| time.parse().unwrap());
+    engine
+        .issue_key(NewKey {
+            name: "reader".to_owned(),
+            scopes,
+            expires,
+        })
+        .unwrap()
+}
+
+#[test]
+fn missing_empty_unknown_revoked_and_expired_keys_are_refused_in_the_same_bytes() {
+    let (engine, clock) = engine();
+    let revoked = key(&engine, None);
+    engine.revoke_key(revoked.info.id).unwrap();
+    let expired = key(&engine, Some("2026-11-20T12:00:30Z"));
+    let good = key(&engine, None);
+    clock.advance_seconds(60);
+    let answer = |query: &str| {
+        let uri = format!("/api/Information/GetAllWorkSpaces{query}");
+        let request = Request::get(uri)
+            .header("traceparent", TRACE)
+            .body(Bytes::new())
+            .unwrap();
+        format!("{:?}", engine.handle(request))
+    };
+    let with = |secret: &str| answer(&format!("?apiKey={secret}"));
+    let answers: BTreeSet<_> = [
+        answer(""),
+        answer("?apiKey"),
+        with(""),
+        with("x"),
+        with("%ZZ"),
+        with(&format!("{}A", good.secret)),
+        with(&revoked.secret),
+        with(&expired.secret),
+    ]
+    .into();
+    assert_eq!(answers.len(), 1, "{answers:#?}");
+    assert!(answers.iter().all(|answer| answer.contains("401")));
+    assert!(with(&good.secret).contains("200"));
+}
+
+#[test]
+fn a_key_is_32_bytes_in_base64url_and_printed_nowhere() {
+    let (engine, _) = engine();
+    let keys = [key(&engine, None), key(&engine, None)];
+    assert_ne!(keys[0].secret, keys[1].secret);
+    for key in &keys {
+        let secret = key.secret.strip_prefix("dfk_").unwrap();
+        assert_eq!(secret.len(), 43);
+        assert!(secret.bytes().all(is_base64url), "{secret}");
+        assert!(!format!("{key:?} {:?} {engine:?}", engine.keys().unwrap()).contains(secret));
+    }
+}
+
+fn is_base64url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// The longest id there can be still fits.
+#[test]
+fn a_page_token_is_base64url_of_at_most_512_characters() {
+    let (engine, _) = engine();
+    for letter in ["a", "🖥", "\u{10ffff}"] {
+        engine
+            .put_workspace(Workspace {
+                id: letter.repeat(64),
+                ..Workspace::default()
+            })
+            .unwrap();
+        engine.place_hold(&letter.repeat(64), "m", None).unwrap();
+    }
+    engine
+        .put_workspace(Workspace {
+            id: "\u{10ffff}z".to_owned(),
+            ..Workspace::default()
+        })
+        .unwrap();
+    let mut tokens = Vec::new();
+    let mut token = None;
+    loop {
+        token = engine.workspaces(1, token.as_deref()).unwrap().next_token;
+        tokens.extend(token.clone());
+        if token.is_none() {
+            break;
+        }
+    }
+    tokens.extend(engine.workspaces_on_hold(1, None).unwrap().next_token);
+    assert_eq!(tokens.len(), 4);
+    for token in tokens {
+        assert!(token.len() <= 512, "{} characters", token.len());
+        assert!(token.bytes().all(is_base64url), "{token}");
+    }
+}
+
+/// A walk with limits of 1, 7, 100 and 500 over a fleet that fits no page gives every workspace once, in order.
+#[test]
+fn walks_of_a_large_fleet_agree() {
+    let (engine, _) = engine();
+    let all: Vec<_> = fleet(1203).collect();
+    assert_eq!(engine.put_workspaces(all.clone()).unwrap(), 1203);
+    for limit in [1, 7, 100, 500] {
+        let mut walked = Vec::new();
+        let mut token = None;
+        loop {
+            let page = engine.workspaces(limit, token.as_deref()).unwrap();
+            walked.extend(page.workspaces);
+            token = page.next_token;
+            if token.is_none() {
+                break;
+            }
+        }
+        assert_eq!(walked, all, "limit {limit}");
+    }
+}
