@@ -216,7 +216,11 @@ impl Machine {
         while filed < waited {
             match self.run(Mutation::File)? {
                 Done::Handled(records) if records > 0 => filed += records,
-                _ => break,
+                Done::Handled(_)
+                | Done::Nothing
+                | Done::Workspace(_)
+                | Done::Key(_)
+                | Done::Maintained(_) => break,
             }
         }
         if filed > 0 {

@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod auth;
+pub(crate) mod endpoint;
 mod information;
 pub(crate) mod operator;
 pub(crate) mod router;
@@ -22,8 +23,8 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
+use endpoint::{Endpoint, RequestBody, Route};
 use router::{Found, Router};
-use routes::{Endpoint, RequestBody, Route};
 
 /// What a handler decides.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
             head,
         } => (route, segments, head),
         Found::MethodNotAllowed(allow) => return problem(&Problem::method_not_allowed(allow)),
-        Found::NotFound => return problem(&Problem::new(Code::NotFound)),
+        Found::Nothing => return problem(&Problem::new(Code::NotFound)),
     };
     let query = RawQuery::new(request.uri().query());
     let key = match auth::authenticate(machine, route.access, request.headers(), query) {
@@ -115,7 +116,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
     };
     match step {
         Step::Done(response) if head => Step::Done(reply::head(response)),
-        step => step,
+        step @ (Step::Done(_) | Step::Write(..)) => step,
     }
 }
 
@@ -154,13 +155,8 @@ fn handle(
 ) -> Result<Step, Problem> {
     auth::authorize(machine, route.access, key.as_ref())?;
     let raw = RawQuery::new(request.uri().query());
-    let query = match request.uri().query() {
-        None => Query::default(),
-        Some(_) => {
-            let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
-            raw.parse(&known).map_err(|error| Problem::from(&error))?
-        }
-    };
+    let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
+    let query = raw.parse(&known).map_err(|error| Problem::from(&error))?;
     check_body(&machine.config.limits, route, request)?;
     let call = Call {
         machine,

@@ -4,7 +4,8 @@ use matchit::Router as Matcher;
 
 use crate::wire::query::decode_segment;
 
-use super::routes::{Method, ROUTES, Route};
+use super::endpoint::{Method, Route};
+use super::routes::ROUTES;
 
 /// The rows of one path.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(crate) enum Found {
     },
     /// The path is known, the method is not; the exact `Allow`.
     MethodNotAllowed(String),
-    NotFound,
+    Nothing,
 }
 
 impl Router {
@@ -62,7 +63,7 @@ impl Router {
     /// The row for a method and a path.
     pub(crate) fn find(&self, method: &http::Method, path: &str) -> Found {
         let Some(methods) = self.methods(path) else {
-            return Found::NotFound;
+            return Found::Nothing;
         };
         let head = method == http::Method::HEAD;
         let named = if head { "GET" } else { method.as_str() };
@@ -79,7 +80,7 @@ impl Router {
                 segments,
                 head,
             },
-            None => Found::NotFound,
+            None => Found::Nothing,
         }
     }
 
@@ -94,16 +95,13 @@ impl Router {
         let path = path.strip_suffix('/').unwrap_or(path);
         let mut stack = [0; STACK_BYTES];
         let heap;
-        let lower = match stack.get_mut(..path.len()) {
-            Some(buffer) => {
-                buffer.copy_from_slice(path.as_bytes());
-                buffer.make_ascii_lowercase();
-                std::str::from_utf8(buffer).ok()?
-            }
-            None => {
-                heap = path.to_ascii_lowercase();
-                &heap
-            }
+        let lower = if let Some(buffer) = stack.get_mut(..path.len()) {
+            buffer.copy_from_slice(path.as_bytes());
+            buffer.make_ascii_lowercase();
+            std::str::from_utf8(buffer).ok()?
+        } else {
+            heap = path.to_ascii_lowercase();
+            &heap
         };
         self.0.at(lower).ok().map(|found| found.value)
     }
@@ -145,7 +143,9 @@ mod tests {
             ] {
                 match found(expected.method.as_str(), &path) {
                     Found::Route { route, .. } => assert_eq!(route, expected, "{path}"),
-                    other => panic!("{path}: {other:?}"),
+                    other @ (Found::MethodNotAllowed(_) | Found::Nothing) => {
+                        panic!("{path}: {other:?}")
+                    }
                 }
             }
         }
@@ -162,16 +162,16 @@ mod tests {
             "/api/Stats/Test/x",
             "/api/Stats/%54est",
         ] {
-            assert_eq!(found("GET", path), Found::NotFound, "{path}");
+            assert_eq!(found("GET", path), Found::Nothing, "{path}");
         }
-        assert_eq!(found("GET", "/operator/workspaces/%zz"), Found::NotFound);
+        assert_eq!(found("GET", "/operator/workspaces/%zz"), Found::Nothing);
     }
 
     #[test]
     fn allow_is_exact() {
         let not_allowed = |method, path| match found(method, path) {
             Found::MethodNotAllowed(allow) => allow,
-            other => panic!("{other:?}"),
+            other @ (Found::Route { .. } | Found::Nothing) => panic!("{other:?}"),
         };
         assert_eq!(not_allowed("POST", "/api/Stats/Test"), "GET, HEAD");
         assert_eq!(not_allowed("HEAD", "/api/Stats/Post"), "POST");
@@ -190,7 +190,7 @@ mod tests {
     fn segments_keep_their_case_and_are_decoded_once() {
         match found("GET", "/Operator/Workspaces/Ws%2D1%2520") {
             Found::Route { segments, .. } => assert_eq!(segments, ["Ws-1%20"]),
-            other => panic!("{other:?}"),
+            other @ (Found::MethodNotAllowed(_) | Found::Nothing) => panic!("{other:?}"),
         }
     }
 }

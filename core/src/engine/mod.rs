@@ -79,7 +79,6 @@ impl Drop for Running {
 
 impl Engine {
     /// Begins an engine; see [`EngineBuilder`].
-    #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
@@ -90,6 +89,10 @@ impl Engine {
 
     /// Answers a request. Blocks until what it wrote is durable. Every failure is a response.
     #[must_use]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a server owns the request and is done with it"
+    )]
     pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let machine = self.machine();
         match api::dispatch(machine, &self.running.router, &request) {
@@ -112,6 +115,10 @@ impl Engine {
 
     /// Answers a request as a future that any executor can drive. Reading happens at once, in this call; the future waits
     /// for what must be durable. Dropping it does not take back what was submitted.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a server owns the request and is done with it"
+    )]
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let machine = Arc::clone(&self.running.machine);
         match api::dispatch(&machine, &self.running.router, &request) {

@@ -42,7 +42,7 @@ impl Context<'_, '_> {
     pub(super) fn row(&self, action: AuditAction, by: &Caller, requester: Option<&str>) -> Row {
         let requester = requester
             .filter(|text| !text.is_empty())
-            .unwrap_or(by.name());
+            .unwrap_or_else(|| by.name());
         Row {
             entry: AuditEntry {
                 id: 0,

@@ -1,4 +1,8 @@
 //! The one conversion of redb's errors into ours.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "redb's errors are non-exhaustive"
+)]
 
 use redb::{
     CommitError, CompactionError, DatabaseError, StorageError, TableError, TransactionError,

@@ -57,6 +57,10 @@ fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
     })
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "only some kinds have a hint"
+)]
 fn cannot_open(path: &Path, error: io::Error) -> EngineError {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => "the folder does not exist; create it first",

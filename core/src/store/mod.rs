@@ -145,10 +145,11 @@ impl Store {
     ) -> Result<R, WriteFailure> {
         let written = self.try_write(work);
         written.map_err(|error| {
-            let reopened = match error.kind() {
-                ErrorKind::StorageUnavailable | ErrorKind::Corrupted => self.reopen().is_ok(),
-                _ => false,
-            };
+            let medium_failed = matches!(
+                error.kind(),
+                ErrorKind::StorageUnavailable | ErrorKind::Corrupted
+            );
+            let reopened = medium_failed && self.reopen().is_ok();
             WriteFailure { error, reopened }
         })
     }

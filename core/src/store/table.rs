@@ -68,8 +68,8 @@ pub(crate) type KeyRange<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);
 pub(crate) const ALL_KEYS: KeyRange<'static> = (Bound::Unbounded, Bound::Unbounded);
 
 /// The keys from `start` on that begin with `prefix`.
-pub(crate) fn within_prefix<'k>(prefix: &'k [u8], end: &'k Option<Vec<u8>>) -> KeyRange<'k> {
-    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+pub(crate) fn within_prefix<'k>(prefix: &'k [u8], end: Option<&'k [u8]>) -> KeyRange<'k> {
+    let end = end.map_or(Bound::Unbounded, Bound::Excluded);
     (Bound::Included(prefix), end)
 }
 

@@ -41,16 +41,15 @@ pub(crate) fn last_24_hours(reader: &Reader) -> Result<Vec<ActivityView>> {
             record.instance_id().to_owned(),
             record.username().to_owned(),
         );
-        let (workspace_id, computer_name) = match owners.get(&names) {
-            Some(owner) => Clone::clone(owner),
-            None => {
-                let owner = match workspaces::of_record(&reader.snapshot, record)? {
-                    Some(entry) => (Some(entry.workspace.id), entry.workspace.computer_name),
-                    None => (None, None),
-                };
-                owners.insert(names, owner.clone());
-                owner
-            }
+        let (workspace_id, computer_name) = if let Some(owner) = owners.get(&names) {
+            Clone::clone(owner)
+        } else {
+            let owner = match workspaces::of_record(&reader.snapshot, record)? {
+                Some(entry) => (Some(entry.workspace.id), entry.workspace.computer_name),
+                None => (None, None),
+            };
+            owners.insert(names, owner.clone());
+            owner
         };
         views.push(ActivityView {
             received,

@@ -136,10 +136,10 @@ const RETRY_STORAGE_SECONDS: u32 = 5;
 
 impl Problem {
     pub(crate) fn new(code: Code) -> Self {
-        let retry_after = match code {
-            Code::QueueFull => Some(RETRY_QUEUE_SECONDS),
-            Code::StorageUnavailable | Code::LowDisk => Some(RETRY_STORAGE_SECONDS),
-            _ => None,
+        let retry_after = if code == Code::QueueFull {
+            Some(RETRY_QUEUE_SECONDS)
+        } else {
+            (code.status() == 503).then_some(RETRY_STORAGE_SECONDS)
         };
         Self {
             code,
@@ -222,7 +222,7 @@ impl Problem {
                     json.object(|object| {
                         for (field, message) in &self.errors {
                             object.member(field, |json| {
-                                json.array([message], |json, text| json.text(text))
+                                json.array([message], |json, text| json.text(text));
                             });
                         }
                     });

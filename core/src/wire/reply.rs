@@ -146,7 +146,7 @@ pub(crate) fn user(view: &UserView) -> Vec<u8> {
         object.text("username", &view.username);
         object.member("workSpaces", |json| {
             json.array(&view.workspaces, |json, each| {
-                workspace(json, each.values())
+                workspace(json, each.values());
             });
         });
         object.member("litigationHold", |json| json.bool(view.litigation_hold));
@@ -167,7 +167,7 @@ pub(crate) fn user(view: &UserView) -> Vec<u8> {
         object.option_time("lastSeen", view.last_seen);
         object.member("lastStats", |json| posted(json, view.last_stats.as_ref()));
         object.member("lastStartup", |json| {
-            posted(json, view.last_startup.as_ref())
+            posted(json, view.last_startup.as_ref());
         });
     })
 }
@@ -240,10 +240,10 @@ pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
     object(|object| {
         object.member("workSpace", |json| workspace(json, view.workspace.values()));
         object.member("transition", |json| {
-            json.option(view.transition.as_ref(), action)
+            json.option(view.transition.as_ref(), action);
         });
         object.member("litigationHold", |json| {
-            json.option(view.litigation_hold.as_ref(), hold)
+            json.option(view.litigation_hold.as_ref(), hold);
         });
     })
 }
@@ -293,7 +293,7 @@ fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
     object.integer("id", key.id);
     object.text("name", &key.name);
     object.member("scopes", |json| {
-        json.array(key.scopes.iter(), |json, scope| json.text(scope.as_str()))
+        json.array(key.scopes.iter(), |json, scope| json.text(scope.as_str()));
     });
     object.time("created", key.created);
     object.option_time("expires", key.expires);
@@ -306,7 +306,7 @@ pub(crate) fn keys(keys: &[KeyInfo]) -> Vec<u8> {
     object(|object| {
         object.member("keys", |json| {
             json.array(keys, |json, key| {
-                json.object(|object| key_members(object, key))
+                json.object(|object| key_members(object, key));
             });
         });
     })

@@ -154,7 +154,7 @@ fn scan_prefix(
     visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
 ) -> Result<()> {
     let end = after_prefix(prefix);
-    read.scan(Table::History, within_prefix(prefix, &end), visit)
+    read.scan(Table::History, within_prefix(prefix, end.as_deref()), visit)
 }
 
 /// The records of one bucket, in the order of the history.
@@ -191,10 +191,14 @@ pub(crate) fn next_day(
     let start = day_prefix(stream, from);
     let end = after_prefix(&day_prefix(stream, to));
     let mut found = None;
-    read.scan(Table::History, within_prefix(&start, &end), |key, _| {
-        found = Some(key_day(key)?);
-        Ok(Step::Break(()))
-    })?;
+    read.scan(
+        Table::History,
+        within_prefix(&start, end.as_deref()),
+        |key, _| {
+            found = Some(key_day(key)?);
+            Ok(Step::Break(()))
+        },
+    )?;
     Ok(found)
 }
 

@@ -1,0 +1,106 @@
+//! The simplest durable stores: a log, and redb with one row for each record.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use bytes::Bytes;
+use redb::{Database, TableDefinition};
+
+use crate::grouped::Sink;
+
+const ROWS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("rows");
+
+/// An append-only file, one `fdatasync` for each batch.
+#[derive(Debug)]
+pub struct LogSink {
+    file: File,
+    buffer: Vec<u8>,
+}
+
+impl LogSink {
+    /// Creates the log in `folder`.
+    ///
+    /// # Panics
+    /// When it cannot be created.
+    #[must_use]
+    pub fn create(folder: &Path) -> Self {
+        Self {
+            file: File::create(folder.join("bench.log")).expect("a log file"),
+            buffer: Vec::new(),
+        }
+    }
+}
+
+impl Sink for LogSink {
+    fn commit(&mut self, batch: &[Bytes]) {
+        self.buffer.clear();
+        for record in batch {
+            let length = u32::try_from(record.len()).expect("a short record");
+            self.buffer.extend_from_slice(&length.to_le_bytes());
+            self.buffer.extend_from_slice(record);
+        }
+        self.file
+            .write_all(&self.buffer)
+            .expect("the log is written");
+        self.file.sync_data().expect("the log is synced");
+    }
+}
+
+/// redb, one transaction for each batch, the JSON of a record as one row.
+#[derive(Debug)]
+pub struct RowSink {
+    database: Database,
+    next: u64,
+}
+
+impl RowSink {
+    /// Creates the database in `folder`.
+    ///
+    /// # Panics
+    /// When it cannot be created.
+    #[must_use]
+    pub fn create(folder: &Path) -> Self {
+        let database = Database::builder()
+            .set_cache_size(32 * 1024 * 1024)
+            .create(folder.join("rows.redb"));
+        Self {
+            database: database.expect("a database"),
+            next: 0,
+        }
+    }
+}
+
+impl Sink for RowSink {
+    fn commit(&mut self, batch: &[Bytes]) {
+        let transaction = self.database.begin_write().expect("a transaction");
+        {
+            let mut table = transaction.open_table(ROWS).expect("a table");
+            for record in batch {
+                table.insert(self.next, record.as_ref()).expect("a row");
+                self.next += 1;
+            }
+        }
+        transaction.commit().expect("a commit");
+    }
+}
+
+/// The median time of an appended block of 4 KiB and its `fdatasync`, in microseconds: what this disk costs now.
+///
+/// # Panics
+/// When the disk cannot be written.
+#[must_use]
+pub fn sync_micros_median(folder: &Path) -> u128 {
+    let mut file = File::create(folder.join("probe")).expect("a file");
+    let mut times: Vec<_> = (0..201)
+        .map(|_| {
+            let start = Instant::now();
+            file.write_all(&[7; 4096]).expect("a block is written");
+            file.sync_data().expect("a block is synced");
+            start.elapsed().as_micros()
+        })
+        .collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

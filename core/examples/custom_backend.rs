@@ -1,0 +1,74 @@
+//! The engine on storage of the host's own: anything that can read, write and sync byte ranges.
+//!
+//! `cargo run --example custom_backend -p deskfleet`
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+#![expect(clippy::disallowed_methods, reason = "a host has a real clock")]
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use deskfleet::{ActivityRecord, Engine, Record, StorageBackend};
+use redb::backends::InMemoryBackend;
+
+/// Counts how often the engine asks for durability.
+#[derive(Debug)]
+struct CountingBackend {
+    inner: InMemoryBackend,
+    syncs: Arc<AtomicU64>,
+}
+
+impl StorageBackend for CountingBackend {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.inner.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        self.inner.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.inner.write(offset, data)
+    }
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let syncs = Arc::new(AtomicU64::new(0));
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .random(getrandom::fill)
+        .open_backend(CountingBackend {
+            inner: InMemoryBackend::new(),
+            syncs: Arc::clone(&syncs),
+        })?;
+    let logon = Record::Activity(Box::new(ActivityRecord {
+        activity: "Logon".into(),
+        username: "jdoe".into(),
+        ..ActivityRecord::default()
+    }));
+
+    let opened = syncs.load(Ordering::Relaxed);
+    for _ in 0..100 {
+        engine.record(logon.clone())?;
+    }
+    let one_by_one = syncs.load(Ordering::Relaxed) - opened;
+    engine.record_all(vec![logon; 100])?;
+    let together = syncs.load(Ordering::Relaxed) - opened - one_by_one;
+
+    println!("100 records one by one: {one_by_one} syncs; 100 at once: {together}");
+    assert!(one_by_one >= 100, "each answer waited for its own sync");
+    assert!(together < one_by_one, "one commit carries them all");
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! What the documents claim: the test that holds a decision, the commands of the README.
+
+use deskfleet::ROUTES;
+
+use super::tree::{Source, Tree};
+
+const DECISIONS: &str = "core/docs/decisions.md";
+const README: &str = "README.md";
+
+/// Rows of the decisions table whose last cell does not name an existing test function.
+#[must_use]
+pub fn decisions(tree: &Tree) -> Vec<String> {
+    let Some(document) = tree.file(DECISIONS) else {
+        return vec![format!("{DECISIONS}: missing")];
+    };
+    let mut violations = Vec::new();
+    let mut rows = 0;
+    for (index, line) in document.text.lines().enumerate() {
+        let Some(cells) = row(line) else {
+            continue;
+        };
+        rows += 1;
+        let named: Vec<_> = cells
+            .last()
+            .into_iter()
+            .flat_map(|cell| backticked(cell))
+            .collect();
+        if named.is_empty() {
+            violations.push(format!("{DECISIONS}:{}: names no test", index + 1));
+        }
+        for name in named.iter().filter(|name| !has_function(tree, name)) {
+            violations.push(format!(
+                "{DECISIONS}:{}: there is no test `{name}`",
+                index + 1
+            ));
+        }
+    }
+    if rows == 0 {
+        violations.push(format!("{DECISIONS}: no rows"));
+    }
+    violations
+}
+
+/// The cells of a table row; `None` for other lines, for headings and for the rule below them.
+fn row(line: &str) -> Option<Vec<&str>> {
+    let inner = line.trim().strip_prefix('|')?.strip_suffix('|')?;
+    let cells: Vec<_> = inner.split('|').map(str::trim).collect();
+    let is_rule = cells
+        .iter()
+        .all(|cell| cell.chars().all(|c| c == '-' || c == ':'));
+    let is_heading = cells.last() == Some(&"held by");
+    (!is_rule && !is_heading).then_some(cells)
+}
+
+fn backticked(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// `name` is a function anywhere, `area::name` one in a file `area.rs`.
+fn has_function(tree: &Tree, name: &str) -> bool {
+    let (area, name) = name.split_once("::").unwrap_or(("", name));
+    let file_name = format!("/{area}.rs");
+    let heads = [format!("fn {name}("), format!("fn {name}<")];
+    tree.rust()
+        .filter(|file| area.is_empty() || file.path.ends_with(&file_name))
+        .any(|file| heads.iter().any(|head| file.code.contains(head)))
+}
+
+/// Commands of the README that name something which does not exist.
+#[must_use]
+pub fn readme_commands(tree: &Tree) -> Vec<String> {
+    let Some(readme) = tree.file(README) else {
+        return vec![format!("{README}: missing")];
+    };
+    let commands = shell_lines(&readme.text);
+    let mut violations = Vec::new();
+    for required in [
+        "cargo run --release",
+        "cargo test --workspace --all-features",
+    ] {
+        if !commands.iter().any(|(_, command)| command == required) {
+            violations.push(format!("{README}: does not show `{required}`"));
+        }
+    }
+    for (line, command) in &commands {
+        for what in missing(tree, command) {
+            violations.push(format!("{README}:{line}: `{what}` does not exist"));
+        }
+    }
+    violations
+}
+
+/// The lines of the ```` ```sh ```` blocks without prompt and comment, continuation lines joined.
+fn shell_lines(text: &str) -> Vec<(usize, String)> {
+    let mut commands: Vec<(usize, String)> = Vec::new();
+    let mut inside = false;
+    let mut continued = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line == "```sh";
+        } else if inside {
+            let line = line.split(" # ").next().unwrap_or(line).trim();
+            let (part, more) = line
+                .strip_suffix('\\')
+                .map_or((line, false), |part| (part, true));
+            match commands.last_mut() {
+                Some((_, command)) if continued => command.push_str(part),
+                _ => commands.push((index + 1, part.to_owned())),
+            }
+            continued = more;
+        }
+    }
+    commands.retain(|(_, command)| !command.is_empty() && !command.starts_with('#'));
+    commands
+}
+
+/// What the command names and the repository does not have.
+fn missing(tree: &Tree, command: &str) -> Vec<String> {
+    let words: Vec<_> = command.split_whitespace().collect();
+    let mut missing = Vec::new();
+    for pair in words.windows(2) {
+        let [option, value] = pair else { continue };
+        let found = match *option {
+            "--example" => tree.file(&format!("core/examples/{value}.rs")).is_some(),
+            "--bench" => tree.file(&format!("benches/benches/{value}.rs")).is_some(),
+            "--test" => tree.file(&format!("tests/tests/{value}.rs")).is_some(),
+            "--manifest-path" => tree.file(value).is_some(),
+            "-p" | "--package" => in_manifests(tree, &format!("name = \"{value}\"")),
+            "--features" => in_manifests(tree, &format!("{value} = [")),
+            "deskfleet" | "target/release/deskfleet" if !value.starts_with('-') => {
+                has_subcommand(tree, value)
+            }
+            _ => true,
+        };
+        if !found {
+            missing.push(format!("{option} {value}"));
+        }
+    }
+    for word in &words {
+        if word.starts_with(".ci/") && tree.file(word).is_none() {
+            missing.push((*word).to_owned());
+        }
+        missing.extend(
+            path_of(word)
+                .filter(|path| !has_route(tree, path))
+                .map(str::to_owned),
+        );
+    }
+    missing
+}
+
+fn in_manifests(tree: &Tree, text: &str) -> bool {
+    let mut manifests = tree
+        .files
+        .iter()
+        .filter(|file| file.path.ends_with("Cargo.toml"));
+    manifests.any(|file| file.text.contains(text))
+}
+
+fn has_subcommand(tree: &Tree, name: &str) -> bool {
+    let quoted = format!("\"{name}\"");
+    let mut sources = tree
+        .rust()
+        .filter(|file| file.path.starts_with("server-adapter/src/"));
+    sources.any(|file| file.text.contains(&quoted))
+}
+
+/// The path of a URL of the service in a word of a command.
+fn path_of(word: &str) -> impl Iterator<Item = &str> {
+    let starts = ["/api/", "/operator/"];
+    let start = starts.iter().find_map(|start| word.find(start));
+    let path = start.and_then(|at| word.get(at..));
+    path.and_then(|path| path.split(['?', '"', '\'', '`']).next())
+        .into_iter()
+}
+
+fn has_route(tree: &Tree, path: &str) -> bool {
+    let fits = |pattern: &str| {
+        let (mut a, mut b) = (pattern.split('/'), path.split('/'));
+        pattern.matches('/').count() == path.matches('/').count()
+            && a.all(|segment| {
+                b.next()
+                    .is_some_and(|given| segment.starts_with('{') || segment == given)
+            })
+    };
+    ROUTES.iter().any(|route| fits(route.path)) || in_server(tree, path)
+}
+
+fn in_server(tree: &Tree, path: &str) -> bool {
+    let quoted = format!("\"{path}\"");
+    let is_server = |file: &&Source| file.path.starts_with("server-adapter/src/");
+    tree.rust()
+        .filter(is_server)
+        .any(|file| file.text.contains(&quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        Tree {
+            files: files
+                .iter()
+                .map(|(path, text)| Source::planted(path, text))
+                .collect(),
+            top_level: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_planted_decision_without_its_test_is_caught() {
+        let heading = "| matter | decision | held by |\n|---|---|---|\n";
+        let count = |row: &str| {
+            let text = format!("{heading}{row}\n");
+            decisions(&tree(&[
+                (DECISIONS, &text),
+                ("tests/tests/a.rs", "fn paths_are_case_blind() {}"),
+            ]))
+            .len()
+        };
+        assert_eq!(count("| paths | case-blind | `paths_are_case_blind` |"), 0);
+        assert_eq!(count("| paths | case-blind | `no_such_test` |"), 1);
+        assert_eq!(count("| paths | case-blind | by reading |"), 1);
+        assert_eq!(
+            count("| paths | case-blind | `a::paths_are_case_blind` |"),
+            0
+        );
+        assert_eq!(
+            count("| paths | case-blind | `b::paths_are_case_blind` |"),
+            1
+        );
+        assert_eq!(count(""), 1);
+    }
+
+    #[test]
+    fn a_planted_command_that_does_not_exist_is_caught() {
+        let good =
+            "```sh\ncargo run --release\ncargo test --workspace --all-features # all of it\n```\n";
+        let count = |line: &str| {
+            let text = format!("{good}```sh\n{line}\n```\n");
+            let server = ("server-adapter/src/main.rs", "const A: &str = \"import\";");
+            readme_commands(&tree(&[
+                (README, &text),
+                server,
+                ("core/examples/a.rs", "fn main() {}"),
+            ]))
+            .len()
+        };
+        assert_eq!(count("cargo run --example a"), 0);
+        assert_eq!(count("cargo run --example b"), 1);
+        assert_eq!(count("deskfleet import fleet.ndjson"), 0);
+        assert_eq!(count("deskfleet export fleet.ndjson"), 1);
+        assert_eq!(count("curl \"$URL/api/Stats/queue/count\""), 0);
+        assert_eq!(
+            count("curl \\\n  \"$URL/operator/workspaces/ws-1?x=/y\""),
+            0
+        );
+        assert_eq!(count("curl \"$URL/api/Stats/queue/length\""), 1);
+        assert_eq!(count(".ci/walk"), 1);
+        assert_eq!(readme_commands(&tree(&[(README, "nothing")])).len(), 2);
+    }
+}

@@ -1,0 +1,20 @@
+//! Reads the repository as text and holds what no compiler holds: floors, confined crates, sizes, names, documents.
+//!
+//! Every check is a function from files to violations, so its own test can plant one. Tables of what is allowed are in
+//! the module of the check; change the table, with its reason, when the house changes.
+
+mod code;
+mod documents;
+mod floors;
+mod layout;
+mod sizes;
+mod tree;
+mod words;
+
+pub use code::code_of;
+pub use documents::{decisions, readme_commands};
+pub use floors::{FLOORS, floors};
+pub use layout::{TOP_LEVEL, file_names, required_files, top_level, unfinished};
+pub use sizes::{FILE_LINES_MAX, FUNCTION_LINES_MAX, sizes};
+pub use tree::{Source, Tree};
+pub use words::{CONFINED, Confined, EXEMPT, Exempt, FORBIDDEN, confined, forbidden};

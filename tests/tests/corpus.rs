@@ -1,0 +1,46 @@
+//! Replays `tests/corpus/<target>/` through the body of each fuzz target.
+//!
+//! The corpus is small and written by hand; what a fuzzing run finds is added here as the regression test of its bug.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test, whose body serves three targets"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use deskfleet_tests::fuzzing;
+
+fn replay(target: &str, body: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target);
+    let mut paths: Vec<_> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{} is empty", folder.display());
+    for path in paths {
+        println!("{}", path.display());
+        body(&fs::read(&path).unwrap());
+    }
+}
+
+#[test]
+fn requests_of_the_corpus() {
+    replay("request", fuzzing::request);
+}
+
+#[test]
+fn queries_of_the_corpus() {
+    replay("query", fuzzing::query);
+}
+
+#[test]
+fn times_of_the_corpus() {
+    replay("time", fuzzing::time);
+}

@@ -1,0 +1,68 @@
+//! The repository as text: each check of `deskfleet_tests::tidy`, run on this repository.
+
+use std::sync::LazyLock;
+
+use deskfleet_tests::tidy::{self, Tree};
+
+#[expect(
+    clippy::panic,
+    reason = "only this test reads the tree; nothing can go on without it"
+)]
+static TREE: LazyLock<Tree> = LazyLock::new(|| {
+    Tree::of_this_repository()
+        .unwrap_or_else(|error| panic!("the repository cannot be read: {error}"))
+});
+
+fn assert_none(violations: &[String]) {
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+#[test]
+fn core_imports_only_from_lower_floors() {
+    assert_none(&tidy::floors(&TREE.files, tidy::FLOORS));
+}
+
+#[test]
+fn confined_crates_stay_in_their_places() {
+    assert_none(&tidy::confined(&TREE.files, tidy::CONFINED));
+}
+
+#[test]
+fn core_does_not_call_the_machine() {
+    assert_none(&tidy::forbidden(&TREE.files, tidy::FORBIDDEN, tidy::EXEMPT));
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    assert_none(&tidy::sizes(&TREE.files));
+}
+
+#[test]
+fn file_names_say_what_is_inside() {
+    assert_none(&tidy::file_names(&TREE.files));
+}
+
+#[test]
+fn nothing_is_marked_unfinished() {
+    assert_none(&tidy::unfinished(&TREE.files));
+}
+
+#[test]
+fn the_root_holds_only_what_is_on_the_list() {
+    assert_none(&tidy::top_level(&TREE.top_level));
+}
+
+#[test]
+fn no_required_file_is_missing() {
+    assert_none(&tidy::required_files(&TREE));
+}
+
+#[test]
+fn every_decision_names_the_test_that_holds_it() {
+    assert_none(&tidy::decisions(&TREE));
+}
+
+#[test]
+fn every_command_of_the_readme_exists() {
+    assert_none(&tidy::readme_commands(&TREE));
+}
