@@ -1,5 +1,9 @@
 //! The format on disk: what old versions wrote opens, what a newer one wrote is refused and left untouched.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,25 +37,62 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it() {
 
     let report = engine.check().unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
-    assert_eq!((report.workspaces, report.keys, report.queued_records, report.history_records), (3, 1, 4, 8));
+    assert_eq!(
+        (
+            report.workspaces,
+            report.keys,
+            report.queued_records,
+            report.history_records
+        ),
+        (3, 1, 4, 8)
+    );
 
-    let states: Vec<_> = engine.workspaces(10, None).unwrap().workspaces.into_iter().map(|w| w.state).collect();
-    assert_eq!(states, ["AVAILABLE", "UPDATING", "AVAILABLE"].map(|state| Some(state.to_owned())));
-    let running = engine.workspace("ws-2").unwrap().unwrap().transition.unwrap();
+    let states: Vec<_> = engine
+        .workspaces(10, None)
+        .unwrap()
+        .workspaces
+        .into_iter()
+        .map(|w| w.state)
+        .collect();
+    assert_eq!(
+        states,
+        ["AVAILABLE", "UPDATING", "AVAILABLE"].map(|state| Some(state.to_owned()))
+    );
+    let running = engine
+        .workspace("ws-2")
+        .unwrap()
+        .unwrap()
+        .transition
+        .unwrap();
     assert_eq!(running.compute_type.as_deref(), Some("POWER"));
     assert_eq!(running.due_at.unwrap().to_string(), "2026-11-20T08:22:00Z");
-    let hold = engine.workspace("ws-3").unwrap().unwrap().litigation_hold.unwrap();
-    assert_eq!((hold.matter.as_str(), hold.reason.as_deref()), ("Doe v. Corp", Some("discovery")));
+    let hold = engine
+        .workspace("ws-3")
+        .unwrap()
+        .unwrap()
+        .litigation_hold
+        .unwrap();
+    assert_eq!(
+        (hold.matter.as_str(), hold.reason.as_deref()),
+        ("Doe v. Corp", Some("discovery"))
+    );
 
     let keys = engine.keys().unwrap();
     assert_eq!(keys[0].name, "service-desk");
     assert!(keys[0].revoked.is_some());
-    let results: Vec<_> = engine.admin_activity(10).unwrap().into_iter().map(|row| row.result).collect();
+    let results: Vec<_> = engine
+        .admin_activity(10)
+        .unwrap()
+        .into_iter()
+        .map(|row| row.result)
+        .collect();
     let done = AuditResult::Completed;
     assert_eq!(results, [AuditResult::Accepted, done, done, done, done]);
 
     for stream in Stream::ALL {
-        let page = engine.history(stream, "ws-1", None, None, 10, None).unwrap();
+        let page = engine
+            .history(stream, "ws-1", None, None, 10, None)
+            .unwrap();
         assert_eq!(page.records.len(), 3, "{stream:?}");
     }
     let user = engine.user("user1").unwrap().unwrap();
@@ -68,7 +109,14 @@ fn opening_and_filing_an_old_file_keeps_it_whole() {
     engine.close().unwrap();
     let engine = builder().open(&path).unwrap();
     let report = engine.check().unwrap();
-    assert_eq!((report.problems.len(), report.queued_records, report.history_records), (0, 0, 12));
+    assert_eq!(
+        (
+            report.problems.len(),
+            report.queued_records,
+            report.history_records
+        ),
+        (0, 0, 12)
+    );
 }
 
 #[test]
@@ -80,7 +128,10 @@ fn a_newer_format_is_refused_and_left_untouched() {
     let error = builder().open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
     let said = error.to_string();
-    assert!(said.contains("fleet.redb") && said.contains("format 2"), "{said}");
+    assert!(
+        said.contains("fleet.redb") && said.contains("format 2"),
+        "{said}"
+    );
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -92,13 +143,20 @@ fn a_newer_format_that_was_not_closed_is_refused_and_left_untouched() {
     // A copy of an open database is what a crash leaves.
     let database = Database::create(&path).unwrap();
     let transaction = database.begin_write().unwrap();
-    transaction.open_table(META).unwrap().insert(&b"crash"[..], &b"1"[..]).unwrap();
+    transaction
+        .open_table(META)
+        .unwrap()
+        .insert(&b"crash"[..], &b"1"[..])
+        .unwrap();
     transaction.commit().unwrap();
     let crashed = folder.path().join("crashed.redb");
     fs::copy(&path, &crashed).unwrap();
     drop(database);
     let before = fs::read(&crashed).unwrap();
-    assert_eq!(builder().open(&crashed).unwrap_err().kind(), ErrorKind::NewerFormat);
+    assert_eq!(
+        builder().open(&crashed).unwrap_err().kind(),
+        ErrorKind::NewerFormat
+    );
     assert_eq!(fs::read(&crashed).unwrap(), before);
 }
 
@@ -107,7 +165,8 @@ fn set_format(path: &Path, format: u32) {
     let transaction = database.begin_write().unwrap();
     {
         let mut meta = transaction.open_table(META).unwrap();
-        meta.insert(&b"format"[..], &format.to_le_bytes()[..]).unwrap();
+        meta.insert(&b"format"[..], &format.to_le_bytes()[..])
+            .unwrap();
     }
     transaction.commit().unwrap();
 }
@@ -116,5 +175,8 @@ fn set_format(path: &Path, format: u32) {
 fn the_format_document_names_the_current_version() {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/docs/format.md");
     let text = fs::read_to_string(document).unwrap();
-    assert!(text.contains("# Format 1"), "core/docs/format.md describes another version than the fixture's");
+    assert!(
+        text.contains("# Format 1"),
+        "core/docs/format.md describes another version than the fixture's"
+    );
 }
