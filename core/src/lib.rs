@@ -25,9 +25,8 @@ mod timestamp;
 mod view;
 mod wire;
 
-pub use api::routes::{
-    Access, Answer, Endpoint, Method, Param, ParamKind, ROUTES, RequestBody, Route,
-};
+pub use api::endpoint::{Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route};
+pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
 pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDays};
 #[cfg(feature = "tower")]

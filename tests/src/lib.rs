@@ -1,4 +1,20 @@
-//! Being built.
+//! The harness of deskfleet's suites: what runs in the test targets is written here, so that every transport, the fuzzer
+//! and the simulator can drive the same cases.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "a test harness fails by panicking, and a test that drops a result fails to compile its next line"
+)]
+
+pub mod conformance;
+pub mod disk;
 pub mod fuzzing;
+pub mod model;
+pub mod socket;
 pub mod tidy;
+pub mod transport;

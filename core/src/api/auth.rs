@@ -13,7 +13,7 @@ use crate::store::keys::SecretHash;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::RawQuery;
 
-use super::routes::Access;
+use super::endpoint::Access;
 
 /// What every key begins with, so that a person or a scanner knows one.
 const PREFIX: &str = "dfk_";

@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod auth;
+pub(crate) mod endpoint;
 mod information;
 pub(crate) mod operator;
 pub(crate) mod router;
@@ -22,8 +23,8 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
+use endpoint::{Endpoint, RequestBody, Route};
 use router::{Found, Router};
-use routes::{Endpoint, RequestBody, Route};
 
 /// What a handler decides.
 #[derive(Debug)]

@@ -4,7 +4,8 @@ use matchit::Router as Matcher;
 
 use crate::wire::query::decode_segment;
 
-use super::routes::{Method, ROUTES, Route};
+use super::endpoint::{Method, Route};
+use super::routes::ROUTES;
 
 /// The rows of one path.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod body;
+mod ignored;
 pub(crate) mod json;
 pub(crate) mod problem;
 pub(crate) mod query;

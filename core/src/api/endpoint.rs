@@ -1,0 +1,168 @@
+//! What a row of the route table can say.
+
+use crate::model::{Action, Scope, Stream};
+use crate::wire::problem::Code;
+
+/// The identity of an endpoint; dispatch matches on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the last segment of its path; the table says the rest"
+)]
+pub enum Endpoint {
+    GetUserInformation,
+    Get24HourActivity,
+    GetAdminActivity,
+    RemoveWorkSpaceDbEntry,
+    GetAllWorkSpaces,
+    GetWorkSpacesOnLitigationHold,
+    Act(Action),
+    Post(Stream),
+    Test,
+    QueueCount,
+    ListWorkspaces,
+    PutWorkspaces,
+    GetWorkspace,
+    PutWorkspace,
+    PlaceHold,
+    ReleaseHold,
+    PostBatch,
+    History(Stream),
+    ListActions,
+    CompleteAction,
+    FailAction,
+    ListKeys,
+    IssueKey,
+    RevokeKey,
+}
+
+/// The method of an endpoint. A `Get` also answers HEAD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// `GET`, and `HEAD`.
+    Get,
+    /// `POST`
+    Post,
+    /// `PUT`
+    Put,
+    /// `DELETE`
+    Delete,
+}
+
+impl Method {
+    /// The method as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Who may call an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone; with `require_ingest_key`, a key with scope `ingest`.
+    Telemetry,
+    /// A key that grants the scope.
+    Key(Scope),
+}
+
+/// A query parameter. Every one is optional unless `required`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Name, as documented.
+    pub name: &'static str,
+    /// Its type and bounds.
+    pub kind: ParamKind,
+    /// Whether the call is refused without it.
+    pub required: bool,
+}
+
+/// The type of a query parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A string.
+    Text,
+    /// A date-time.
+    Time,
+    /// An int32 with inclusive bounds and a default.
+    Int32 {
+        /// Least accepted value.
+        min: i32,
+        /// Greatest accepted value.
+        max: i32,
+        /// Value when absent.
+        default: i32,
+    },
+}
+
+/// What an endpoint reads from the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after the shapes of the interface")]
+pub enum RequestBody {
+    /// Nothing; a body is ignored.
+    None,
+    /// One telemetry record.
+    Record(Stream),
+    /// NDJSON lines of telemetry.
+    Batch,
+    Workspace,
+    /// NDJSON lines or a JSON array.
+    Workspaces,
+    Hold,
+    NewKey,
+    /// `{"state":…,"detail":…}`, may be empty.
+    ActionFailure,
+}
+
+/// What an endpoint answers on success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after the shapes of the interface")]
+pub enum Answer {
+    /// 200 with no content.
+    Empty,
+    /// A page of workspaces, in one of three content types.
+    NegotiatedPage,
+    /// A page of workspaces, `application/json`.
+    Page,
+    User,
+    Activities,
+    AuditRows,
+    Removed,
+    Count,
+    Upserted,
+    Accepted,
+    History(Stream),
+    WorkspaceView,
+    Actions,
+    Keys,
+    /// 201.
+    IssuedKey,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// Which endpoint.
+    pub endpoint: Endpoint,
+    /// Its operation id: unique, stable, camelCase.
+    pub operation_id: &'static str,
+    /// Its method.
+    pub method: Method,
+    /// Its path as documented; `{name}` stands for one segment.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// Its query parameters, without `apiKey`.
+    pub query: &'static [Param],
+    /// Its request body.
+    pub body: RequestBody,
+    /// Its answer.
+    pub answer: Answer,
+    /// Refusals of its own, beside those that follow from access, query and body.
+    pub problems: &'static [Code],
+}

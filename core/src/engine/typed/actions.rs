@@ -1,0 +1,62 @@
+//! Actions and the audit, from Rust.
+
+use crate::domain::validation;
+use crate::engine::Engine;
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
+use crate::mutation::{Caller, Mutation};
+use crate::view::actions;
+
+/// Actions.
+impl Engine {
+    /// Asks for a lifecycle action. `Ok` means accepted; the next read shows the transitional state.
+    ///
+    /// # Errors
+    /// The refusals of the interface, each an [`ErrorKind`] of the same name; each makes an audit row.
+    pub fn act(&self, request: ActionRequest) -> Result<()> {
+        self.done(Mutation::Act {
+            request: Box::new(request),
+            by: Caller::HOST,
+        })
+    }
+
+    /// The outbox: the actions that have not ended, in the order they were accepted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
+        actions::running(&self.machine().reader()?)
+    }
+
+    /// Ends an action as intended, now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::InvalidResourceState`] when it has ended already.
+    pub fn complete_action(&self, id: u64) -> Result<()> {
+        self.done(Mutation::CompleteAction(id))
+    }
+
+    /// Ends an action as failed, now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::InvalidResourceState`] when it has ended already.
+    pub fn fail_action(&self, id: u64, state: FailedState, detail: Option<&str>) -> Result<()> {
+        detail.map_or(Ok(()), |detail| validation::short_text("detail", detail))?;
+        self.done(Mutation::FailAction {
+            id,
+            state,
+            detail: detail.map(str::to_owned),
+        })
+    }
+
+    /// The newest `count` audit rows, newest first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn admin_activity(&self, count: u32) -> Result<Vec<AuditEntry>> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        actions::audit(&self.machine().reader()?, count)
+    }
+}

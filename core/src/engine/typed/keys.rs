@@ -1,0 +1,65 @@
+//! API keys, from Rust.
+
+use crate::api::{auth, operator};
+use crate::domain::validation;
+use crate::engine::Engine;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::{IssuedKey, KeyInfo, NewKey};
+use crate::mutation::{Caller, Done, Mutation};
+
+/// Keys.
+impl Engine {
+    /// Issues an API key. The secret is in the answer and nowhere else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on an empty or too long name, or no scope.
+    pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
+        validation::short_text("name", &key.name)?;
+        if key.scopes.is_empty() {
+            return Err(EngineError::invalid(
+                "scopes",
+                "A key needs at least one scope.",
+            ));
+        }
+        let (secret, hash) = auth::new_secret(self.machine())?;
+        let by = Caller::HOST;
+        match self.machine().run(Mutation::IssueKey { key, hash, by })? {
+            Done::Key(info) => Ok(IssuedKey { info, secret }),
+            other @ (Done::Nothing
+            | Done::Workspace(_)
+            | Done::Handled(_)
+            | Done::Maintained(_)) => Err(EngineError::new(
+                ErrorKind::Internal,
+                format!("issuing a key answered {other:?}"),
+            )),
+        }
+    }
+
+    /// Every key, revoked ones included, in the order they were issued.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn keys(&self) -> Result<Vec<KeyInfo>> {
+        operator::all_keys(self.machine())
+    }
+
+    /// Whether any key is accepted now.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.machine()
+            .store
+            .keys()
+            .any_accepted(self.machine().now())
+    }
+
+    /// Revokes a key; from now on it is not accepted. Revoking it again changes nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`].
+    pub fn revoke_key(&self, id: u64) -> Result<()> {
+        self.done(Mutation::RevokeKey {
+            id,
+            by: Caller::HOST,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Running an engine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::engine::Engine;
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::store::verify::{CheckReport, verify};
+use crate::timestamp::Timestamp;
+
+/// Running it.
+impl Engine {
+    /// The configuration it was opened with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.machine().config
+    }
+
+    /// The time, as the injected clock tells it.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.machine().now()
+    }
+
+    /// Commits what waits, unless that is under way; answers how many mutations. For
+    /// [`CommitDriver::Host`](crate::CommitDriver::Host): once per turn of the event loop.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "the count is for a host that wants it"
+    )]
+    pub fn commit_pending(&self) -> usize {
+        self.machine().lead()
+    }
+
+    /// Files all queued telemetry into history; answers how many records.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
+    pub fn file_pending(&self) -> Result<u64> {
+        self.machine().file_pending()
+    }
+
+    /// Does what is due: ends actions, files telemetry, and once an hour removes what is older than it is kept. Call it
+    /// every second or so; reads are right without it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was done until then stays done.
+    pub fn maintain(&self) -> Result<()> {
+        self.machine().maintain()
+    }
+
+    /// Removes what is older than it is kept, now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was removed until then stays removed.
+    pub fn apply_retention(&self) -> Result<()> {
+        self.machine().sweep()
+    }
+
+    /// Checks the whole file: its pages, its values, and that its tables agree. Nothing else runs in the meantime.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupted`], [`ErrorKind::StorageUnavailable`].
+    pub fn check(&self) -> Result<CheckReport> {
+        let store = &self.machine().store;
+        let whole = store.check_pages()?;
+        let mut report = verify(&store.snapshot()?)?;
+        if !whole {
+            report.problems.insert(
+                0,
+                "pages were damaged or lost; the file was repaired".to_owned(),
+            );
+        }
+        Ok(report)
+    }
+
+    /// Writes a consistent copy into a new file; requests are answered in the meantime.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when there is a file already or it cannot be written; nothing is left then.
+    pub fn backup(&self, destination: impl AsRef<Path>) -> Result<()> {
+        self.machine().store.copy_to(destination.as_ref())
+    }
+
+    /// Gives free pages back to the file system; answers whether the file changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] while the store is read or written.
+    pub fn compact(&self) -> Result<bool> {
+        self.machine().store.compact()
+    }
+
+    /// Commits what waits and closes the file; later calls answer 503. The last clone does this when it is dropped, but
+    /// cannot tell of an error.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when something could not be written.
+    pub fn close(&self) -> Result<()> {
+        self.running.stop();
+        self.machine().close()
+    }
+
+    /// Whether the store can be read.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.machine().reader().is_ok()
+    }
+
+    /// Whether two handles are the same engine.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.running, &other.running)
+    }
+}

@@ -1,0 +1,101 @@
+//! Telemetry, from Rust.
+
+use crate::domain::validation;
+use crate::engine::Engine;
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{EngineError, Result};
+use crate::model::{Record, Stream, user_key};
+use crate::mutation::Mutation;
+use crate::store::telemetry::queue::Wanted;
+use crate::timestamp::Timestamp;
+use crate::view::activity::{self, ActivityView};
+use crate::view::history::{self, HistoryPage, HistoryQuery};
+use crate::view::user::{self, UserView};
+
+/// Telemetry.
+impl Engine {
+    /// Accepts one record; durable when this answers `Ok`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite,
+    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
+    pub fn record(&self, record: Record) -> Result<()> {
+        self.record_all(vec![record])
+    }
+
+    /// Accepts records in one transaction: all of them, or none.
+    ///
+    /// # Errors
+    /// Those of [`Self::record`].
+    pub fn record_all(&self, records: Vec<Record>) -> Result<()> {
+        for record in &records {
+            if let Some((spec, max)) = validation::record(record).first() {
+                return Err(EngineError::invalid(
+                    spec.name,
+                    validation::too_long(spec.name, *max),
+                ));
+            }
+            if let Some(name) = validation::non_finite(record.fields()) {
+                let said = format!("The field {name} must be a finite number.");
+                return Err(EngineError::invalid(name, said));
+            }
+        }
+        self.done(Mutation::Telemetry(records))
+    }
+
+    /// Telemetry records that are durable and not yet filed into history.
+    #[must_use]
+    pub fn queue_count(&self) -> u64 {
+        self.machine().store.queued()
+    }
+
+    /// What is known of a user; `None` when neither a workspace nor telemetry knows one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn user(&self, username: &str) -> Result<Option<UserView>> {
+        let user = user_key(username);
+        user::one(
+            &self.machine().telemetry_reader(Wanted::User(&user))?,
+            username,
+        )
+    }
+
+    /// What users did in the last 24 hours, newest first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn activity_24_hours(&self) -> Result<Vec<ActivityView>> {
+        activity::last_24_hours(
+            &self
+                .machine()
+                .telemetry_reader(Wanted::Stream(Stream::Activity))?,
+        )
+    }
+
+    /// One page of the history of an instance, oldest first: filed times from `from`, inclusive, to `to`, exclusive.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a token of another list.
+    pub fn history(
+        &self,
+        stream: Stream,
+        instance_id: &str,
+        from: Option<Timestamp>,
+        to: Option<Timestamp>,
+        limit: u32,
+        next_token: Option<&str>,
+    ) -> Result<HistoryPage> {
+        let query = HistoryQuery {
+            stream,
+            instance_id: instance_id.to_owned(),
+            from,
+            to,
+            limit: limit.max(1),
+            next_token: next_token.map(str::to_owned),
+        };
+        let wanted = Wanted::Instance(stream, instance_id);
+        history::page(&self.machine().telemetry_reader(wanted)?, &query)
+    }
+}

@@ -1,0 +1,188 @@
+//! The workspaces and the two ways to find them by name.
+//!
+//! `workspaces`: key `workSpId`; value as in [`Entry`]. `workspaces_by_user` and `workspaces_by_computer`: key length-prefixed
+//! compare name, then `workSpId`; empty value.
+
+mod entry;
+
+use std::ops::Bound;
+
+use crate::error::Result;
+use crate::model::{Record, user_key};
+
+use super::codec::{Encoder, damaged};
+use super::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
+
+pub(crate) use entry::{Entry, EntryRef, Transition, TransitionRef};
+
+/// The workspace of that id.
+pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<Entry>> {
+    read.get(Table::Workspaces, id.as_bytes(), |value| {
+        Ok(EntryRef::decode(id.as_bytes(), value)?.into_entry())
+    })
+}
+
+/// Calls `read_entry` with the workspace of that id as it lies in the file.
+pub(crate) fn with<R>(
+    read: &impl Read,
+    id: &str,
+    read_entry: impl FnOnce(EntryRef<'_>) -> Result<R>,
+) -> Result<Option<R>> {
+    read.get(Table::Workspaces, id.as_bytes(), |value| {
+        read_entry(EntryRef::decode(id.as_bytes(), value)?)
+    })
+}
+
+/// The workspace a record belongs to: the one its instance names by id or by computer, else the only one of its user.
+pub(crate) fn of_record(read: &impl Read, record: &Record) -> Result<Option<Entry>> {
+    let instance = record.instance_id();
+    if !instance.is_empty() {
+        if let Some(entry) = get(read, instance)? {
+            return Ok(Some(entry));
+        }
+        if let [id] = of_computer(read, instance)?.as_slice() {
+            return get(read, id);
+        }
+    }
+    match of_user(read, &user_key(record.username()))?.as_slice() {
+        [id] => get(read, id),
+        _ => Ok(None),
+    }
+}
+
+/// Stores a workspace over what is there and keeps the indexes true.
+pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
+    let id = entry.workspace.id.as_str();
+    let old = get(tables, id)?;
+    let old_keys = old.as_ref().map_or([None, None], index_keys);
+    for ((table, old), new) in INDEXES.into_iter().zip(old_keys).zip(index_keys(entry)) {
+        if old == new {
+            continue;
+        }
+        if let Some(old) = old {
+            tables.remove(table, &old)?;
+        }
+        if let Some(new) = new {
+            tables.put(table, &new, &[])?;
+        }
+    }
+    tables.put(Table::Workspaces, id.as_bytes(), &entry.encode())
+}
+
+/// Removes a workspace and its index entries.
+pub(crate) fn remove(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
+    for (table, key) in INDEXES.into_iter().zip(index_keys(entry)) {
+        if let Some(key) = key {
+            tables.remove(table, &key)?;
+        }
+    }
+    tables.remove(Table::Workspaces, entry.workspace.id.as_bytes())?;
+    Ok(())
+}
+
+const INDEXES: [Table; 2] = [Table::WorkspacesByUser, Table::WorkspacesByComputer];
+
+/// The keys of the entry in [`INDEXES`].
+fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 2] {
+    let workspace = &entry.workspace;
+    let key = |name: String| {
+        let mut key = index_prefix(&name);
+        key.extend_from_slice(workspace.id.as_bytes());
+        key
+    };
+    let user = workspace.username.as_deref().map(user_key);
+    let computer = workspace.computer_name.as_deref().map(str::to_lowercase);
+    [user.map(key), computer.map(key)]
+}
+
+/// The length stands first, so that no name is a prefix of another.
+fn index_prefix(name: &str) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.text(name);
+    encoder.finish()
+}
+
+/// The ids of the workspaces whose user compares as `user_key`, in order.
+pub(crate) fn of_user(read: &impl Read, user_key: &str) -> Result<Vec<String>> {
+    ids_at(read, Table::WorkspacesByUser, user_key)
+}
+
+/// The ids of the workspaces whose computer has that name, in any case.
+pub(crate) fn of_computer(read: &impl Read, name: &str) -> Result<Vec<String>> {
+    ids_at(read, Table::WorkspacesByComputer, &name.to_lowercase())
+}
+
+fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
+    let prefix = index_prefix(name);
+    let end = after_prefix(&prefix);
+    let mut ids = Vec::new();
+    read.scan(table, within_prefix(&prefix, end.as_deref()), |key, _| {
+        let id = key.get(prefix.len()..).ok_or_else(damaged)?;
+        ids.push(std::str::from_utf8(id).map_err(|_| damaged())?.to_owned());
+        Ok(Step::Continue(()))
+    })?;
+    Ok(ids)
+}
+
+/// Visits the workspaces behind `after` in the order of their ids.
+pub(crate) fn scan_after(
+    read: &impl Read,
+    after: Option<&str>,
+    mut visit: impl FnMut(EntryRef<'_>) -> Result<Step>,
+) -> Result<()> {
+    let start = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.as_bytes()));
+    read.scan(Table::Workspaces, (start, Bound::Unbounded), |id, value| {
+        visit(EntryRef::decode(id, value)?)
+    })
+}
+
+/// Checks that every workspace can be read and stands in both indexes, and that these hold nothing else.
+pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
+    let (mut workspaces, mut expected) = (0, [0_u64; 2]);
+    read.scan(Table::Workspaces, super::table::ALL_KEYS, |id, value| {
+        workspaces += 1;
+        match EntryRef::decode(id, value).map(EntryRef::into_entry) {
+            Ok(entry) => {
+                let keys = INDEXES
+                    .into_iter()
+                    .zip(index_keys(&entry))
+                    .zip(&mut expected);
+                for ((table, key), expected) in keys {
+                    let Some(key) = key else { continue };
+                    *expected += 1;
+                    if !read.contains(table, &key)? {
+                        broken(format!(
+                            "workspace {}: missing from {table:?}",
+                            entry.workspace.id
+                        ));
+                    }
+                }
+                let hold = read.contains(Table::Holds, id)?;
+                if hold != entry.held {
+                    broken(format!(
+                        "workspace {}: hold and workspace disagree",
+                        entry.workspace.id
+                    ));
+                }
+            }
+            Err(error) => broken(format!(
+                "workspace {}: {error}",
+                String::from_utf8_lossy(id)
+            )),
+        }
+        Ok(Step::Continue(()))
+    })?;
+    for (table, expected) in INDEXES.into_iter().zip(expected) {
+        let mut found = 0;
+        read.scan(table, super::table::ALL_KEYS, |_, _| {
+            found += 1;
+            Ok(Step::Continue(()))
+        })?;
+        if found != expected {
+            broken(format!(
+                "{table:?}: {found} entries for {expected} workspaces"
+            ));
+        }
+    }
+    Ok(workspaces)
+}

@@ -1,0 +1,60 @@
+//! `keys issue`, `keys list`, `keys revoke`.
+
+use std::path::Path;
+
+use deskfleet::{KeyInfo, NewKey, Scope};
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use super::output::{data, say};
+use super::store::{builder, open, open_existing};
+
+const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
+    curl -H \"X-Api-Key: $ADMIN_KEY\" http://127.0.0.1:8080/operator/keys\n\
+    with -X POST -H 'content-type: application/json' -d '{\"name\":\"desk\",\"scopes\":[\"read\"]}' to issue one,\n\
+    or -X DELETE and the key's id as a last segment to revoke one.";
+
+/// Prints the secret alone on standard output, so that it can go straight to where it is kept.
+pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
+    let engine = open(builder(), file, WHEN_LOCKED)?;
+    let issued = engine.issue_key(key)?;
+    data(&issued.secret)?;
+    engine.close()?;
+    say!(
+        "Issued key {} ({}). It is shown only now.",
+        issued.info.id,
+        issued.info.name
+    );
+    Ok(())
+}
+
+/// Prints one JSON object a line, without secrets.
+pub(crate) fn list(file: &Path) -> Result<(), Failure> {
+    let engine = open_existing(file, WHEN_LOCKED)?;
+    for key in engine.keys()? {
+        data(described(&key))?;
+    }
+    Ok(engine.close()?)
+}
+
+fn described(key: &KeyInfo) -> Value {
+    let scopes: Vec<&str> = key.scopes.iter().map(Scope::as_str).collect();
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "scopes": scopes,
+        "created": key.created,
+        "expires": key.expires,
+        "lastUsed": key.last_used,
+        "revoked": key.revoked,
+    })
+}
+
+/// Revoking a key again changes nothing and is no failure.
+pub(crate) fn revoke(id: u64, file: &Path) -> Result<(), Failure> {
+    let engine = open_existing(file, WHEN_LOCKED)?;
+    engine.revoke_key(id)?;
+    engine.close()?;
+    say!("Key {id} is revoked.");
+    Ok(())
+}

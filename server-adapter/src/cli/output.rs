@@ -1,0 +1,26 @@
+//! The two ways out: text for people on standard error, data on standard output.
+
+use std::io::Write as _;
+
+use super::failure::Failure;
+
+/// Writes a line for people. Nobody may be reading; that is no failure.
+macro_rules! say {
+    ($($format:tt)*) => {{
+        use std::io::Write as _;
+        let _ = std::io::stderr().write_all(format!("{}\n", format_args!($($format)*)).as_bytes());
+    }};
+}
+pub(crate) use say;
+
+/// Writes a line of data.
+///
+/// # Errors
+///
+/// When it could not be written: whoever waits for it does not get it.
+pub(crate) fn data(line: impl std::fmt::Display) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::caused("cannot write to standard output", &error))
+}

@@ -1,0 +1,159 @@
+//! `serve`: the store behind a socket, until a signal says stop.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::pin;
+
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Observer as _, Scope};
+use deskfleet_server::demo::{self, DemoClock};
+use deskfleet_server::{Metrics, Server, ServerOptions, stderr_log};
+use tokio::sync::oneshot;
+
+use super::args::ServeArgs;
+use super::failure::Failure;
+use super::output::{data, say};
+use super::signals::Signals;
+use super::store;
+
+/// Everyone who tries the demo sees the same fleet.
+const DEMO_SEED: u64 = 20_261_120;
+
+/// Serves until SIGINT or SIGTERM; a second one ends at once.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    let metrics = Metrics::default();
+    let engine = open(args, metrics.clone())?;
+    require_key(&engine, args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
+    let options = ServerOptions {
+        metrics,
+        access_log: (!args.quiet).then(stderr_log),
+        ..ServerOptions::default()
+    };
+    runtime.block_on(serve(&engine, args, options))?;
+    Ok(engine.close()?)
+}
+
+fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Thread;
+    let clock = DemoClock::default();
+    let builder = store::builder()
+        .config(config)
+        .clock(clock.clone())
+        .observer(move |event: &Event<'_>| {
+            metrics.event(event);
+            store::report(event);
+        });
+    let engine = match &args.data {
+        Some(file) => store::open(builder, file, "Is a server running already?")?,
+        None => builder.open_in_memory()?,
+    };
+    if args.demo {
+        load_demo(&engine, &clock)?;
+    }
+    Ok(engine)
+}
+
+fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
+    if !engine.workspaces(1, None)?.workspaces.is_empty() {
+        say!("The store has workspaces already; --demo adds nothing.");
+        return Ok(());
+    }
+    let loaded = demo::load(engine, clock, DEMO_SEED)?;
+    say!(
+        "Loaded a made-up fleet: {} workspaces, {} telemetry records.",
+        loaded.workspaces,
+        loaded.records
+    );
+    Ok(())
+}
+
+/// An address that other machines can reach needs a key that can be used, issued before the start: the first key must not
+/// end up in the log of a service.
+fn require_key(engine: &Engine, args: &ServeArgs) -> Result<(), Failure> {
+    let now = engine.now();
+    let usable = engine
+        .keys()?
+        .into_iter()
+        .any(|key| key.revoked.is_none() && key.expires.is_none_or(|expires| expires > now));
+    if usable || args.listen.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    let advice = match &args.data {
+        Some(file) => format!(
+            "Issue one first:\n  deskfleet keys issue --name admin --scope admin --data {}",
+            file.display()
+        ),
+        None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
+    };
+    Err(Failure::Failed(format!(
+        "{} can be reached by other machines, and the store has no API key. {advice}",
+        args.listen
+    )))
+}
+
+async fn serve(engine: &Engine, args: &ServeArgs, options: ServerOptions) -> Result<(), Failure> {
+    let mut signals =
+        Signals::catch().map_err(|error| Failure::caused("cannot catch signals", &error))?;
+    let server = Server::bind(args.listen, engine.clone(), options)
+        .await
+        .map_err(|error| {
+            Failure::caused(format_args!("cannot listen on {}", args.listen), &error)
+        })?;
+    let address = server.local_addr().unwrap_or(args.listen);
+    greet(args.data.as_deref(), address);
+    // Only now: a key issued before a failed bind would be lost.
+    issue_first_key(engine, address)?;
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut running = pin!(server.run(async { drop(stopped.await) }));
+    tokio::select! {
+        ended = running.as_mut() => {
+            return ended.map(drop).map_err(|error| Failure::caused("cannot serve", &error));
+        }
+        () = signals.next() => {}
+    }
+    say!("Stopping; once more to stop at once.");
+    drop(stop);
+    tokio::select! {
+        ended = running => {
+            let drained = ended.map_err(|error| Failure::caused("cannot serve", &error))?;
+            if drained.cut_off > 0 {
+                say!("{} connections were cut off.", drained.cut_off);
+            }
+            Ok(())
+        }
+        () = signals.next() => Err(Failure::Failed("stopped at once".to_owned())),
+    }
+}
+
+fn greet(file: Option<&Path>, address: SocketAddr) {
+    let store = file.map_or_else(
+        || "a store in memory".to_owned(),
+        |file| file.display().to_string(),
+    );
+    say!("deskfleet serves {store} at http://{address}");
+    say!("  http://{address}/openapi.json describes it, http://{address}/readyz tells its health.");
+}
+
+/// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log.
+fn issue_first_key(engine: &Engine, address: SocketAddr) -> Result<(), Failure> {
+    if !engine.keys()?.is_empty() {
+        return Ok(());
+    }
+    let issued = engine.issue_key(NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    })?;
+    say!("The store's first key, for everything but ingest. It is shown only now; to try it:");
+    data(&issued.secret)?;
+    data(format_args!(
+        "curl -H 'X-Api-Key: {}' http://{address}/api/Information/GetAllWorkSpaces",
+        issued.secret
+    ))
+}

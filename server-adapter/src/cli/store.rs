@@ -1,0 +1,130 @@
+//! Opening a store, and looking after its file.
+
+use std::path::Path;
+
+use deskfleet::{CheckReport, Engine, EngineBuilder, ErrorKind, Event};
+use serde_json::json;
+
+use super::failure::{Failure, chain};
+use super::output::{data, say};
+
+/// An engine's builder with the machine's randomness and the real time.
+pub(crate) fn builder() -> EngineBuilder {
+    Engine::builder()
+        .random(getrandom::fill)
+        .clock(std::time::SystemTime::now)
+        .observer(report)
+}
+
+/// Tells people what went wrong inside.
+pub(crate) fn report(event: &Event<'_>) {
+    match event {
+        Event::CommitFailed { error } => say!("deskfleet: a commit failed: {}", chain(*error)),
+        Event::Internal { error } => say!("deskfleet: internal error: {}", chain(*error)),
+        Event::Reopened => say!("deskfleet: the store was reopened after an I/O error"),
+        // Daily work; and of what is added later it is not known whether it matters.
+        Event::Committed { .. } | Event::Filed { .. } | _ => {}
+    }
+}
+
+/// Opens the store in `file`, making it where there is none. `when_locked` is the advice where another process has it open.
+pub(crate) fn open(
+    builder: EngineBuilder,
+    file: &Path,
+    when_locked: &str,
+) -> Result<Engine, Failure> {
+    let free_in = file.to_owned();
+    builder
+        .free_space(move || free_bytes(&free_in))
+        .open(file)
+        .map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyOpen {
+                let file = file.display();
+                return Failure::Failed(format!(
+                    "{file} is open in another process. {when_locked}"
+                ));
+            }
+            Failure::caused(format_args!("cannot open {}", file.display()), &error)
+        })
+}
+
+/// The same for a store that must be there already.
+pub(crate) fn open_existing(file: &Path, when_locked: &str) -> Result<Engine, Failure> {
+    if !file.exists() {
+        let sentence = format!("there is no store {}; name one with --data", file.display());
+        return Err(Failure::Failed(sentence));
+    }
+    open(builder(), file, when_locked)
+}
+
+/// Free bytes of the medium that holds `file`.
+#[cfg(unix)]
+fn free_bytes(file: &Path) -> Option<u64> {
+    let medium = rustix::fs::statvfs(file).ok()?;
+    medium.f_bavail.checked_mul(medium.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_file: &Path) -> Option<u64> {
+    None
+}
+
+/// `check`: the counts as data, the problems for people.
+pub(crate) fn check(file: &Path) -> Result<(), Failure> {
+    let engine = open_existing(file, "Stop the server first, or check a backup.")?;
+    let found = engine.check()?;
+    data(counts(&found))?;
+    for problem in &found.problems {
+        say!("{problem}");
+    }
+    engine.close()?;
+    match found.problems.len() {
+        0 => {
+            say!("{}: no problems", file.display());
+            Ok(())
+        }
+        1 => Err(Failure::Failed("1 problem".to_owned())),
+        several => Err(Failure::Failed(format!("{several} problems"))),
+    }
+}
+
+fn counts(found: &CheckReport) -> serde_json::Value {
+    json!({
+        "problems": found.problems,
+        "workspaces": found.workspaces,
+        "queuedRecords": found.queued_records,
+        "historyRecords": found.history_records,
+        "auditRows": found.audit_rows,
+        "keys": found.keys,
+    })
+}
+
+/// `backup`: a consistent copy.
+pub(crate) fn backup(destination: &Path, file: &Path) -> Result<(), Failure> {
+    let engine = open_existing(file, "Stop the server first.")?;
+    engine.backup(destination)?;
+    engine.close()?;
+    say!("{} copied to {}", file.display(), destination.display());
+    Ok(())
+}
+
+/// `compact`: the sizes before and after, for people.
+pub(crate) fn compact(file: &Path) -> Result<(), Failure> {
+    let engine = open_existing(file, "Stop the server first.")?;
+    let before = size(file)?;
+    engine.compact()?;
+    engine.close()?;
+    say!(
+        "{}: {before} bytes before, {} after",
+        file.display(),
+        size(file)?
+    );
+    Ok(())
+}
+
+fn size(file: &Path) -> Result<u64, Failure> {
+    let what = format_args!("cannot read {}", file.display());
+    std::fs::metadata(file)
+        .map(|about| about.len())
+        .map_err(|error| Failure::caused(what, &error))
+}

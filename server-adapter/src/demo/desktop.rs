@@ -1,0 +1,136 @@
+//! Made-up desktops and the people who use them.
+
+use deskfleet::{State, Workspace};
+
+use super::random::Random;
+
+/// One desktop, with what its day is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Desktop {
+    pub(super) workspace: Workspace,
+    /// When its user logs on, in minutes of the UTC day.
+    pub(super) logon_minute: i32,
+    /// How long its user stays, in minutes.
+    pub(super) stay_minutes: i32,
+    pub(super) processors: i32,
+    pub(super) memory_gib: i32,
+}
+
+#[derive(Clone, Copy)]
+struct Site {
+    region: &'static str,
+    directory: &'static str,
+    account: &'static str,
+    /// East of UTC, in minutes.
+    offset_minutes: i32,
+}
+
+/// The larger sites stand here more often.
+const SITES: [Site; 5] = [
+    site("eu-west-1", "d-93670a1b2c", "111122223333", 0),
+    site("eu-central-1", "d-9967ac41de", "111122223333", 60),
+    site("us-east-1", "d-90672fb09e", "444455556666", -300),
+    site("us-east-1", "d-906740c7d1", "444455556666", -300),
+    site("ap-southeast-2", "d-976738e1f0", "777788889999", 600),
+];
+
+const fn site(
+    region: &'static str,
+    directory: &'static str,
+    account: &'static str,
+    offset_minutes: i32,
+) -> Site {
+    Site {
+        region,
+        directory,
+        account,
+        offset_minutes,
+    }
+}
+
+/// Name, processors, memory in GiB; the common ones stand here more often.
+const COMPUTE_TYPES: [(&str, i32, i32); 9] = [
+    ("STANDARD", 2, 4),
+    ("STANDARD", 2, 4),
+    ("STANDARD", 2, 4),
+    ("PERFORMANCE", 2, 8),
+    ("PERFORMANCE", 2, 8),
+    ("VALUE", 1, 2),
+    ("POWER", 4, 16),
+    ("POWERPRO", 8, 32),
+    ("GRAPHICS_G4DN", 4, 16),
+];
+
+const INITIALS: &str = "abdehjklmnprst";
+#[rustfmt::skip]
+const SURNAMES: [&str; 40] = [
+    "abara", "almeida", "berg", "castillo", "chen", "dubois", "eriksen", "fischer", "garcia", "haddad",
+    "hansen", "ito", "ivanova", "jansen", "kaya", "kim", "kowalski", "larsen", "lopez", "martin",
+    "meyer", "mori", "murphy", "nguyen", "novak", "okafor", "oliveira", "patel", "petrov", "quinn",
+    "rossi", "santos", "sato", "schmidt", "silva", "singh", "tanaka", "virtanen", "weber", "yilmaz",
+];
+
+impl Desktop {
+    /// The desktop of that number; distinct numbers have distinct users.
+    pub(super) fn made_up(number: usize, random: &mut Random) -> Self {
+        const LOWER: &str = "0123456789bcdfghjklmnpqrstvwxyz";
+        const UPPER: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+        let site = random.pick(&SITES);
+        let (compute_type, processors, memory_gib) = random.pick(&COMPUTE_TYPES);
+        let running_mode = random.pick(&["AUTO_STOP", "AUTO_STOP", "ALWAYS_ON"]);
+        let workspace = Workspace {
+            id: format!("ws-{}", random.word(LOWER, 9)),
+            computer_name: Some(format!("WSAMZN-{}", random.word(UPPER, 8))),
+            account: Some(site.account.to_owned()),
+            region: Some(site.region.to_owned()),
+            directory_id: Some(site.directory.to_owned()),
+            running_mode: Some(running_mode.to_owned()),
+            compute_type_name: Some(compute_type.to_owned()),
+            protocol: Some(random.pick(&["WSP", "WSP", "PCOIP"]).to_owned()),
+            username: Some(username(number)),
+            state: Some(state(running_mode, random).to_string()),
+        };
+        Self {
+            workspace,
+            logon_minute: random.around(7 * 60 + 15, 9 * 60 + 45) - site.offset_minutes,
+            stay_minutes: random.around(6 * 60, 10 * 60 + 30),
+            processors,
+            memory_gib,
+        }
+    }
+
+    /// Whether it was loaded in this state.
+    pub(super) fn is_in(&self, state: State) -> bool {
+        self.workspace.state.as_deref() == Some(state.as_str())
+    }
+
+    /// Whether somebody works on it at this minute of the UTC day.
+    pub(super) fn in_use(&self, minute: i32) -> bool {
+        (minute - self.logon_minute).rem_euclid(24 * 60) < self.stay_minutes
+    }
+}
+
+/// Initial and surname; no two numbers below 560 share them.
+fn username(number: usize) -> String {
+    let initial = INITIALS.chars().cycle().nth(number / SURNAMES.len());
+    let surname = SURNAMES.iter().cycle().nth(number);
+    initial
+        .into_iter()
+        .chain(surname.into_iter().flat_map(|name| name.chars()))
+        .collect()
+}
+
+/// Nine in ten are well; those that stop by themselves often have.
+fn state(running_mode: &str, random: &mut Random) -> State {
+    match random.between(0, 99) {
+        0..=2 => State::Unhealthy,
+        3 => State::Impaired,
+        4..=5 => State::Error,
+        6 => State::Maintenance,
+        7 => State::Suspended,
+        8 => State::Terminated,
+        9 => State::Pending,
+        10..=39 if running_mode == "AUTO_STOP" => State::Stopped,
+        _ => State::Available,
+    }
+}

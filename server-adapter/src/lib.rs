@@ -1,0 +1,54 @@
+//! The deskfleet engine behind a socket.
+//!
+//! A small HTTP/1.1 server around [`deskfleet::Engine`]: it reads requests within bounds of size and time, hands them to
+//! the engine, and adds the pages that a running service needs and an embedded engine does not: `/livez`, `/readyz`,
+//! `/metrics` and `/openapi.json`. It decides nothing that the engine decides.
+//!
+//! ```no_run
+//! use deskfleet_server::{ServerOptions, spawn};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = deskfleet::Engine::builder()
+//!     .clock(std::time::SystemTime::now)
+//!     .random(getrandom::fill)
+//!     .open_in_memory()?;
+//! let server = spawn(engine, ServerOptions::default())?;
+//! println!("http://{}/livez", server.addr());
+//! server.stop()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `server.rs` | the listener, the bound on connections, graceful shutdown |
+//! | `connection.rs` | one connection and the requests on it |
+//! | `stream.rs` | the deadlines of one connection |
+//! | `body.rs` | reading a request body within bounds |
+//! | `operation.rs` | which row of the route table a request means, for the metrics |
+//! | `pages.rs` | the pages served without the engine's router |
+//! | `openapi/` | the OpenAPI document, built from the engine's tables |
+//! | `metrics.rs`, `access_log.rs` | what is counted, what is logged |
+//! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
+//! | `demo/` | a made-up fleet with a day of telemetry |
+
+mod access_log;
+mod body;
+mod connection;
+pub mod demo;
+mod maintenance;
+mod metrics;
+pub mod openapi;
+mod operation;
+mod options;
+mod pages;
+mod running;
+mod server;
+mod stream;
+
+pub use access_log::{AccessLog, stderr_log};
+pub use maintenance::Maintenance;
+pub use metrics::Metrics;
+pub use options::ServerOptions;
+pub use running::{RunningServer, spawn};
+pub use server::{Drained, Server};

@@ -1,0 +1,328 @@
+//! What is counted, and its text in the Prometheus exposition format.
+//!
+//! Counters are plain atomics: an operation and a status are places in a fixed table, so nothing a client sends can make
+//! the table grow, and no label holds a key, a query or the value of a path parameter.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use deskfleet::{Event, Observer};
+
+use crate::operation::Operation;
+
+/// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
+const STATUSES: [u16; 18] = [
+    200, 201, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431, 500, 501, 502, 503,
+];
+/// Upper bounds of the latency buckets, in microseconds.
+const BUCKETS_US: [u64; 13] = [
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
+    5_000_000,
+];
+
+/// Counts requests, and commits when it is also the engine's observer. Clones share their counters.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics(Arc<Counters>);
+
+#[derive(Debug)]
+struct Counters {
+    operations: [OperationCounters; Operation::COUNT],
+    connections: AtomicUsize,
+    commits: AtomicU64,
+    mutations: AtomicU64,
+    commit_failures: AtomicU64,
+    reopened: AtomicU64,
+    filed: AtomicU64,
+    internal: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct OperationCounters {
+    statuses: [AtomicU64; STATUSES.len()],
+    other_status: AtomicU64,
+    /// Not cumulative; the last is for what is above every bound.
+    buckets: [AtomicU64; BUCKETS_US.len()],
+    above: AtomicU64,
+    sum_us: AtomicU64,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            operations: std::array::from_fn(|_| OperationCounters::default()),
+            connections: AtomicUsize::default(),
+            commits: AtomicU64::default(),
+            mutations: AtomicU64::default(),
+            commit_failures: AtomicU64::default(),
+            reopened: AtomicU64::default(),
+            filed: AtomicU64::default(),
+            internal: AtomicU64::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts one answered request.
+    pub(crate) fn answered(&self, operation: Operation, status: u16, duration: Duration) {
+        let Some(counters) = self.0.operations.get(operation.index()) else {
+            return;
+        };
+        let status = match STATUSES.binary_search(&status) {
+            Ok(place) => counters.statuses.get(place),
+            Err(_) => None,
+        };
+        add(status.unwrap_or(&counters.other_status), 1);
+        let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let place = BUCKETS_US.partition_point(|bound| *bound < us);
+        add(counters.buckets.get(place).unwrap_or(&counters.above), 1);
+        add(&counters.sum_us, us);
+    }
+
+    /// Counts a connection as long as the answer lives.
+    pub(crate) fn connected(&self) -> Connected {
+        self.0.connections.fetch_add(1, Ordering::Relaxed);
+        Connected(self.clone())
+    }
+
+    /// The exposition text. `queue` is the number of telemetry records accepted and not yet filed.
+    pub(crate) fn text(&self, queue: u64) -> String {
+        let mut text = String::with_capacity(16 * 1024);
+        let all = &self.0;
+        family(
+            &mut text,
+            "deskfleet_build_info",
+            "gauge",
+            "The version that runs.",
+        );
+        line(
+            &mut text,
+            concat!(
+                "deskfleet_build_info{version=\"",
+                env!("CARGO_PKG_VERSION"),
+                "\"}"
+            ),
+            1,
+        );
+        single(
+            &mut text,
+            "deskfleet_queue_records",
+            "gauge",
+            "Telemetry records accepted and not yet filed.",
+            queue,
+        );
+        let connections = all.connections.load(Ordering::Relaxed) as u64;
+        single(
+            &mut text,
+            "deskfleet_connections",
+            "gauge",
+            "Open connections.",
+            connections,
+        );
+        for (name, help, counter) in [
+            (
+                "deskfleet_commits_total",
+                "Transactions that reached the disk.",
+                &all.commits,
+            ),
+            (
+                "deskfleet_commit_mutations_total",
+                "Mutations in those transactions.",
+                &all.mutations,
+            ),
+            (
+                "deskfleet_commit_failures_total",
+                "Transactions that failed.",
+                &all.commit_failures,
+            ),
+            (
+                "deskfleet_records_filed_total",
+                "Telemetry records filed into history.",
+                &all.filed,
+            ),
+            (
+                "deskfleet_store_reopened_total",
+                "Times the store was reopened after an I/O error.",
+                &all.reopened,
+            ),
+            (
+                "deskfleet_internal_errors_total",
+                "Requests answered 500.",
+                &all.internal,
+            ),
+        ] {
+            single(&mut text, name, "counter", help, read(counter));
+        }
+        self.write_requests(&mut text);
+        self.write_durations(&mut text);
+        text
+    }
+
+    fn write_requests(&self, text: &mut String) {
+        const NAME: &str = "deskfleet_requests_total";
+        family(
+            text,
+            NAME,
+            "counter",
+            "Requests answered, by operation id and status.",
+        );
+        for (operation, counters) in self.seen() {
+            let label = operation.label();
+            for (status, counter) in STATUSES.iter().zip(&counters.statuses) {
+                if read(counter) != 0 {
+                    let series = format!("{NAME}{{operation=\"{label}\",status=\"{status}\"}}");
+                    line(text, &series, read(counter));
+                }
+            }
+            if read(&counters.other_status) != 0 {
+                let series = format!("{NAME}{{operation=\"{label}\",status=\"other\"}}");
+                line(text, &series, read(&counters.other_status));
+            }
+        }
+    }
+
+    fn write_durations(&self, text: &mut String) {
+        const NAME: &str = "deskfleet_request_duration_seconds";
+        family(
+            text,
+            NAME,
+            "histogram",
+            "Time from request head to answer, by operation id.",
+        );
+        for (operation, counters) in self.seen() {
+            let label = operation.label();
+            let mut count = 0;
+            for (bound, bucket) in BUCKETS_US.iter().zip(&counters.buckets) {
+                count += read(bucket);
+                let bound = seconds(*bound);
+                let series = format!("{NAME}_bucket{{operation=\"{label}\",le=\"{bound}\"}}");
+                line(text, &series, count);
+            }
+            count += read(&counters.above);
+            line(
+                text,
+                &format!("{NAME}_bucket{{operation=\"{label}\",le=\"+Inf\"}}"),
+                count,
+            );
+            let sum = seconds(read(&counters.sum_us));
+            line(text, &format!("{NAME}_sum{{operation=\"{label}\"}}"), sum);
+            line(
+                text,
+                &format!("{NAME}_count{{operation=\"{label}\"}}"),
+                count,
+            );
+        }
+    }
+
+    /// The operations that were asked for at least once.
+    fn seen(&self) -> impl Iterator<Item = (Operation, &OperationCounters)> {
+        Operation::all()
+            .zip(&self.0.operations)
+            .filter(|(_, counters)| counters.seen())
+    }
+}
+
+impl OperationCounters {
+    fn seen(&self) -> bool {
+        let mut counters = self.statuses.iter().chain([&self.other_status]);
+        counters.any(|counter| read(counter) != 0)
+    }
+}
+
+impl Observer for Metrics {
+    fn event(&self, event: &Event<'_>) {
+        let all = &self.0;
+        match event {
+            Event::Committed { mutations } => {
+                add(&all.commits, 1);
+                add(&all.mutations, *mutations as u64);
+            }
+            Event::CommitFailed { .. } => add(&all.commit_failures, 1),
+            Event::Reopened => add(&all.reopened, 1),
+            Event::Filed { records } => add(&all.filed, *records),
+            Event::Internal { .. } => add(&all.internal, 1),
+            // The enum may grow; what is not known here is not counted.
+            _ => {}
+        }
+    }
+}
+
+/// Counts one connection as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Connected(Metrics);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn add(counter: &AtomicU64, value: u64) {
+    counter.fetch_add(value, Ordering::Relaxed);
+}
+
+fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+fn seconds(us: u64) -> f64 {
+    Duration::from_micros(us).as_secs_f64()
+}
+
+// Writing to a String never fails, so the results below are dropped.
+
+fn family(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn single(text: &mut String, name: &str, kind: &str, help: &str, value: u64) {
+    family(text, name, kind, help);
+    line(text, name, value);
+}
+
+fn line(text: &mut String, series: &str, value: impl std::fmt::Display) {
+    let _ = writeln!(text, "{series} {value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::Page;
+
+    #[test]
+    fn buckets_are_cumulative_and_statuses_sorted() {
+        assert!(STATUSES.is_sorted() && BUCKETS_US.is_sorted());
+        let metrics = Metrics::default();
+        let page = Operation::Page(Page::Livez);
+        for (status, us) in [(200, 100), (200, 101), (503, 6_000_000), (418, 0)] {
+            metrics.answered(page, status, Duration::from_micros(us));
+        }
+        let text = metrics.text(3);
+        for expected in [
+            "deskfleet_queue_records 3\n",
+            "deskfleet_requests_total{operation=\"livez\",status=\"200\"} 2\n",
+            "deskfleet_requests_total{operation=\"livez\",status=\"503\"} 1\n",
+            "deskfleet_requests_total{operation=\"livez\",status=\"other\"} 1\n",
+            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"0.0001\"} 2\n",
+            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"0.00025\"} 3\n",
+            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"5\"} 3\n",
+            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"+Inf\"} 4\n",
+            "deskfleet_request_duration_seconds_count{operation=\"livez\"} 4\n",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        assert!(!text.contains("getAllWorkSpaces"), "never asked for");
+    }
+
+    #[test]
+    fn events_of_the_engine_are_counted() {
+        let metrics = Metrics::default();
+        metrics.event(&Event::Committed { mutations: 5 });
+        metrics.event(&Event::Filed { records: 40 });
+        let text = metrics.text(0);
+        assert!(text.contains("\ndeskfleet_commits_total 1\n"));
+        assert!(text.contains("\ndeskfleet_commit_mutations_total 5\n"));
+        assert!(text.contains("\ndeskfleet_records_filed_total 40\n"));
+    }
+}

@@ -1,0 +1,83 @@
+//! Every way each route can refuse, as status and codes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deskfleet::{Code, Config, Method, RequestBody, Route};
+use serde_json::{Value, json};
+
+use super::needs_key;
+
+/// Refusals that any request can meet.
+const ALWAYS: [Code; 5] = [
+    Code::InvalidParameter,
+    Code::UriTooLong,
+    Code::HeadersTooLarge,
+    Code::Internal,
+    Code::StorageUnavailable,
+];
+
+/// The codes of a route by status.
+pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSet<Code>> {
+    let mut codes: Vec<Code> = ALWAYS.to_vec();
+    codes.extend(route.problems);
+    if needs_key(route.access, config) {
+        codes.extend([Code::InvalidApiKey, Code::InsufficientScope]);
+        if config.limits.key_requests_per_minute.is_some() {
+            codes.push(Code::Throttled);
+        }
+    }
+    match route.body {
+        RequestBody::None => {}
+        // Lines in error are told apart in the answer; the content type is free.
+        RequestBody::Batch | RequestBody::Workspaces => {
+            codes.extend([Code::InvalidBody, Code::PayloadTooLarge]);
+        }
+        RequestBody::Record(_)
+        | RequestBody::Workspace
+        | RequestBody::Hold
+        | RequestBody::NewKey
+        | RequestBody::ActionFailure => codes.extend([
+            Code::InvalidBody,
+            Code::PayloadTooLarge,
+            Code::UnsupportedMediaType,
+        ]),
+    }
+    if route.method != Method::Get {
+        codes.push(Code::LowDisk);
+    }
+    let mut statuses: BTreeMap<u16, BTreeSet<Code>> = BTreeMap::new();
+    for code in codes {
+        statuses.entry(code.status()).or_default().insert(code);
+    }
+    statuses
+}
+
+/// The response object of one status.
+pub(super) fn response(status: u16, codes: &BTreeSet<Code>) -> Value {
+    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let mut response = json!({
+        "description": names.join(", "),
+        "content": {
+            "application/problem+json": {
+                "schema": {
+                    "allOf": [
+                        {"$ref": "#/components/schemas/Problem"},
+                        {"properties": {"status": {"const": status}, "code": {"enum": names}}},
+                    ],
+                },
+            },
+        },
+    });
+    let header = match status {
+        401 => Some(("WWW-Authenticate", json!({"schema": {"const": "Bearer"}}))),
+        429 | 503 => Some((
+            "Retry-After",
+            json!({"description": "Seconds.", "schema": {"type": "integer", "minimum": 0}}),
+        )),
+        _ => None,
+    };
+    if let (Some((name, header)), Some(response)) = (header, response.as_object_mut()) {
+        response.insert("headers".to_owned(), json!({ name: header }));
+    }
+    response
+}

@@ -1,0 +1,68 @@
+//! What a host decides about the server. The limits of the engine (bodies, heads, rates) are in its own configuration.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::access_log::AccessLog;
+use crate::metrics::Metrics;
+
+/// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
+#[derive(Clone)]
+pub struct ServerOptions {
+    /// Connections served at once; more wait in the listener's backlog. Default 1000: with the store's own files that is below
+    /// the 1024 open files that many systems allow a process.
+    pub connections_max: usize,
+    /// Bytes of request bodies held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
+    /// the engine's largest body where it is less. Default 64 MiB.
+    pub bodies_bytes_max: usize,
+    /// Time from the first byte of a request head to its last. Default 10 s.
+    pub head_timeout: Duration,
+    /// Time from the head to the last byte of the body; beyond it 408. Default 30 s.
+    pub body_timeout: Duration,
+    /// Time a connection may rest before its first and between two requests. Default 75 s.
+    pub idle_timeout: Duration,
+    /// Time a client may leave an answer unread. Default 30 s.
+    pub write_timeout: Duration,
+    /// Time that requests in flight get to finish at shutdown. Default 10 s.
+    pub drain_timeout: Duration,
+    /// Pause between two rounds of [`Engine::maintain`](deskfleet::Engine::maintain); `None` leaves them to the host.
+    /// Default 1 s.
+    pub maintain_every: Option<Duration>,
+    /// Where requests are counted; give the same value to the engine as its observer and commits are counted too.
+    pub metrics: Metrics,
+    /// Receives one line for each request. Default none.
+    pub access_log: Option<AccessLog>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            connections_max: 1000,
+            bodies_bytes_max: 64 * 1024 * 1024,
+            head_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(75),
+            write_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(10),
+            maintain_every: Some(Duration::from_secs(1)),
+            metrics: Metrics::default(),
+            access_log: None,
+        }
+    }
+}
+
+impl fmt::Debug for ServerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerOptions")
+            .field("connections_max", &self.connections_max)
+            .field("bodies_bytes_max", &self.bodies_bytes_max)
+            .field("head_timeout", &self.head_timeout)
+            .field("body_timeout", &self.body_timeout)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("write_timeout", &self.write_timeout)
+            .field("drain_timeout", &self.drain_timeout)
+            .field("maintain_every", &self.maintain_every)
+            .field("access_log", &self.access_log.is_some())
+            .finish_non_exhaustive()
+    }
+}

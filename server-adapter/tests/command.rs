@@ -1,0 +1,356 @@
+//! The command `deskfleet`, run as people run it.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod client;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use client::Client;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
+
+/// A folder of its own for one test; commands run in it.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.0.path());
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs what must go well; answers the data.
+    fn done(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", err(&output));
+        out(&output)
+    }
+
+    /// Runs what must go wrong with this code; answers the text for people.
+    fn fails(&self, line: &str, code: i32) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(code), "{line}: {}", err(&output));
+        err(&output)
+    }
+
+    fn feed(&self, line: &str, input: &str) -> Output {
+        let mut child = self
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        child.wait_with_output().unwrap()
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// `deskfleet serve` as a process of its own.
+struct Served {
+    child: Child,
+    address: SocketAddr,
+    said: String,
+}
+
+impl Served {
+    fn start(place: &Place, line: &str) -> Self {
+        let mut child = place
+            .command(line)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = loop {
+            let line = lines.next().unwrap().unwrap();
+            said.push_str(&line);
+            said.push('\n');
+            if let Some((_, address)) = line.split_once(" at http://") {
+                break address.parse().unwrap();
+            }
+        };
+        // Goes on reading, so that the log never blocks the server.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self {
+            child,
+            address,
+            said,
+        }
+    }
+
+    /// SIGTERM; answers what it printed as data.
+    fn stop(mut self) -> String {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut data = String::new();
+        self.child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut data)
+            .unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        data
+    }
+}
+
+fn count(place: &Place, what: &str) -> u64 {
+    let report: serde_json::Value = serde_json::from_str(&place.done("check")).unwrap();
+    report[what].as_u64().unwrap()
+}
+
+#[test]
+fn help_and_version_are_data() {
+    let place = Place::new();
+    assert!(place.done("--help").contains("Usage: deskfleet"));
+    assert!(place.done("keys --help").contains("Usage: deskfleet"));
+    assert_eq!(
+        place.done("--version"),
+        format!("deskfleet {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn wrong_usage_is_2_and_touches_nothing() {
+    let place = Place::new();
+    for line in [
+        "surf",
+        "--bogus",
+        "import",
+        "keys issue --name n",
+        "serve --listen here",
+    ] {
+        assert!(place.fails(line, 2).contains("--help"), "{line}");
+    }
+    assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_looks_after_a_store_makes_none() {
+    let place = Place::new();
+    for line in [
+        "check",
+        "backup copy.redb",
+        "compact",
+        "keys list",
+        "keys revoke 1",
+    ] {
+        assert!(place.fails(line, 1).contains("no store"), "{line}");
+    }
+    assert!(
+        place
+            .fails("import missing.json", 1)
+            .contains("missing.json")
+    );
+    assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_first_key_is_printed_once_and_works() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve --listen 127.0.0.1:0");
+    assert!(!served.said.contains("dfk_"));
+    let mut client = Client::connect(served.address);
+    assert_eq!(client.ask("GET", "/operator/keys", "").status, 401);
+    let address = served.address;
+    drop(client);
+    let data = served.stop();
+    let key = data.lines().next().unwrap();
+    assert!(key.starts_with("dfk_"), "{data}");
+    assert_eq!(
+        data.lines().nth(1).unwrap(),
+        format!("curl -H 'X-Api-Key: {key}' http://{address}/api/Information/GetAllWorkSpaces")
+    );
+
+    let served = Served::start(&place, "--listen 127.0.0.1:0 --quiet");
+    let mut client = Client::connect(served.address);
+    let keys = client.ask("GET", "/operator/keys", &format!("x-api-key: {key}\r\n"));
+    assert_eq!(keys.status, 200, "{keys:?}");
+    drop(client);
+    assert_eq!(served.stop(), "", "the key is shown only once");
+}
+
+#[test]
+fn an_open_address_needs_a_key_first() {
+    let place = Place::new();
+    let said = place.fails("serve --listen 0.0.0.0:0", 1);
+    assert!(said.contains("keys issue"), "{said}");
+    assert!(!said.contains("dfk_"));
+    assert!(
+        place
+            .fails("serve --memory --listen 0.0.0.0:0", 1)
+            .contains("127.0.0.1")
+    );
+    assert_eq!(place.done("keys list"), "", "no first key was issued");
+
+    place.done("keys issue --name admin --scope admin");
+    place.done("keys revoke 1");
+    place.fails("serve --listen 0.0.0.0:0", 1);
+    place.done("keys issue --name admin --scope admin");
+    let served = Served::start(&place, "serve --listen 0.0.0.0:0");
+    assert_eq!(served.stop(), "");
+}
+
+#[test]
+fn keys_are_issued_listed_and_revoked() {
+    let place = Place::new();
+    let secret = place.done("keys issue --name desk --scope read --scope act --expires 2999-01-01");
+    assert!(
+        secret.starts_with("dfk_") && secret.lines().count() == 1,
+        "{secret}"
+    );
+    let listed = place.done("keys list");
+    assert!(!listed.contains("dfk_"));
+    let key: serde_json::Value = serde_json::from_str(listed.trim()).unwrap();
+    assert_eq!(key["name"], "desk");
+    assert_eq!(key["scopes"], serde_json::json!(["read", "act"]));
+    assert_eq!(key["expires"], "2999-01-01T00:00:00Z");
+    assert!(key["revoked"].is_null());
+    let id = key["id"].as_u64().unwrap();
+    place.done(&format!("keys revoke {id}"));
+    place.done(&format!("keys revoke {id}"));
+    place.fails("keys revoke 4711", 1);
+    let key: serde_json::Value = serde_json::from_str(place.done("keys list").trim()).unwrap();
+    assert!(key["revoked"].is_string());
+}
+
+#[test]
+fn lines_and_arrays_are_imported() {
+    let place = Place::new();
+    let lines = "\u{feff}{\"workSpId\":\"ws-1\",\"state\":\"available\",\"future\":1}\n\n{\"workSpId\":\"ws-2\",\"region\":null}\r\n";
+    std::fs::write(place.file("fleet.ndjson"), lines).unwrap();
+    let report: serde_json::Value =
+        serde_json::from_str(&place.done("import fleet.ndjson")).unwrap();
+    assert_eq!(
+        report,
+        serde_json::json!({"upserted": 2, "rejected": 0, "errors": []})
+    );
+    std::fs::write(
+        place.file("fleet.json"),
+        r#" [{"workSpId":"ws-2"},{"workSpId":"ws-3"}]"#,
+    )
+    .unwrap();
+    place.done("import fleet.json");
+    assert_eq!(count(&place, "workspaces"), 3);
+}
+
+#[test]
+fn rejected_lines_are_named_and_the_others_imported() {
+    let place = Place::new();
+    let long = "x".repeat(300);
+    let input = format!(
+        "{{\"workSpId\":\"ws-1\"}}\n{{\"workSpId\":7}}\nnonsense\n{{\"region\":\"none\"}}\n\
+         {{\"workSpId\":\"ws-2\",\"region\":\"{long}\"}}\n{{\"workSpId\":\"ws-3\"}}\n"
+    );
+    let output = place.feed("import -", &input);
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(
+        (&report["upserted"], &report["rejected"]),
+        (&2.into(), &4.into())
+    );
+    let mut lines: Vec<u64> = report["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["line"].as_u64().unwrap())
+        .collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [2, 3, 4, 5]);
+    assert!(err(&output).contains("line 3: "));
+    assert_eq!(count(&place, "workspaces"), 2);
+}
+
+#[test]
+fn a_store_in_use_is_left_alone_and_the_way_through_the_server_shown() {
+    let place = Place::new();
+    std::fs::write(place.file("fleet.json"), "[]").unwrap();
+    let served = Served::start(&place, "serve --listen 127.0.0.1:0");
+    let said = place.fails("import fleet.json", 1);
+    assert!(
+        said.contains("/operator/workspaces") && said.contains("@fleet.json"),
+        "{said}"
+    );
+    assert!(place.fails("keys list", 1).contains("/operator/keys"));
+    place.fails("serve --listen 127.0.0.1:0", 1);
+    place.fails("check", 1);
+    served.stop();
+    place.done("import fleet.json");
+}
+
+#[test]
+fn a_backup_is_a_store_of_its_own() {
+    let place = Place::new();
+    place.feed("import -", r#"{"workSpId":"ws-1"}"#);
+    place.done("backup copy.redb");
+    place.done("compact");
+    place.feed("import -", r#"{"workSpId":"ws-2"}"#);
+    assert_eq!(count(&place, "workspaces"), 2);
+    let report = place.done("check --data copy.redb");
+    assert!(report.contains("\"workspaces\":1"), "{report}");
+    place.fails("backup copy.redb", 1);
+    let foreign: &Path = &place.file("foreign");
+    std::fs::write(foreign, "not a store, whatever its name says").unwrap();
+    place.fails("check --data foreign", 1);
+}
+
+#[test]
+fn the_demo_is_there_at_once() {
+    let place = Place::new();
+    let served = Served::start(&place, "--memory --demo --listen 127.0.0.1:0 --quiet");
+    let mut client = Client::connect(served.address);
+    let metrics = client.ask("GET", "/metrics", "").body;
+    assert!(
+        metrics.contains("deskfleet_records_filed_total"),
+        "{metrics}"
+    );
+    drop(client);
+    assert!(served.said.contains("320 workspaces"), "{}", served.said);
+    assert!(served.stop().starts_with("dfk_"));
+    assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 0);
+}

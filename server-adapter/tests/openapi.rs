@@ -1,0 +1,206 @@
+//! The OpenAPI document against the tables it is built from, both ways.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::BTreeSet;
+
+use deskfleet::{Access, Answer, Config, ROUTES, RequestBody, Stream, Workspace};
+use deskfleet_server::openapi::document;
+use serde_json::Value;
+
+const SERVICE: [&str; 5] = ["root", "livez", "readyz", "metrics", "openapi"];
+
+/// Method, path and operation object of everything in the document.
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    let mut all = Vec::new();
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().unwrap() {
+            all.push((method.to_uppercase(), path.clone(), operation));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_route_is_an_operation_and_every_operation_a_route() {
+    let document = document(&Config::default());
+    let documented: BTreeSet<_> = operations(&document)
+        .into_iter()
+        .filter(|(_, _, operation)| operation["tags"][0] != "service")
+        .map(|(method, path, operation)| {
+            (
+                method,
+                path,
+                operation["operationId"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    let routed: BTreeSet<_> = ROUTES
+        .iter()
+        .map(|r| {
+            (
+                r.method.as_str().into(),
+                r.path.into(),
+                r.operation_id.into(),
+            )
+        })
+        .collect();
+    assert_eq!(documented, routed);
+
+    let service: BTreeSet<_> = operations(&document)
+        .into_iter()
+        .filter(|(_, _, operation)| operation["tags"][0] == "service")
+        .map(|(_, _, operation)| operation["operationId"].as_str().unwrap())
+        .collect();
+    assert_eq!(service, SERVICE.into_iter().collect());
+}
+
+#[test]
+fn parameters_bodies_statuses_and_security_follow_the_table() {
+    let document = document(&Config::default());
+    for route in &ROUTES {
+        let id = route.operation_id;
+        let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
+        let names: BTreeSet<&str> = operation["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|parameter| parameter["in"] == "query")
+            .map(|parameter| parameter["name"].as_str().unwrap())
+            .collect();
+        let mut expected: BTreeSet<&str> = route.query.iter().map(|param| param.name).collect();
+        let keyed = matches!(route.access, Access::Key(_));
+        if keyed && route.path.starts_with("/api/") {
+            expected.insert("apiKey");
+        }
+        assert_eq!(names, expected, "{id}");
+
+        let braces = route.path.matches('{').count();
+        let in_path = operation["parameters"].as_array().unwrap().iter();
+        assert_eq!(
+            in_path
+                .filter(|p| p["in"] == "path" && p["required"] == true)
+                .count(),
+            braces,
+            "{id}"
+        );
+        assert_eq!(
+            operation["requestBody"].is_null(),
+            route.body == RequestBody::None,
+            "{id}"
+        );
+        assert_eq!(
+            operation["security"].as_array().unwrap().len(),
+            if keyed { 3 } else { 0 },
+            "{id}"
+        );
+
+        let responses = operation["responses"].as_object().unwrap();
+        let success = if route.answer == Answer::IssuedKey {
+            "201"
+        } else {
+            "200"
+        };
+        assert!(responses.contains_key(success), "{id}");
+        for code in route.problems {
+            let status = code.status().to_string();
+            let codes = &responses[&status]["content"]["application/problem+json"]["schema"]["allOf"]
+                [1]["properties"]["code"]["enum"];
+            assert!(
+                codes.as_array().unwrap().iter().any(|c| c == code.as_str()),
+                "{id} {status}"
+            );
+        }
+        assert_eq!(responses.contains_key("401"), keyed, "{id}");
+        assert_eq!(
+            responses.contains_key("413"),
+            route.body != RequestBody::None,
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn records_have_every_field_with_its_bounds() {
+    let document = document(&Config::default());
+    let schemas = &document["components"]["schemas"];
+    for (stream, name) in Stream::ALL.into_iter().zip([
+        "StatsRecord",
+        "ActivityRecord",
+        "StartupMetricsRecord",
+        "ProcessReport",
+    ]) {
+        let properties = schemas[name]["properties"].as_object().unwrap();
+        let specs = stream.empty_record();
+        let specs = specs.fields().specs();
+        assert_eq!(properties.len(), specs.len(), "{name}");
+        for spec in specs {
+            let property = &properties[spec.name];
+            assert_eq!(
+                property["maxLength"].as_u64(),
+                spec.length_max.map(|max| max as u64)
+            );
+            let nullable = property["type"]
+                .as_array()
+                .is_some_and(|types| types.contains(&"null".into()));
+            assert_eq!(nullable, spec.nullable, "{name}.{}", spec.name);
+        }
+    }
+    let details = schemas["WorkSpaceDetails"]["properties"]
+        .as_object()
+        .unwrap();
+    assert!(
+        Workspace::FIELDS
+            .iter()
+            .all(|name| details.contains_key(*name))
+    );
+    let limit =
+        &document["paths"]["/api/Information/GetAllWorkSpaces"]["get"]["parameters"][1]["schema"];
+    assert_eq!(limit["minimum"], 1);
+    assert_eq!(limit["maximum"], 500);
+    assert_eq!(limit["default"], 50);
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    fn walk(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::String(target)) = members.get("$ref") {
+                    found.insert(target.clone());
+                }
+                members.values().for_each(|member| walk(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let document = document(&Config::default());
+    let mut found = BTreeSet::new();
+    walk(&document, &mut found);
+    for target in &found {
+        let name = target.strip_prefix("#/components/schemas/").unwrap();
+        assert!(
+            document["components"]["schemas"][name].is_object(),
+            "{target}"
+        );
+    }
+    for name in document["components"]["schemas"]
+        .as_object()
+        .unwrap()
+        .keys()
+    {
+        let used = found.contains(&format!("#/components/schemas/{name}"));
+        assert!(used, "{name} is used nowhere");
+    }
+}
+
+#[test]
+fn telemetry_needs_a_key_where_the_configuration_says_so() {
+    let mut config = Config::default();
+    config.require_ingest_key = true;
+    let document = document(&config);
+    let post = &document["paths"]["/api/Stats/Post"]["post"];
+    assert_eq!(post["security"].as_array().unwrap().len(), 3);
+    assert!(post["responses"]["401"].is_object());
+}

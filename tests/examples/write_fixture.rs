@@ -1,0 +1,96 @@
+//! Writes the fixture of the current format: `cargo run -p deskfleet-tests --example write_fixture -- PATH`.
+//!
+//! Run it once for a format version, before its first release; afterwards the file is never written again.
+
+use deskfleet::{
+    Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, ManualClock, NewKey, ProcessItem, ProcessReport,
+    Record, Scope, StartupRecord, StatsRecord, Timestamp, Workspace,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: write_fixture PATH")?;
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse()?);
+    let engine = Engine::builder()
+        .clock(clock.clone())
+        .seed(1)
+        .config(Config::default())
+        .open(&path)?;
+    fill(&engine, &clock)?;
+    engine.compact()?;
+    engine.close()?;
+    Ok(())
+}
+
+/// One of everything the format can hold: a hold, a running action, a finished one, keys, filed and queued telemetry.
+fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
+    for number in 1..=3 {
+        engine.put_workspace(Workspace {
+            id: format!("ws-{number}"),
+            computer_name: Some(format!("PC-{number}")),
+            username: Some(format!("CORP\\user{number}")),
+            running_mode: Some("AUTO_STOP".into()),
+            compute_type_name: Some("STANDARD".into()),
+            state: Some("AVAILABLE".into()),
+            ..Workspace::default()
+        })?;
+    }
+    engine.place_hold("ws-3", "Doe v. Corp", Some("discovery"))?;
+    let key = engine.issue_key(NewKey {
+        name: "service-desk".into(),
+        scopes: [Scope::Read, Scope::Act].into_iter().collect(),
+        expires: Some(Timestamp::MAX),
+    })?;
+    engine.revoke_key(key.info.id)?;
+    engine.act(ActionRequest::new(Action::Reboot, "ws-1"))?;
+    clock.advance_seconds(120);
+    engine.maintain()?;
+    engine.act(ActionRequest {
+        compute_type: Some("POWER".into()),
+        ..ActionRequest::new(Action::ChangeComputeType, "ws-2")
+    })?;
+    for minute in 0..3 {
+        records(engine, clock.now())?;
+        clock.advance_seconds(60);
+        if minute == 1 {
+            engine.file_pending()?;
+        }
+    }
+    Ok(())
+}
+
+fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {
+    engine.record(Record::Stats(Box::new(StatsRecord {
+        id: Some(7),
+        username: "user1".into(),
+        instance_id: "ws-1".into(),
+        update_time: Some(now),
+        physical_memory: Some(8_589_934_592),
+        disk_reads: Some(12.5),
+        uptime: 3600.25.into(),
+        ..StatsRecord::default()
+    })))?;
+    engine.record(Record::Activity(Box::new(ActivityRecord {
+        username: "user1".into(),
+        instance_id: "ws-1".into(),
+        activity: "Logon".into(),
+        activity_time: Some(now),
+        ..ActivityRecord::default()
+    })))?;
+    engine.record(Record::Startup(Box::new(StartupRecord {
+        username: "user1".into(),
+        instance_id: "ws-1".into(),
+        total_ms: Some(31_000),
+        ..StartupRecord::default()
+    })))?;
+    engine.record(Record::Processes(Box::new(ProcessReport {
+        instance_id: "ws-1".into(),
+        created_date: Some(now),
+        processes: Some(vec![ProcessItem {
+            process_name: Some("excel.exe".into()),
+            processor_usage: Some(2.5),
+            process_count: Some(2),
+            ..ProcessItem::default()
+        }]),
+        ..ProcessReport::default()
+    })))
+}

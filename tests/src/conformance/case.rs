@@ -1,0 +1,326 @@
+//! How a conformance case is written down: data that any transport can run.
+//!
+//! A case is one row of a document with one concrete example: what is in the fleet, what is asked, what must come back.
+//! Texts may hold `«name»`. In what is sent it stands for a text known by that name: the keys `admin`, `read`, `act` and
+//! `ingest`, or whatever an earlier answer was seen to hold at that place. In what is expected it stands for any value;
+//! the first sight of a name fixes it, `«_»` is never fixed.
+
+use deskfleet::{Config, Record, Scope, Timestamp, Workspace};
+
+/// The moment at which every case begins.
+pub const NOW: &str = "2026-11-20T12:00:00Z";
+/// The trace every request carries, unless it brings its own.
+pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+
+/// One example of one row.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The row of the document, one of [`ROWS`](super::documents::ROWS).
+    pub row: &'static str,
+    /// What the example shows.
+    pub name: String,
+    /// What the host decides differently from the default.
+    pub config: fn(&mut Config),
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+    /// Whether it is so large that one transport is enough.
+    pub heavy: bool,
+}
+
+/// One thing that happens in a case.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// The host puts a workspace in.
+    Put(Box<Workspace>),
+    /// The host places a hold.
+    Hold(String),
+    /// The host records telemetry.
+    Record(Record),
+    /// The host issues a key; its secret is known by its name from here on.
+    Key(String, Vec<Scope>, Option<Timestamp>),
+    /// The clock moves by seconds.
+    Clock(i64),
+    /// The clock is set.
+    At(Timestamp),
+    /// Queued telemetry is filed.
+    File,
+    /// Whatever is due is done.
+    Maintain,
+    /// The medium says how much is free.
+    Free(u64),
+    /// The medium stops taking writes, or takes them again.
+    Broken(bool),
+    /// A request.
+    Call(Box<Call>),
+}
+
+/// One request and the answer it must get.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Method, as sent.
+    pub method: String,
+    /// Name of the key that goes along.
+    pub key: Option<String>,
+    /// Path and query, as sent.
+    pub target: String,
+    /// Headers sent beside the trace.
+    pub headers: Vec<(String, String)>,
+    /// Body sent.
+    pub body: Vec<u8>,
+    /// The answer.
+    pub expect: Expect,
+}
+
+/// The answer a request must get.
+#[derive(Debug, Clone, Default)]
+pub struct Expect {
+    /// Status.
+    pub status: u16,
+    /// Headers that must be there with this value, or that must not be there.
+    pub headers: Vec<(String, Option<String>)>,
+    /// Body.
+    pub body: Body,
+}
+
+/// A body that must come back.
+#[derive(Debug, Clone, Default)]
+pub enum Body {
+    /// Not a byte.
+    #[default]
+    Empty,
+    /// Exactly this text.
+    Text(String),
+    /// The same JSON value; members in any order, numbers by value.
+    Json(String),
+    /// A problem with this code, and these fields in `errors`.
+    Problem(&'static str, Vec<(String, Message)>),
+    /// Whatever it is, it is looked at elsewhere.
+    Any,
+}
+
+/// A message in the `errors` of a problem.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// The documented text.
+    Exact(String),
+    /// No documented text, but these words are in it.
+    Holding(Vec<String>),
+}
+
+impl Case {
+    /// A case of a row.
+    pub fn new(row: &'static str, name: impl Into<String>) -> Self {
+        Self {
+            row,
+            name: name.into(),
+            config: |_| {},
+            steps: Vec::new(),
+            heavy: false,
+        }
+    }
+
+    /// Runs over one transport only.
+    #[must_use]
+    pub fn heavy(mut self) -> Self {
+        self.heavy = true;
+        self
+    }
+
+    /// The host decides something differently.
+    #[must_use]
+    pub fn config(mut self, config: fn(&mut Config)) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Appends a step.
+    #[must_use]
+    pub fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// Appends [`Step::Put`].
+    #[must_use]
+    pub fn put(self, workspace: Workspace) -> Self {
+        self.step(Step::Put(Box::new(workspace)))
+    }
+
+    /// Appends a [`Step::Put`] for each.
+    #[must_use]
+    pub fn puts(self, workspaces: impl IntoIterator<Item = Workspace>) -> Self {
+        workspaces.into_iter().fold(self, Self::put)
+    }
+
+    /// Appends [`Step::Hold`].
+    #[must_use]
+    pub fn hold(self, id: &str) -> Self {
+        self.step(Step::Hold(id.to_owned()))
+    }
+
+    /// Appends [`Step::Record`].
+    #[must_use]
+    pub fn record(self, record: Record) -> Self {
+        self.step(Step::Record(record))
+    }
+
+    /// Appends [`Step::Key`].
+    #[must_use]
+    pub fn key(self, name: &str, scopes: &[Scope], expires: Option<&str>) -> Self {
+        let expires = expires.map(|time| time.parse().expect("a date-time"));
+        self.step(Step::Key(name.to_owned(), scopes.to_vec(), expires))
+    }
+
+    /// Appends [`Step::Clock`].
+    #[must_use]
+    pub fn clock(self, seconds: i64) -> Self {
+        self.step(Step::Clock(seconds))
+    }
+
+    /// Appends [`Step::At`].
+    #[must_use]
+    pub fn at(self, time: &str) -> Self {
+        self.step(Step::At(time.parse().expect("a date-time")))
+    }
+
+    /// Appends [`Step::File`].
+    #[must_use]
+    pub fn file(self) -> Self {
+        self.step(Step::File)
+    }
+
+    /// Appends [`Step::Maintain`].
+    #[must_use]
+    pub fn maintain(self) -> Self {
+        self.step(Step::Maintain)
+    }
+
+    /// Appends [`Step::Call`].
+    #[must_use]
+    pub fn call(self, call: Call) -> Self {
+        self.step(Step::Call(Box::new(call)))
+    }
+}
+
+/// A request from its line: method, key name or `-`, target. It must be answered 200 with no content until said otherwise.
+pub fn call(line: &str) -> Call {
+    let mut words = line.splitn(3, ' ');
+    let mut word = || words.next().expect("method, key, target").to_owned();
+    let (method, key, target) = (word(), word(), word());
+    Call {
+        method,
+        key: Some(key).filter(|key| key != "-"),
+        target,
+        headers: Vec::new(),
+        body: Vec::new(),
+        expect: Expect {
+            status: 200,
+            ..Expect::default()
+        },
+    }
+}
+
+impl Call {
+    /// Sends a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends a body, with a content type unless it is empty.
+    #[must_use]
+    pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        if content_type.is_empty() {
+            return self;
+        }
+        self.header("content-type", content_type)
+    }
+
+    /// Sends a JSON body.
+    #[must_use]
+    pub fn json(self, body: impl Into<Vec<u8>>) -> Self {
+        self.body("application/json", body)
+    }
+
+    /// Must be answered with this status and no body.
+    #[must_use]
+    pub fn empty(mut self, status: u16) -> Self {
+        self.expect.status = status;
+        self.expect.body = Body::Empty;
+        self
+    }
+
+    /// Must be answered 200 with exactly this text.
+    #[must_use]
+    pub fn gives(mut self, text: impl Into<String>) -> Self {
+        self.expect.body = Body::Text(text.into());
+        self
+    }
+
+    /// Must be answered 200 with this JSON value.
+    #[must_use]
+    pub fn gives_json(mut self, json: impl Into<String>) -> Self {
+        self.expect.body = Body::Json(json.into());
+        self
+    }
+
+    /// Must be answered 200; another call looks at the effect.
+    #[must_use]
+    pub fn gives_any(mut self) -> Self {
+        self.expect.body = Body::Any;
+        self
+    }
+
+    /// Must be answered with this status instead of 200.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.expect.status = status;
+        self
+    }
+
+    /// Must be answered with this header.
+    #[must_use]
+    pub fn answers(mut self, name: &str, value: &str) -> Self {
+        let header = (name.to_owned(), Some(value.to_owned()));
+        self.expect.headers.push(header);
+        self
+    }
+
+    /// Must be answered without this header.
+    #[must_use]
+    pub fn lacks(mut self, name: &str) -> Self {
+        self.expect.headers.push((name.to_owned(), None));
+        self
+    }
+
+    /// Must be refused with this code.
+    #[must_use]
+    pub fn refused(mut self, code: &'static str) -> Self {
+        self.expect.status = super::documents::problem(code).status;
+        self.expect.body = Body::Problem(code, Vec::new());
+        self
+    }
+
+    /// The refusal must name this field with this message.
+    #[must_use]
+    pub fn error(self, field: &str, message: impl Into<String>) -> Self {
+        self.with_error(field, Message::Exact(message.into()))
+    }
+
+    /// The refusal must name this field with a message that holds these words.
+    #[must_use]
+    pub fn error_holding(self, field: &str, words: &[&str]) -> Self {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        self.with_error(field, Message::Holding(words))
+    }
+
+    fn with_error(mut self, field: &str, message: Message) -> Self {
+        let Body::Problem(_, errors) = &mut self.expect.body else {
+            panic!("only a refusal has errors");
+        };
+        errors.push((field.to_owned(), message));
+        self
+    }
+}

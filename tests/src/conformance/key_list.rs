@@ -1,0 +1,134 @@
+//! The keys endpoints of the operator surface.
+
+use super::case::{Call, Case, call};
+
+/// Every case of this area.
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        issued_and_listed(),
+        issue_bodies(),
+        issue_lengths(),
+        revoke_twice(),
+    ]
+}
+
+/// The list after a key was issued: in the order of the ids, without secrets.
+fn issued_and_listed() -> Case {
+    let member = |id: &str, name: &str, scopes: &str, created: &str, expires: &str| {
+        format!(
+            r#""id":{id},"name":"{name}","scopes":[{scopes}],"created":"{created}","expires":{expires},"lastUsed":«_»,"revoked":null"#
+        )
+    };
+    let fixed = [
+        ("operator-desk", "admin"),
+        ("reader", "read"),
+        ("service-desk", "act"),
+        ("agents", "ingest"),
+    ]
+    .map(|(name, scope)| {
+        format!(
+            "{{{}}}",
+            member("«_»", name, &format!("{scope:?}"), super::case::NOW, "null")
+        )
+    });
+    let night = member(
+        "«id»",
+        "night",
+        r#""read","act""#,
+        "2026-11-20T12:00:30Z",
+        r#""2026-12-01T00:00:00Z""#,
+    );
+    Case::new("7 keys", "issued, used, listed")
+        .clock(30)
+        .call(
+            call("POST admin /operator/keys")
+                .json(r#"{"name":"night","scopes":["act","read"],"expires":"2026-12-01"}"#)
+                .with_status(201)
+                .gives(format!(
+                    r#"{{{},"key":"«night»"}}"#,
+                    night.replace("«_»", "null")
+                )),
+        )
+        .call(call("GET - /api/Information/Get24HourActivity?apiKey=«night»").gives("[]"))
+        .call(
+            call("POST - /api/Actions/RebootWorkSpace?apiKey=«night»").refused("WorkSpaceNotFound"),
+        )
+        .call(call("GET - /operator/keys?apiKey=«night»").refused("InsufficientScope"))
+        .call(
+            call("GET admin /operator/keys")
+                .gives(format!(r#"{{"keys":[{},{{{night}}}]}}"#, fixed.join(","))),
+        )
+        .call(call("DELETE admin /operator/keys/«id»"))
+        .call(call("GET admin /operator/keys").gives(format!(
+            r#"{{"keys":[{},{{{}}}]}}"#,
+            fixed.join(","),
+            night.replace(r#""revoked":null"#, r#""revoked":"2026-11-20T12:00:30Z""#)
+        )))
+}
+
+fn issue(body: &str) -> Call {
+    call("POST admin /operator/keys").json(body)
+}
+
+fn issue_bodies() -> Case {
+    let mut case = Case::new("7 keys", "bodies");
+    for bad in [
+        "",
+        "{}",
+        "[]",
+        "null",
+        "{",
+        r#"{"name":"n"}"#,
+        r#"{"scopes":["read"]}"#,
+        r#"{"name":"n","scopes":[]}"#,
+        r#"{"name":"n","scopes":["write"]}"#,
+        r#"{"name":"n","scopes":"read"}"#,
+        r#"{"name":"n","scopes":[1]}"#,
+        r#"{"name":"n","scopes":null}"#,
+        r#"{"name":null,"scopes":["read"]}"#,
+        r#"{"name":"","scopes":["read"]}"#,
+        r#"{"name":5,"scopes":["read"]}"#,
+        r#"{"name":"n","scopes":["read"],"expires":"never"}"#,
+        r#"{"name":"n","scopes":["read"],"expires":5}"#,
+        r#"{"name":"n","Name":"n","scopes":["read"]}"#,
+    ] {
+        case = case.call(issue(bad).refused("InvalidBody"));
+    }
+    for content_type in ["", "text/plain", "application/x-ndjson"] {
+        let typed = call("POST admin /operator/keys")
+            .body(content_type, r#"{"name":"n","scopes":["read"]}"#);
+        case = case.call(typed.refused("UnsupportedMediaType"));
+    }
+    for good in [
+        r#"{"name":"n","scopes":["read"]}"#,
+        r#"{"name":"n","scopes":["read"],"expires":null}"#,
+        r#"{"Name":"n","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
+    ] {
+        case = case.call(issue(good).with_status(201).gives_any());
+    }
+    case
+}
+
+fn issue_lengths() -> Case {
+    let named = |length: usize| {
+        issue(&format!(
+            r#"{{"name":"{}","scopes":["read"]}}"#,
+            "é".repeat(length)
+        ))
+    };
+    Case::new("7 keys", "a name of 256 code points, not one more")
+        .call(named(256).with_status(201).gives_any())
+        .call(named(257).refused("InvalidBody"))
+}
+
+fn revoke_twice() -> Case {
+    let case = Case::new("7 keys", "revoked twice, unknown")
+        .call(call("DELETE admin /operator/keys/«read id»"))
+        .clock(60)
+        .call(call("DELETE admin /operator/keys/«read id»"));
+    ["999999", "0", "x", "-1", "99999999999999999999999"]
+        .into_iter()
+        .fold(case, |case, id| {
+            case.call(call(&format!("DELETE admin /operator/keys/{id}")).refused("NotFound"))
+        })
+}

@@ -1,0 +1,72 @@
+//! The conformance suite: the documents, row by row, as cases that run over any [`Transport`](crate::transport::Transport).
+
+mod audit;
+mod bodies;
+pub mod case;
+mod compute_types;
+mod day;
+pub mod documents;
+mod endings;
+mod fields;
+pub mod fixtures;
+mod holds;
+mod key_list;
+mod keys;
+mod lifecycle;
+mod matching;
+mod methods;
+mod negotiation;
+mod operator;
+mod paging;
+mod problems;
+mod queue;
+mod requests;
+mod retention;
+mod rules;
+pub mod runner;
+mod stops;
+mod telemetry;
+mod users;
+
+use case::Case;
+
+/// An area: its name, and what makes its cases.
+pub type Area = (&'static str, fn() -> Vec<Case>);
+
+/// The areas, each with its cases.
+pub const AREAS: [Area; 22] = [
+    ("audit", audit::cases),
+    ("bodies", bodies::cases),
+    ("compute_types", compute_types::cases),
+    ("day", day::cases),
+    ("endings", endings::cases),
+    ("fields", fields::cases),
+    ("holds", holds::cases),
+    ("key_list", key_list::cases),
+    ("keys", keys::cases),
+    ("lifecycle", lifecycle::cases),
+    ("methods", methods::cases),
+    ("negotiation", negotiation::cases),
+    ("operator", operator::cases),
+    ("paging", paging::cases),
+    ("problems", problems::cases),
+    ("queue", queue::cases),
+    ("requests", requests::cases),
+    ("retention", retention::cases),
+    ("rules", rules::cases),
+    ("stops", stops::cases),
+    ("telemetry", telemetry::cases),
+    ("users", users::cases),
+];
+
+/// The cases of one area.
+pub fn area(name: &str) -> Vec<Case> {
+    let found = AREAS.iter().find(|(area, _)| *area == name);
+    let (_, cases) = found.expect("an area of the suite");
+    cases()
+}
+
+/// Every case.
+pub fn cases() -> Vec<Case> {
+    AREAS.iter().flat_map(|(_, cases)| cases()).collect()
+}

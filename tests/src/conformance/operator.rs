@@ -1,0 +1,380 @@
+//! The operator surface: workspaces, one and many; filters.
+
+use deskfleet::Workspace;
+
+use super::case::{Call, Case, call};
+use super::fixtures::{desk, details, fleet, full, page, workspace};
+
+/// Every case of this area.
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        put_and_get(),
+        put_ids(),
+        put_bodies(),
+        put_lengths(),
+        put_types(),
+    ];
+    cases.extend([filters(), filtered_paging(), substring()]);
+    cases.extend([
+        bulk_lines(),
+        bulk_array(),
+        bulk_replaces(),
+        bulk_first_byte(),
+        bulk_errors(),
+        bulk_bad(),
+    ]);
+    cases
+}
+
+fn view(workspace: &Workspace) -> String {
+    format!(
+        r#"{{"workSpace":{},"transition":null,"litigationHold":null}}"#,
+        details(workspace)
+    )
+}
+
+fn put(id: &str, body: impl Into<Vec<u8>>) -> Call {
+    call(&format!("PUT admin /operator/workspaces/{id}")).json(body)
+}
+
+fn get(id: &str) -> Call {
+    call(&format!("GET admin /operator/workspaces/{id}"))
+}
+
+fn all(workspaces: &[Workspace]) -> Call {
+    call("GET read /api/Information/GetAllWorkSpaces").gives(page(workspaces, ""))
+}
+
+fn put_and_get() -> Case {
+    let bare = Workspace {
+        id: "ws-1".to_owned(),
+        ..Workspace::default()
+    };
+    Case::new("7 one workspace", "created, read, replaced")
+        .call(get("ws-1").refused("WorkSpaceNotFound"))
+        .call(put("ws-1", details(&full("ws-1"))).gives(view(&full("ws-1"))))
+        .call(get("ws-1").gives(view(&full("ws-1"))))
+        .call(put("ws-1", r#"{"state":"stopped","runningMode":"always_on","computeTypeName":"graphics_g4dn","protocol":"pcoip","unknown":1}"#).gives(
+            view(&Workspace {
+                state: Some("STOPPED".to_owned()),
+                running_mode: Some("ALWAYS_ON".to_owned()),
+                compute_type_name: Some("GRAPHICS_G4DN".to_owned()),
+                protocol: Some("PCOIP".to_owned()),
+                ..bare.clone()
+            }),
+        ))
+        .call(put("ws-1", "{}").gives(view(&bare)))
+        .call(get("ws-1").gives(view(&bare)))
+        .call(all(std::slice::from_ref(&bare)))
+}
+
+/// The id in the body is absent or the one of the path.
+fn put_ids() -> Case {
+    let same = Workspace {
+        id: "Ws 1/é".to_owned(),
+        ..Workspace::default()
+    };
+    let case = Case::new("7 one workspace", "ids")
+        .call(put("ws-1", r#"{"workSpId":"ws-1"}"#).gives_any())
+        .call(put("ws-1", r#"{"WORKSPID":"ws-1"}"#).gives_any())
+        .call(put("Ws%201%2F%C3%A9", r#"{"workSpId":"Ws 1/é"}"#).gives(view(&same)));
+    ["ws-2", "WS-1", "", "ws-1 "]
+        .into_iter()
+        .fold(case, |case, id| {
+            case.call(put("ws-1", format!(r#"{{"workSpId":"{id}"}}"#)).refused("InvalidBody"))
+        })
+        .call(put("ws-1", r#"{"workSpId":5}"#).refused("InvalidBody"))
+}
+
+fn put_bodies() -> Case {
+    let mut case = Case::new("7 one workspace", "bodies");
+    for bad in [
+        "",
+        "[]",
+        "null",
+        "{",
+        r#"{"state":5}"#,
+        r#"{"region":["x"]}"#,
+        r#"{"state":"A","State":"B"}"#,
+        r#"{"x":1,"x":2}"#,
+    ] {
+        case = case.call(put("ws-1", bad).refused("InvalidBody"));
+    }
+    for field in Workspace::FIELDS.iter().skip(1) {
+        case = case
+            .call(put("ws-2", format!(r#"{{"{field}":null}}"#)).gives_any())
+            .call(
+                put("ws-2", format!(r#"{{"{field}":true}}"#))
+                    .refused("InvalidBody")
+                    .error_holding(&format!("$.{field}"), &["line 1"]),
+            );
+    }
+    for content_type in [
+        "",
+        "text/plain",
+        "application/x-ndjson",
+        "application/json; charset=utf-16",
+    ] {
+        let typed = call("PUT admin /operator/workspaces/ws-1").body(content_type, "{}");
+        case = case.call(typed.refused("UnsupportedMediaType"));
+    }
+    case.call(get("ws-1").refused("WorkSpaceNotFound"))
+}
+
+/// 64 code points of id, 256 of anything else; no control characters in an id.
+fn put_lengths() -> Case {
+    let escaped = |letters: usize| "%F0%9F%96%A5".repeat(letters);
+    let mut case = Case::new("7 one workspace", "lengths")
+        .call(put(&escaped(64), "{}").gives_any())
+        .call(put(&escaped(65), "{}").gives_any().with_status(400))
+        .call(put("ws%00", "{}").gives_any().with_status(400))
+        .call(put("ws%0A1", "{}").gives_any().with_status(400))
+        .call(put("ws%7F", "{}").gives_any().with_status(400));
+    for field in Workspace::FIELDS.iter().skip(1) {
+        let body = |letters: usize| format!(r#"{{"{field}":"{}"}}"#, "🖥".repeat(letters));
+        case = case.call(put("ws-1", body(256)).gives_any()).call(
+            put("ws-1", body(257))
+                .refused("InvalidBody")
+                .error_holding(&format!("$.{field}"), &[]),
+        );
+    }
+    case
+}
+
+/// Known values are upper case; what is unknown is kept as given.
+fn put_types() -> Case {
+    let odd = Workspace {
+        state: Some("Hibernating".to_owned()),
+        running_mode: Some("Sometimes".to_owned()),
+        compute_type_name: Some("Huge".to_owned()),
+        protocol: Some("Rdp".to_owned()),
+        ..Workspace {
+            id: "ws-1".to_owned(),
+            ..Workspace::default()
+        }
+    };
+    let mut case =
+        Case::new("4 values", "put in").call(put("ws-1", details(&odd)).gives(view(&odd)));
+    for state in [
+        "PENDING",
+        "AVAILABLE",
+        "IMPAIRED",
+        "UNHEALTHY",
+        "REBOOTING",
+        "STARTING",
+        "REBUILDING",
+        "RESTORING",
+        "MAINTENANCE",
+        "ADMIN_MAINTENANCE",
+        "TERMINATING",
+        "TERMINATED",
+        "SUSPENDED",
+        "UPDATING",
+        "STOPPING",
+        "STOPPED",
+        "ERROR",
+    ] {
+        let known = Workspace {
+            id: "ws-2".to_owned(),
+            state: Some(state.to_owned()),
+            ..Workspace::default()
+        };
+        case = case.call(
+            put("ws-2", format!(r#"{{"state":"{}"}}"#, state.to_lowercase())).gives(view(&known)),
+        );
+    }
+    case
+}
+
+fn various() -> [Workspace; 4] {
+    let text = |value: &str| Some(value.to_owned());
+    [
+        full("ws-1"),
+        Workspace {
+            username: text("CORP\\JDoe"),
+            region: text("us-east-1"),
+            state: text("STOPPED"),
+            ..full("ws-2")
+        },
+        Workspace {
+            username: text("asmith"),
+            running_mode: text("ALWAYS_ON"),
+            compute_type_name: text("POWER"),
+            ..full("ws-3")
+        },
+        Workspace {
+            id: "ws-4".to_owned(),
+            ..Workspace::default()
+        },
+    ]
+}
+
+/// Equality without case on the value as it stands now; the user in the same spellings as everywhere.
+#[rustfmt::skip]
+fn filters() -> Case {
+    let all = various();
+    let mut case = Case::new("7 list", "filters").puts(all.clone());
+    for (query, found) in [
+        ("", &[0, 1, 2, 3][..]), ("?state=AVAILABLE", &[0, 2]), ("?state=stopped", &[1]), ("?STATE=Stopped", &[1]),
+        ("?username=jdoe", &[0, 1]), ("?username=X%5CJDOE", &[0, 1]), ("?username=jdoe@corp", &[0, 1]), ("?username=asmith", &[2]),
+        ("?region=EU-central-1", &[0, 2]), ("?region=eu", &[]), ("?directoryId=D-9067012345", &[0, 1, 2]),
+        ("?runningMode=always_on", &[2]), ("?computeTypeName=power", &[2]), ("?computeTypeName=standard&state=available", &[0]),
+        ("?username=jdoe&region=us-east-1", &[1]), ("?username=asmith&region=us-east-1", &[]), ("?state=REBOOTING", &[]),
+    ] {
+        let found: Vec<_> = found.iter().map(|index| all[*index].clone()).collect();
+        case = case.call(call(&format!("GET admin /operator/workspaces{query}")).gives(page(&found, "")));
+    }
+    let rebooting = Workspace { state: Some("REBOOTING".to_owned()), ..all[0].clone() };
+    case.call(call("POST act /api/Actions/RebootWorkSpace?workSpaceId=ws-1"))
+        .call(call("GET admin /operator/workspaces?state=rebooting").gives(page(&[rebooting], "")))
+        .call(call("GET admin /operator/workspaces?state=available").gives(page(&all[2..3], "")))
+        .clock(120)
+        .call(call("GET admin /operator/workspaces?state=rebooting").gives(page(&[], "")))
+        .call(call("GET admin /operator/workspaces?state=available").gives(page(&[all[0].clone(), all[2].clone()], "")))
+}
+
+fn filtered_paging() -> Case {
+    let mut workspaces: Vec<_> = fleet(6).collect();
+    for odd in workspaces.iter_mut().step_by(2) {
+        odd.state = Some("STOPPED".to_owned());
+    }
+    let stopped: Vec<_> = workspaces.iter().step_by(2).cloned().collect();
+    let list = |query: &str| {
+        call(&format!(
+            "GET admin /operator/workspaces?state=stopped{query}"
+        ))
+    };
+    let bad = |query: &str| list(query).refused("InvalidParameter");
+    Case::new("7 list", "pages of a filtered list")
+        .puts(workspaces)
+        .call(list("&limit=2").gives(page(&stopped[..2], "«t»")))
+        .call(list("&limit=2&nextToken=«t»").gives(page(&stopped[2..], "")))
+        .call(list("&limit=3").gives(page(&stopped, "")))
+        .call(bad("&limit=0").error("limit", "The field limit must be between 1 and 500."))
+        .call(bad("&limit=501").error("limit", "The field limit must be between 1 and 500."))
+        .call(bad("&limit=x").error("limit", "The value 'x' is not valid."))
+        .call(bad("&nextToken=x").error("nextToken", "The value is not a token of this endpoint."))
+}
+
+/// `q` looks into workSpId, computerName and username, without case.
+#[rustfmt::skip]
+fn substring() -> Case {
+    let workspaces = [desk("ws-abc", "AVAILABLE", "jdoe"), desk("ws-xyz", "AVAILABLE", "CORP\\ABCott"), workspace("ws-plain")];
+    let mut case = Case::new("7 list", "q").puts(workspaces.clone());
+    for (q, found) in [("abc", &[0, 2][..]), ("ABC", &[0, 2]), ("pc-ws", &[0, 2]), ("WS-XYZ", &[2]), ("corp%5C", &[2]), ("doe", &[0]), ("plain", &[1]), ("available", &[]), ("nothing", &[])] {
+        let sorted = [&workspaces[0], &workspaces[2], &workspaces[1]];
+        let found: Vec<_> = found.iter().map(|index| sorted[*index].clone()).collect();
+        case = case.call(call(&format!("GET admin /operator/workspaces?q={q}")).gives(page(&found, "")));
+    }
+    case
+}
+
+fn bulk(content_type: &str, body: impl Into<Vec<u8>>) -> Call {
+    call("POST admin /operator/workspaces").body(content_type, body)
+}
+
+fn bulk_lines() -> Case {
+    let lines = format!(
+        "{}\n\n{}\r\n{}",
+        details(&full("ws-1")),
+        details(&workspace("ws-2")),
+        details(&workspace("ws-3"))
+    );
+    let mut case = Case::new("7 bulk upsert", "NDJSON by its content types");
+    for content_type in [
+        "application/x-ndjson",
+        "application/ndjson",
+        "application/jsonl",
+        "application/x-ndjson; charset=utf-8",
+    ] {
+        case = case
+            .call(bulk(content_type, &*lines).gives(r#"{"upserted":3,"rejected":0,"errors":[]}"#));
+    }
+    case.call(all(&[full("ws-1"), workspace("ws-2"), workspace("ws-3")]))
+}
+
+fn bulk_array() -> Case {
+    let array = format!(
+        "[{},\n{}]",
+        details(&full("ws-1")),
+        details(&workspace("ws-2"))
+    );
+    Case::new("7 bulk upsert", "a JSON array")
+        .call(bulk("application/json", array).gives(r#"{"upserted":2,"rejected":0,"errors":[]}"#))
+        .call(bulk("application/json", "[]").gives(r#"{"upserted":0,"rejected":0,"errors":[]}"#))
+        .call(all(&[full("ws-1"), workspace("ws-2")]))
+}
+
+fn bulk_replaces() -> Case {
+    let many: Vec<_> = fleet(1204).collect();
+    let lines = many.iter().map(details).collect::<Vec<_>>().join("\n");
+    Case::new("7 bulk upsert", "more than 1000, some there before")
+        .put(full("ws-0001"))
+        .call(
+            bulk("application/x-ndjson", lines)
+                .gives(r#"{"upserted":1204,"rejected":0,"errors":[]}"#),
+        )
+        .call(
+            call("GET read /api/Information/GetAllWorkSpaces?limit=500")
+                .gives(page(&many[..500], "«t»")),
+        )
+        .call(
+            call("GET read /api/Information/GetAllWorkSpaces?limit=500&nextToken=«t»")
+                .gives(page(&many[500..1000], "«u»")),
+        )
+        .call(
+            call("GET read /api/Information/GetAllWorkSpaces?limit=500&nextToken=«u»")
+                .gives(page(&many[1000..], "")),
+        )
+}
+
+/// Without a type that says which, the first byte does.
+fn bulk_first_byte() -> Case {
+    let one = details(&workspace("ws-1"));
+    let done = r#"{"upserted":1,"rejected":0,"errors":[]}"#;
+    Case::new("7 bulk upsert", "told apart by the first byte")
+        .call(bulk("", format!("[{one}]")).gives(done))
+        .call(bulk("", &*one).gives(done))
+        .call(bulk("text/plain", format!("[{one}]")).gives(done))
+        .call(bulk("application/octet-stream", format!("{one}\n")).gives(done))
+}
+
+/// A bad line harms no other; the number of the line, of the array the number of the element.
+fn bulk_errors() -> Case {
+    let good = |id: &str| details(&workspace(id));
+    let lines = [
+        good("ws-1"),
+        "{".to_owned(),
+        r#"{"state":"AVAILABLE"}"#.to_owned(),
+        r#"{"workSpId":"ws-4","state":5}"#.to_owned(),
+        good("ws-5"),
+    ];
+    let array = format!("[{},5,{}]", good("ws-6"), good("ws-7"));
+    let errors = r#"{"upserted":2,"rejected":3,"errors":[{"line":2,"message":"«_»"},{"line":3,"message":"«_»"},{"line":4,"message":"«_»"}]}"#;
+    let many = vec!["{}"; 150].join("\n");
+    let hundred: Vec<_> = (1..=100)
+        .map(|line| format!(r#"{{"line":{line},"message":"«_»"}}"#))
+        .collect();
+    Case::new("7 bulk upsert", "errors by line")
+        .call(bulk("application/x-ndjson", lines.join("\n")).gives_json(errors))
+        .call(
+            bulk("application/json", array)
+                .gives_json(r#"{"upserted":2,"rejected":1,"errors":[{"line":2,"message":"«_»"}]}"#),
+        )
+        .call(bulk("application/x-ndjson", many).gives_json(format!(
+            r#"{{"upserted":0,"rejected":150,"errors":[{}]}}"#,
+            hundred.join(",")
+        )))
+        .call(all(&["ws-1", "ws-5", "ws-6", "ws-7"].map(workspace)))
+}
+
+/// An array that is none is refused as a whole.
+fn bulk_bad() -> Case {
+    let case = Case::new("7 bulk upsert", "an array that is none");
+    ["", "[", "{}", "[{}", "[{},]", "5", "[{}] x"]
+        .into_iter()
+        .fold(case, |case, bad| {
+            case.call(bulk("application/json", bad).refused("InvalidBody"))
+        })
+        .call(all(&[]))
+}

@@ -1,0 +1,126 @@
+//! How long telemetry and the audit are kept.
+
+use super::case::{Case, call};
+use super::fixtures::{activity, desk, processes, startup, stats};
+use super::queue::{history, queued};
+
+const DAY: i64 = 24 * 3600;
+
+/// Every case of this area.
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = retention();
+    cases.extend([audit_retention(), held_retention(), older_than_retention()]);
+    cases
+}
+
+/// The streams with their days: still there a day before, gone a month after, by whole time ranges.
+fn retention() -> Vec<Case> {
+    let time = "2026-11-20T11:00:00Z";
+    let rows = [
+        (stats("i", "jdoe", 1, time), 30),
+        (activity("i", "jdoe", "Logon", time), 90),
+        (startup("i", "jdoe", 1, time), 90),
+        (processes("i", "jdoe", time), 30),
+    ];
+    let mut cases = Vec::new();
+    for (record, days) in rows {
+        let name = record.stream().name();
+        let there = call(&format!(
+            "GET admin /operator/telemetry/{name}?instanceId=i"
+        ));
+        let there = there.gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#);
+        for filed in [true, false] {
+            let case = Case::new("6 retention", format!("{name}, filed before: {filed}"))
+                .record(record.clone());
+            let case = if filed { case.file() } else { case };
+            let case = case
+                .clock((days - 1) * DAY)
+                .maintain()
+                .call(there.clone())
+                .clock(32 * DAY)
+                .maintain()
+                .maintain();
+            cases.push(case.call(history(name, "i", "")).call(queued("0")));
+        }
+    }
+    cases
+}
+
+fn audit_retention() -> Case {
+    let rows = |count: &str| call("GET read /api/Information/GetAdminActivity").gives_json(count);
+    Case::new("6 retention", "audit: 365 days")
+        .clock(364 * DAY)
+        .maintain()
+        .call(rows(r#"["«_»","«_»","«_»","«_»"]"#))
+        .clock(32 * DAY)
+        .maintain()
+        .call(rows("[]"))
+}
+
+/// A held workspace keeps telemetry, activity and audit; released, it loses them like any other.
+fn held_retention() -> Case {
+    let time = "2026-11-20T11:00:00Z";
+    let mut case = Case::new(
+        "6 retention",
+        "a held workspace is exempt, until it is released",
+    )
+    .put(desk("ws-1", "AVAILABLE", "jdoe"))
+    .put(desk("ws-2", "AVAILABLE", "asmith"));
+    for id in ["ws-1", "ws-2"] {
+        case = case
+            .record(stats(id, "jdoe", 1, time))
+            .record(activity(id, "jdoe", "Logon", time))
+            .record(startup(id, "jdoe", 1, time))
+            .record(processes(id, "jdoe", time))
+            .call(call(&format!(
+                "POST act /api/Actions/RebootWorkSpace?workSpaceId={id}"
+            )));
+    }
+    let names = ["stats", "activity", "startup", "processes"];
+    case = case
+        .hold("ws-1")
+        .file()
+        .clock(400 * DAY)
+        .maintain()
+        .maintain();
+    for name in names {
+        let kept = call(&format!(
+            "GET admin /operator/telemetry/{name}?instanceId=ws-1"
+        ));
+        case = case
+            .call(kept.gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#))
+            .call(history(name, "ws-2", ""));
+    }
+    let audit = call("GET read /api/Information/GetAdminActivity");
+    let row = |action: &str, requester: &str| {
+        format!(
+            r#"{{"id":"«_»","activityTime":"2026-11-20T12:00:00Z","requester":"{requester}","action":"{action}","workSpaceId":"ws-1","username":"jdoe","computerName":"PC-ws-1","result":"Completed","previousState":"«_»","newState":"«_»","completedTime":"«_»","detail":"«_»","apiKeyName":"«_»"}}"#
+        )
+    };
+    let rows = [
+        row("PlaceLitigationHold", "host"),
+        row("RebootWorkSpace", "service-desk"),
+    ]
+    .join(",");
+    case = case.call(audit.gives_json(format!("[{rows}]")));
+    case = case
+        .call(call("DELETE admin /operator/workspaces/ws-1/litigation-hold").gives_any())
+        .maintain()
+        .maintain();
+    names
+        .into_iter()
+        .fold(case, |case, name| case.call(history(name, "ws-1", "")))
+}
+
+/// An agent with a dead clock battery does not lose its records to retention.
+fn older_than_retention() -> Case {
+    let kept = r#"{"id":1,"updatetime":"2001-01-01T00:00:00Z","username":"jdoe","instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;
+    Case::new("6 times", "older than retention at receipt: kept by the time of receipt")
+        .record(stats("i", "jdoe", 1, "2001-01-01T00:00:00Z"))
+        .file()
+        .clock(29 * DAY)
+        .maintain()
+        .call(history("stats", "i", kept))
+        .call(call("GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T12:00:00Z&to=2026-11-20T12:00:00.0000001Z").gives(format!(r#"{{"records":[{kept}],"nextToken":null,"hasMore":false}}"#)))
+        .call(call("GET admin /operator/telemetry/stats?instanceId=i&to=2026-11-20T12:00:00Z").gives(r#"{"records":[],"nextToken":null,"hasMore":false}"#))
+}

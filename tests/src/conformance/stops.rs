@@ -1,0 +1,164 @@
+//! What stops a request that is otherwise good: a full queue, a full or broken medium, too many requests.
+
+use super::case::{Call, Case, Step, call};
+use super::fixtures::{desk, page};
+use super::queue::queued;
+
+/// Every case of this area.
+pub(super) fn cases() -> Vec<Case> {
+    vec![full(), full_batch(), low_disk(), storage(), throttled()]
+}
+
+fn full() -> Case {
+    let post = |path: &str| call(&format!("POST - /api/Stats/{path}")).json("{}");
+    let mut case = Case::new(
+        "2 503",
+        "QueueFull: every stream; Test, counts and reads go on",
+    )
+    .config(|config| config.limits.queue_records = 2)
+    .put(desk("ws-1", "AVAILABLE", "jdoe"))
+    .call(post("Post"))
+    .call(post("PostActivity"));
+    for path in [
+        "Post",
+        "PostActivity",
+        "PostStartupMetrics",
+        "PostProcesses",
+    ] {
+        case = case.call(post(path).refused("QueueFull").answers("retry-after", "1"));
+    }
+    case.call(call("GET - /api/Stats/Test"))
+        .call(queued("2"))
+        .call(
+            call("GET read /api/Information/GetAllWorkSpaces")
+                .gives(page(&[desk("ws-1", "AVAILABLE", "jdoe")], "")),
+        )
+        .call(call(
+            "POST act /api/Actions/RebootWorkSpace?workSpaceId=ws-1",
+        ))
+        .file()
+        .call(post("PostProcesses"))
+        .call(queued("1"))
+}
+
+fn full_batch() -> Case {
+    let batch = |lines: usize| {
+        call("POST admin /operator/telemetry")
+            .body("application/x-ndjson", "{\"stats\":{}}\n".repeat(lines))
+    };
+    Case::new("6 queue", "a batch on a full queue")
+        .config(|config| config.limits.queue_records = 2)
+        .call(batch(2).gives(r#"{"accepted":2,"rejected":0,"errors":[]}"#))
+        .call(batch(1).refused("QueueFull").answers("retry-after", "1"))
+        .call(queued("2"))
+}
+
+/// Requests that write, of every area.
+fn writes() -> [Call; 6] {
+    [
+        call("POST - /api/Stats/Post").json("{}"),
+        call("POST act /api/Actions/RebootWorkSpace?workSpaceId=ws-1"),
+        call("PUT admin /operator/workspaces/ws-2")
+            .json("{}")
+            .gives_any(),
+        call("PUT admin /operator/workspaces/ws-1/litigation-hold")
+            .json(r#"{"matter":"A"}"#)
+            .gives_any(),
+        call("POST admin /operator/keys")
+            .json(r#"{"name":"n","scopes":["read"]}"#)
+            .gives_any(),
+        call("POST act /api/Information/RemoveWorkSpaceDbEntry?workSpaceId=ws-1").gives_any(),
+    ]
+}
+
+fn reads(case: Case) -> Case {
+    case.call(
+        call("GET read /api/Information/GetAllWorkSpaces")
+            .gives(page(&[desk("ws-1", "AVAILABLE", "jdoe")], "")),
+    )
+    .call(queued("0"))
+    .call(call("GET - /api/Stats/Test"))
+    .call(call("GET read /api/Information/Get24HourActivity").gives("[]"))
+}
+
+fn low_disk() -> Case {
+    let start = Case::new(
+        "2 503",
+        "LowDisk: writes stop below the least free space, reads go on",
+    )
+    .put(desk("ws-1", "AVAILABLE", "jdoe"))
+    .step(Step::Free(32 * 1024 * 1024 - 1));
+    let case = writes().into_iter().fold(start, |case, write| {
+        case.call(write.refused("LowDisk").answers("retry-after", "5"))
+    });
+    reads(case)
+        .step(Step::Free(32 * 1024 * 1024))
+        .call(writes()[0].clone())
+        .call(writes()[1].clone())
+}
+
+/// A medium that takes no writes: nothing is acknowledged, reads go on, and after the repair all is as before.
+fn storage() -> Case {
+    let start = Case::new(
+        "2 503",
+        "StorageUnavailable: a failed write is not acknowledged, reads go on",
+    )
+    .put(desk("ws-1", "AVAILABLE", "jdoe"))
+    .step(Step::Broken(true));
+    let case = writes().into_iter().fold(start, |case, write| {
+        case.call(
+            write
+                .refused("StorageUnavailable")
+                .answers("retry-after", "5"),
+        )
+    });
+    reads(reads(case).step(Step::Broken(false)))
+        .call(writes()[0].clone())
+        .call(queued("1"))
+        .call(writes()[1].clone())
+}
+
+/// A fixed window of a minute per key.
+fn throttled() -> Case {
+    let list = |key: &str| call(&format!("GET {key} /api/Information/GetAllWorkSpaces"));
+    let empty = || page(&[], "");
+    Case::new(
+        "2 429",
+        "a configured number of requests a minute for each key",
+    )
+    .config(|config| config.limits.key_requests_per_minute = Some(2))
+    .call(list("read").gives(empty()))
+    .call(call("GET read /api/Information/GetAllWorkSpaces?limit=0").refused("InvalidParameter"))
+    .call(
+        list("read")
+            .refused("Throttled")
+            .answers("retry-after", "60"),
+    )
+    .clock(15)
+    .call(
+        list("read")
+            .refused("Throttled")
+            .answers("retry-after", "45"),
+    )
+    .call(call("POST read /api/Actions/RebootWorkSpace?limit=%zz").refused("Throttled"))
+    .call(list("admin").gives(empty()))
+    .call(call("GET - /api/Information/GetAllWorkSpaces").refused("InvalidApiKey"))
+    .call(call("GET - /api/Stats/Test"))
+    .call(call("GET - /api/Stats/Test"))
+    .call(call("GET - /api/Stats/Test"))
+    .call(call("GET read /api/Nothing").refused("NotFound"))
+    .clock(44)
+    .call(
+        list("read")
+            .refused("Throttled")
+            .answers("retry-after", "1"),
+    )
+    .clock(1)
+    .call(list("read").gives(empty()))
+    .call(list("read").gives(empty()))
+    .call(
+        list("read")
+            .refused("Throttled")
+            .answers("retry-after", "60"),
+    )
+}

@@ -1,0 +1,85 @@
+//! The audit as the reference keeps it.
+
+use deskfleet::{AuditAction, AuditEntry, AuditResult, ErrorKind, Timestamp};
+
+/// What a row must hold; `None` of the outer option where the contract leaves it open.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) time: Timestamp,
+    pub(super) action: AuditAction,
+    pub(super) workspace: Option<Option<String>>,
+    /// User and computer.
+    pub(super) whose: Option<(Option<String>, Option<String>)>,
+    pub(super) result: AuditResult,
+    pub(super) previous: Option<Option<String>>,
+    pub(super) new: Option<Option<String>>,
+    pub(super) completed: Option<Option<Timestamp>>,
+    pub(super) detail: Option<Option<String>>,
+}
+
+impl Row {
+    /// A row of which nothing is known but when, what and how.
+    pub(super) fn open(time: Timestamp, action: AuditAction, result: AuditResult) -> Self {
+        Self {
+            time,
+            action,
+            workspace: None,
+            whose: None,
+            result,
+            previous: None,
+            new: None,
+            completed: None,
+            detail: None,
+        }
+    }
+
+    /// A refusal.
+    pub(super) fn refused(time: Timestamp, action: AuditAction, kind: ErrorKind) -> Self {
+        let detail = Some(Some(format!("{kind:?}")));
+        Self {
+            detail,
+            ..Self::open(time, action, AuditResult::Refused)
+        }
+    }
+
+    /// Compares with a row of the engine.
+    pub(super) fn check(&self, found: &AuditEntry) {
+        let told = |what: &str| format!("{what} of the audit row {found:?}, expected {self:?}");
+        assert_eq!(self.time, found.time, "{}", told("time"));
+        assert_eq!(self.action, found.action, "{}", told("action"));
+        assert_eq!(self.result, found.result, "{}", told("result"));
+        assert_eq!(found.requester, "host", "{}", told("requester"));
+        assert_eq!(found.api_key_name, None, "{}", told("key"));
+        assert!(
+            same(self.workspace.as_ref(), &found.workspace_id),
+            "{}",
+            told("workspace")
+        );
+        let whose = (found.username.clone(), found.computer_name.clone());
+        assert!(same(self.whose.as_ref(), &whose), "{}", told("owner"));
+        assert!(
+            same(self.previous.as_ref(), &found.previous_state),
+            "{}",
+            told("state before")
+        );
+        assert!(
+            same(self.new.as_ref(), &found.new_state),
+            "{}",
+            told("state after")
+        );
+        assert!(
+            same(self.completed.as_ref(), &found.completed_time),
+            "{}",
+            told("end")
+        );
+        assert!(
+            same(self.detail.as_ref(), &found.detail),
+            "{}",
+            told("detail")
+        );
+    }
+}
+
+fn same<T: PartialEq>(expected: Option<&T>, found: &T) -> bool {
+    expected.is_none_or(|expected| expected == found)
+}

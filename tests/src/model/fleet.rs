@@ -1,0 +1,423 @@
+//! The reference's workspaces: states, actions, holds, typed again from the contract's section 4.
+
+use std::collections::BTreeMap;
+
+use deskfleet::{Action, AuditAction, AuditResult, ErrorKind, Timestamp, Workspace};
+
+use super::audit::Row;
+use super::op::NewDesk;
+
+const DAYS_7: i64 = 7 * 86_400;
+const MINUTES_20: i64 = 20 * 60;
+
+/// A workspace and what goes on with it.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) workspace: Workspace,
+    /// When its state began.
+    pub(super) since: Timestamp,
+    pub(super) running: Option<Running>,
+    pub(super) held: bool,
+}
+
+/// An action that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Running {
+    pub(super) action: Action,
+    /// Its row in the audit.
+    pub(super) row: usize,
+    pub(super) requested: Timestamp,
+    pub(super) due: Timestamp,
+    pub(super) kind: Option<String>,
+}
+
+/// All workspaces, and the audit of what was done.
+#[derive(Debug, Default)]
+pub(super) struct Fleet {
+    pub(super) desks: BTreeMap<String, Entry>,
+    pub(super) audit: Vec<Row>,
+}
+
+/// What an action asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) action: Action,
+    pub(super) desk: Option<&'a str>,
+    pub(super) person: Option<&'a str>,
+    pub(super) kind: Option<&'a str>,
+}
+
+/// A user's name as it is compared.
+pub(super) fn normal(name: &str) -> String {
+    let name = name.rsplit('\\').next().unwrap_or_default();
+    name.split('@').next().unwrap_or_default().to_lowercase()
+}
+
+/// From which states, through which, to which, and for how many seconds.
+fn table(action: Action) -> (&'static [&'static str], &'static str, &'static str, i64) {
+    match action {
+        Action::Reboot => (
+            &["AVAILABLE", "UNHEALTHY", "IMPAIRED"],
+            "REBOOTING",
+            "AVAILABLE",
+            120,
+        ),
+        Action::RecoveryReboot => (
+            &[
+                "AVAILABLE",
+                "UNHEALTHY",
+                "IMPAIRED",
+                "ERROR",
+                "STOPPED",
+                "REBOOTING",
+                "STARTING",
+            ],
+            "REBOOTING",
+            "AVAILABLE",
+            300,
+        ),
+        Action::Rebuild => (
+            &[
+                "AVAILABLE",
+                "ERROR",
+                "UNHEALTHY",
+                "IMPAIRED",
+                "STOPPED",
+                "REBOOTING",
+            ],
+            "REBUILDING",
+            "AVAILABLE",
+            1800,
+        ),
+        Action::Restore => (
+            &["AVAILABLE", "ERROR", "UNHEALTHY", "IMPAIRED", "STOPPED"],
+            "RESTORING",
+            "AVAILABLE",
+            1800,
+        ),
+        Action::Terminate => (&[], "TERMINATING", "TERMINATED", 300),
+        Action::Start => (&["STOPPED"], "STARTING", "AVAILABLE", 60),
+        Action::ChangeComputeType => (&["AVAILABLE", "STOPPED"], "UPDATING", "AVAILABLE", 1200),
+    }
+}
+
+fn supported(from: Option<&str>, to: &str) -> bool {
+    match from {
+        Some("GRAPHICS" | "GRAPHICSPRO") => false,
+        Some("GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN") => {
+            matches!(to, "GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN")
+        }
+        _ => true,
+    }
+}
+
+impl Entry {
+    fn state(&self) -> Option<&str> {
+        self.workspace.state.as_deref()
+    }
+
+    fn stuck(&self, now: Timestamp) -> bool {
+        self.state() == Some("REBOOTING") && now > self.since.plus_seconds(MINUTES_20)
+    }
+
+    pub(super) fn owned_by(&self, person: &str) -> bool {
+        self.workspace
+            .username
+            .as_deref()
+            .is_some_and(|name| normal(name) == normal(person))
+    }
+
+    /// Whether the action would change something, or why it is refused.
+    fn judge(&self, asked: &Asked<'_>, now: Timestamp) -> Result<bool, ErrorKind> {
+        let action = asked.action;
+        let (from, ..) = table(action);
+        let terminate = action == Action::Terminate;
+        if terminate && matches!(self.state(), Some("TERMINATING" | "TERMINATED")) {
+            return Ok(false);
+        }
+        if self.held
+            && matches!(
+                action,
+                Action::Rebuild | Action::Restore | Action::Terminate
+            )
+        {
+            return Err(ErrorKind::LitigationHold);
+        }
+        let again = action == Action::Reboot && self.stuck(now);
+        if self.running.is_some() && !terminate && !again {
+            return Err(ErrorKind::OperationInProgress);
+        }
+        let mode = self.workspace.running_mode.as_deref();
+        let good = match action {
+            Action::Terminate => self.state() != Some("SUSPENDED"),
+            Action::Start => {
+                self.state() == Some("STOPPED") && matches!(mode, Some("AUTO_STOP" | "MANUAL"))
+            }
+            _ => again || self.state().is_some_and(|state| from.contains(&state)),
+        };
+        if !good {
+            return Err(ErrorKind::InvalidResourceState);
+        }
+        let (has, wants) = (
+            self.workspace.compute_type_name.as_deref(),
+            asked.kind.unwrap_or_default(),
+        );
+        match action {
+            Action::ChangeComputeType if has == Some(wants) => Ok(false),
+            Action::ChangeComputeType if !supported(has, wants) => {
+                Err(ErrorKind::UnsupportedConfiguration)
+            }
+            _ => Ok(true),
+        }
+    }
+}
+
+impl Fleet {
+    /// Ends what is due and forgets what has been TERMINATED for seven days.
+    pub(super) fn settle(&mut self, now: Timestamp) {
+        let is_due = |entry: &Entry| {
+            let running = entry.running.as_ref();
+            running.is_some_and(|running| running.due <= now)
+        };
+        let due = self.desks.iter().filter(|(_, entry)| is_due(entry));
+        let due: Vec<_> = due.map(|(id, _)| id.clone()).collect();
+        for id in due {
+            self.complete(&id, None);
+        }
+        self.desks.retain(|_, entry| {
+            entry.held
+                || entry.state() != Some("TERMINATED")
+                || entry.since.plus_seconds(DAYS_7) > now
+        });
+    }
+
+    /// Whether the contract leaves open since when the state would count.
+    pub(super) fn unclear(&self, new: &NewDesk) -> bool {
+        let state = new.state.value();
+        let known = self.desks.get(new.desk.value());
+        known.is_some_and(|entry| entry.running.is_none() && entry.state() == state)
+            && matches!(state, Some("REBOOTING" | "TERMINATED"))
+    }
+
+    pub(super) fn put(&mut self, workspace: Workspace, now: Timestamp) {
+        let id = workspace.id.clone();
+        let mut entry = Entry {
+            workspace,
+            since: now,
+            running: None,
+            held: false,
+        };
+        if let Some(old) = self.desks.remove(&id) {
+            entry.held = old.held;
+            let same = old.state() == entry.state();
+            if same {
+                entry.since = old.since;
+            }
+            match old.running {
+                Some(running) if same => entry.running = Some(running),
+                Some(running) => self.cancel(running.row),
+                None => {}
+            }
+        }
+        self.desks.insert(id, entry);
+    }
+
+    fn cancel(&mut self, row: usize) {
+        let row = &mut self.audit[row];
+        row.result = AuditResult::Cancelled;
+        row.new = None;
+        row.completed = None;
+        row.detail = None;
+    }
+
+    /// Ends a running action well, at its due time or when the host says so.
+    pub(super) fn complete(&mut self, id: &str, at: Option<Timestamp>) {
+        let entry = self.desks.get_mut(id).expect("a workspace");
+        let running = entry.running.take().expect("a running action");
+        let (_, _, then, _) = table(running.action);
+        let at = at.unwrap_or(running.due);
+        entry.workspace.state = Some(then.to_owned());
+        entry.since = at;
+        if running.kind.is_some() {
+            entry.workspace.compute_type_name.clone_from(&running.kind);
+        }
+        let row = &mut self.audit[running.row];
+        row.result = AuditResult::Completed;
+        row.new = Some(Some(then.to_owned()));
+        row.completed = Some(Some(at));
+    }
+
+    pub(super) fn fail(&mut self, id: &str, now: Timestamp, state: &str, detail: Option<&str>) {
+        let entry = self.desks.get_mut(id).expect("a workspace");
+        let running = entry.running.take().expect("a running action");
+        entry.workspace.state = Some(state.to_owned());
+        entry.since = now;
+        let row = &mut self.audit[running.row];
+        row.result = AuditResult::Failed;
+        row.new = Some(Some(state.to_owned()));
+        row.completed = Some(Some(now));
+        row.detail = detail.map(|detail| Some(detail.to_owned()));
+    }
+
+    pub(super) fn act(&mut self, asked: &Asked<'_>, now: Timestamp) -> Result<(), ErrorKind> {
+        let audited = AuditAction::Lifecycle(asked.action);
+        let named = asked.desk.map(str::to_owned);
+        let unknown_kind = !matches!(asked.kind, Some(kind) if kind != "Huge");
+        if asked.action == Action::ChangeComputeType && unknown_kind {
+            self.audit
+                .push(Row::refused(now, audited, ErrorKind::InvalidParameter));
+            return Err(ErrorKind::InvalidParameter);
+        }
+        let id = match self.find(asked) {
+            Ok(id) => id,
+            Err(kind) => {
+                self.audit.push(Row {
+                    workspace: Some(named),
+                    ..Row::refused(now, audited, kind)
+                });
+                return Err(kind);
+            }
+        };
+        let entry = &self.desks[&id];
+        let whose = (
+            entry.workspace.username.clone(),
+            entry.workspace.computer_name.clone(),
+        );
+        let before = entry.workspace.state.clone();
+        let row = |row: Row| Row {
+            workspace: Some(Some(id.clone())),
+            whose: Some(whose.clone()),
+            previous: Some(before.clone()),
+            ..row
+        };
+        match entry.judge(asked, now) {
+            Err(kind) => {
+                self.audit.push(row(Row::refused(now, audited, kind)));
+                Err(kind)
+            }
+            Ok(false) => {
+                let unchanged = Row::open(now, audited, AuditResult::NoChange);
+                self.audit.push(row(Row {
+                    new: Some(before.clone()),
+                    completed: Some(Some(now)),
+                    detail: Some(None),
+                    ..unchanged
+                }));
+                Ok(())
+            }
+            Ok(true) => {
+                let (_, via, ..) = table(asked.action);
+                let accepted = Row::open(now, audited, AuditResult::Accepted);
+                let new = Some(Some(via.to_owned()));
+                let accepted = row(Row {
+                    new,
+                    completed: Some(None),
+                    detail: Some(None),
+                    ..accepted
+                });
+                self.start(&id, asked, now, accepted);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, id: &str, asked: &Asked<'_>, now: Timestamp, row: Row) {
+        let (_, via, _, seconds) = table(asked.action);
+        let number = self.audit.len();
+        self.audit.push(row);
+        let changes = asked.action == Action::ChangeComputeType;
+        let kind = asked.kind.filter(|_| changes).map(str::to_owned);
+        let running = Running {
+            action: asked.action,
+            row: number,
+            requested: now,
+            due: now.plus_seconds(seconds),
+            kind,
+        };
+        let entry = self.desks.get_mut(id).expect("a workspace");
+        entry.workspace.state = Some(via.to_owned());
+        entry.since = now;
+        if let Some(old) = entry.running.replace(running) {
+            self.cancel(old.row);
+        }
+    }
+
+    /// The workspace that is meant.
+    fn find(&self, asked: &Asked<'_>) -> Result<String, ErrorKind> {
+        match (asked.desk, asked.person) {
+            (Some(id), person) => {
+                let entry = self.desks.get(id).ok_or(ErrorKind::WorkSpaceNotFound)?;
+                let owns = person.is_none_or(|person| entry.owned_by(person));
+                if owns {
+                    Ok(id.to_owned())
+                } else {
+                    Err(ErrorKind::WorkSpaceNotFound)
+                }
+            }
+            (None, None) => Err(ErrorKind::WorkSpaceNotFound),
+            (None, Some(person)) => {
+                let live =
+                    |entry: &Entry| entry.owned_by(person) && entry.state() != Some("TERMINATED");
+                let mut live = self.desks.iter().filter(|(_, entry)| live(entry));
+                match (live.next(), live.next()) {
+                    (None, _) => Err(ErrorKind::WorkSpaceNotFound),
+                    (Some((id, _)), None) => Ok(id.clone()),
+                    (Some(_), Some(_)) => Err(ErrorKind::AmbiguousWorkSpace),
+                }
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+        let refusal = match self.desks.get(id) {
+            None => Some(ErrorKind::WorkSpaceNotFound),
+            Some(entry) if entry.held => Some(ErrorKind::LitigationHold),
+            Some(entry) if entry.running.is_some() => Some(ErrorKind::OperationInProgress),
+            Some(_) => None,
+        };
+        self.changed(id, now, AuditAction::RemoveWorkspace, refusal)?;
+        self.desks.remove(id);
+        Ok(())
+    }
+
+    pub(super) fn hold(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+        let refusal = if self.desks.contains_key(id) {
+            None
+        } else {
+            Some(ErrorKind::WorkSpaceNotFound)
+        };
+        self.changed(id, now, AuditAction::PlaceHold, refusal)?;
+        self.desks.get_mut(id).expect("a workspace").held = true;
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+        let refusal = match self.desks.get(id) {
+            None => Some(ErrorKind::WorkSpaceNotFound),
+            Some(entry) if !entry.held => Some(ErrorKind::NotFound),
+            Some(_) => None,
+        };
+        self.changed(id, now, AuditAction::ReleaseHold, refusal)?;
+        self.desks.get_mut(id).expect("a workspace").held = false;
+        Ok(())
+    }
+
+    /// Writes the row of a change that is done at once or refused.
+    fn changed(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+        action: AuditAction,
+        refusal: Option<ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let row = match refusal {
+            Some(kind) => Row::refused(now, action, kind),
+            None => Row::open(now, action, AuditResult::Completed),
+        };
+        self.audit.push(Row {
+            workspace: Some(Some(id.to_owned())),
+            ..row
+        });
+        refusal.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,413 @@
+//! The model suite: one reference of the engine in plain maps, and the operations that drive both.
+//!
+//! [`run`] does each operation to an engine on a disk in memory and to the reference, and compares the answers; at the end
+//! it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`](op::Op)s that
+//! can be pasted back into a test.
+
+mod audit;
+mod compare;
+mod fleet;
+pub mod op;
+pub mod strategy;
+mod telemetry;
+
+use deskfleet::{
+    ActionRequest, AuditAction, AuditResult, Engine, ErrorKind, FailedState, KeyInfo, ManualClock,
+    NewKey, Result, Timestamp, Workspace,
+};
+
+use crate::disk::Disk;
+use audit::Row;
+use fleet::{Asked, Fleet};
+use op::{NewDesk, Nth, Op, Post, START, Sent};
+use telemetry::Telemetry;
+
+/// Runs the operations and compares throughout. Panics where engine and reference differ.
+pub fn run(ops: &[Op]) {
+    let mut world = World::new();
+    for op in ops {
+        world.apply(op);
+    }
+    world.compare();
+    world.file();
+    world.compare();
+    world.reopen();
+    world.compare();
+}
+
+/// An engine and its reference.
+struct World {
+    disk: Disk,
+    clock: ManualClock,
+    engine: Engine,
+    opened: u64,
+    now: Timestamp,
+    fleet: Fleet,
+    telemetry: Telemetry,
+    keys: Vec<KeyInfo>,
+    /// Actions known to have ended.
+    ended: Vec<u64>,
+}
+
+fn start() -> Timestamp {
+    START.parse().expect("a date-time")
+}
+
+fn open(disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
+    let builder = Engine::builder().clock(clock.clone()).seed(seed);
+    builder.open_backend(disk.backend()).expect("a good disk")
+}
+
+/// The engine's answer and the reference's must be the same, but for the words of a refusal.
+fn same<T>(found: Result<T>, expected: Result<(), ErrorKind>) -> Option<T> {
+    match (found, expected) {
+        (Ok(value), Ok(())) => Some(value),
+        (Err(found), Err(expected)) => {
+            assert_eq!(found.kind(), expected, "{found}");
+            None
+        }
+        (Ok(_), Err(expected)) => panic!("accepted, but {expected:?} was expected"),
+        (Err(found), Ok(())) => panic!("refused as {:?}, but it is good: {found}", found.kind()),
+    }
+}
+
+fn workspace(new: &NewDesk) -> Workspace {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let id = new.desk.value();
+    Workspace {
+        id: id.to_owned(),
+        computer_name: Some(id.replace("ws-", "PC-WS-")),
+        running_mode: text(new.mode.value()),
+        compute_type_name: text(new.kind.value()),
+        username: text(new.person.map(|person| person.value())),
+        state: text(new.state.value()),
+        ..Workspace::default()
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        let disk = Disk::new();
+        let clock = ManualClock::new(start());
+        let engine = open(&disk, &clock, 1);
+        Self {
+            disk,
+            clock,
+            engine,
+            opened: 1,
+            now: start(),
+            fleet: Fleet::default(),
+            telemetry: Telemetry::default(),
+            keys: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    fn apply(&mut self, op: &Op) {
+        self.fleet.settle(self.now);
+        match op {
+            Op::Put(new) => self.put(std::slice::from_ref(new), true),
+            Op::PutMany(many) => self.put(many, false),
+            Op::Remove(desk) => drop(same(
+                self.engine.remove_workspace(desk.value()),
+                self.fleet.remove(desk.value(), self.now),
+            )),
+            Op::Hold(desk) => drop(same(
+                self.engine.place_hold(desk.value(), "Doe v. Roe", None),
+                self.fleet.hold(desk.value(), self.now),
+            )),
+            Op::Release(desk) => drop(same(
+                self.engine.release_hold(desk.value()),
+                self.fleet.release(desk.value(), self.now),
+            )),
+            Op::Act(doing, desk, person, kind) => {
+                let (desk, person) = (
+                    desk.map(|desk| desk.value()),
+                    person.map(|person| person.value()),
+                );
+                self.act(&Asked {
+                    action: doing.value(),
+                    desk,
+                    person,
+                    kind: kind.value(),
+                });
+            }
+            Op::Complete(nth) => self.complete(*nth),
+            Op::Fail(nth, why) => self.fail(*nth, *why),
+            Op::CompleteUnknown => drop(same(
+                self.engine.complete_action(u64::MAX),
+                Err(ErrorKind::NotFound),
+            )),
+            Op::Clock(jump) => self.move_clock(jump.value()),
+            Op::Record(post) => self.record(std::slice::from_ref(post), true),
+            Op::RecordAll(posts) => self.record(posts, false),
+            Op::File => self.file(),
+            Op::Maintain => self.maintain(),
+            Op::Reopen => self.reopen(),
+            Op::Walk(limit) => self.compare_lists(limit.value()),
+            Op::Find(state, person) => self.compare_found(*state, *person),
+            Op::User(person) => self.compare_user(person.value()),
+            Op::Day => self.compare_day(),
+            Op::Audit(rows) => self.compare_newest(rows.value()),
+            Op::History(stream, instance, from, to, limit) => {
+                self.compare_history(
+                    stream.value(),
+                    instance.value(),
+                    [from.time(), to.time()],
+                    limit.value(),
+                );
+            }
+            Op::IssueKey(rights, expires) => self.issue_key(rights.value(), *expires),
+            Op::RevokeKey(nth) => self.revoke_key(*nth),
+        }
+    }
+
+    /// Puts one alone or several at once; not where the contract leaves open what a repeated put means.
+    fn put(&mut self, new: &[NewDesk], alone: bool) {
+        let same = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
+        let twice = new
+            .iter()
+            .enumerate()
+            .any(|(index, left)| new[..index].iter().any(|right| same(left, right)));
+        if twice || new.iter().any(|new| self.fleet.unclear(new)) {
+            return;
+        }
+        let workspaces: Vec<_> = new.iter().map(workspace).collect();
+        for workspace in &workspaces {
+            self.fleet.put(workspace.clone(), self.now);
+        }
+        if alone {
+            for workspace in workspaces {
+                self.engine
+                    .put_workspace(workspace)
+                    .expect("a good workspace");
+            }
+        } else {
+            let count = workspaces.len() as u64;
+            assert_eq!(
+                self.engine
+                    .put_workspaces(workspaces)
+                    .expect("good workspaces"),
+                count
+            );
+        }
+    }
+
+    fn act(&mut self, asked: &Asked<'_>) {
+        let changes = asked.action == deskfleet::Action::ChangeComputeType;
+        let asked = Asked {
+            person: asked.person.filter(|_| !changes),
+            ..*asked
+        };
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let request = ActionRequest {
+            action: asked.action,
+            workspace_id: text(asked.desk),
+            sam_account: text(asked.person),
+            requester: None,
+            compute_type: text(asked.kind.filter(|_| changes)),
+        };
+        same(self.engine.act(request), self.fleet.act(&asked, self.now));
+    }
+
+    fn complete(&mut self, nth: Nth) {
+        let pending = self.pending();
+        let Some((id, desk)) = nth.of(&pending) else {
+            if let Some(id) = nth.of(&self.ended) {
+                same(
+                    self.engine.complete_action(*id),
+                    Err(ErrorKind::InvalidResourceState),
+                );
+            }
+            return;
+        };
+        self.engine.complete_action(*id).expect("a running action");
+        self.fleet.complete(desk, Some(self.now));
+        self.ended.push(*id);
+    }
+
+    fn fail(&mut self, nth: Nth, why: bool) {
+        let pending = self.pending();
+        let Some((id, desk)) = nth.of(&pending) else {
+            if let Some(id) = nth.of(&self.ended) {
+                same(
+                    self.engine.fail_action(*id, FailedState::Error, None),
+                    Err(ErrorKind::InvalidResourceState),
+                );
+            }
+            return;
+        };
+        let (state, name) = if why {
+            (FailedState::Unhealthy, "UNHEALTHY")
+        } else {
+            (FailedState::Error, "ERROR")
+        };
+        let detail = why.then_some("no capacity");
+        self.engine
+            .fail_action(*id, state, detail)
+            .expect("a running action");
+        self.fleet.fail(desk, self.now, name, detail);
+        self.ended.push(*id);
+    }
+
+    /// Forward at most 25 days from the start, so that nothing falls out of retention; back at most 2, after what was due
+    /// is done for good: what a clock set back before a due time means for a read is not the contract's.
+    fn move_clock(&mut self, seconds: i64) {
+        let target = self.now.plus_seconds(seconds);
+        if target > start().plus_seconds(25 * 86_400) || target < start().plus_seconds(-2 * 86_400)
+        {
+            return;
+        }
+        if seconds < 0 {
+            self.maintain();
+        }
+        self.now = target;
+        self.clock.set(target);
+    }
+
+    fn record(&mut self, posts: &[Post], alone: bool) {
+        let records: Vec<_> = posts.iter().map(telemetry::record).collect();
+        for record in &records {
+            self.telemetry.accept(record.clone(), self.now);
+        }
+        if !alone {
+            return self.engine.record_all(records).expect("good records");
+        }
+        for record in records {
+            self.engine.record(record).expect("a good record");
+        }
+    }
+
+    fn file(&mut self) {
+        let mut filed = 0;
+        loop {
+            match self.engine.file_pending().expect("a good disk") {
+                0 => break,
+                records => filed += records,
+            }
+        }
+        assert_eq!(filed, self.telemetry.queued, "records filed");
+        self.telemetry.queued = 0;
+    }
+
+    fn maintain(&mut self) {
+        self.engine.maintain().expect("a good disk");
+        self.fleet.settle(self.now);
+        self.telemetry.queued = 0;
+    }
+
+    fn reopen(&mut self) {
+        self.engine.close().expect("a good disk");
+        self.opened += 1;
+        self.engine = open(&self.disk, &self.clock, self.opened);
+    }
+
+    fn issue_key(&mut self, rights: &'static [deskfleet::Scope], expires: Sent) {
+        let name = format!("key-{}", self.keys.len());
+        let expires = expires.time().filter(|time| *time > self.now);
+        let scopes = rights.iter().copied().collect();
+        let issued = self
+            .engine
+            .issue_key(NewKey {
+                name: name.clone(),
+                scopes,
+                expires,
+            })
+            .expect("a good key");
+        assert!(
+            issued.secret.starts_with("dfk_") && issued.secret.len() == 4 + 43,
+            "32 bytes in base64url"
+        );
+        assert!(
+            self.keys.iter().all(|key| key.id < issued.info.id),
+            "a number used twice"
+        );
+        let expected = KeyInfo {
+            id: issued.info.id,
+            name: name.clone(),
+            scopes,
+            created: self.now,
+            expires,
+            last_used: None,
+            revoked: None,
+        };
+        assert_eq!(issued.info, expected);
+        self.keys.push(expected);
+        self.key_row(AuditAction::IssueKey, name);
+    }
+
+    fn revoke_key(&mut self, nth: Nth) {
+        let active: Vec<_> = (0..self.keys.len())
+            .filter(|index| self.keys[*index].revoked.is_none())
+            .collect();
+        let Some(&index) = nth.of(&active) else {
+            same(self.engine.revoke_key(u64::MAX), Err(ErrorKind::NotFound));
+            self.fleet.audit.push(Row::refused(
+                self.now,
+                AuditAction::RevokeKey,
+                ErrorKind::NotFound,
+            ));
+            return;
+        };
+        self.engine.revoke_key(self.keys[index].id).expect("a key");
+        self.keys[index].revoked = Some(self.now);
+        self.key_row(AuditAction::RevokeKey, self.keys[index].name.clone());
+    }
+
+    fn key_row(&mut self, action: AuditAction, name: String) {
+        let row = Row::open(self.now, action, AuditResult::Completed);
+        self.fleet.audit.push(Row {
+            workspace: Some(None),
+            detail: Some(Some(name)),
+            ..row
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use op::{Desk, Kind, Mode, Person, StateName};
+
+    #[test]
+    fn the_reference_refuses_what_nobody_knows() {
+        let mut fleet = Fleet::default();
+        let asked = Asked {
+            action: deskfleet::Action::ChangeComputeType,
+            desk: None,
+            person: None,
+            kind: Kind(5).value(),
+        };
+        assert_eq!(fleet.act(&asked, start()), Err(ErrorKind::InvalidParameter));
+    }
+
+    #[test]
+    fn the_reference_ends_a_reboot_at_its_due_time() {
+        let new = NewDesk {
+            desk: Desk(0),
+            person: Some(Person(1)),
+            state: StateName(0),
+            mode: Mode(0),
+            kind: Kind(0),
+        };
+        let mut fleet = Fleet::default();
+        fleet.put(workspace(&new), start());
+        let asked = Asked {
+            action: deskfleet::Action::Reboot,
+            desk: None,
+            person: Some("ann"),
+            kind: None,
+        };
+        assert_eq!(fleet.act(&asked, start()), Ok(()));
+        fleet.settle(start().plus_seconds(119));
+        assert_eq!(
+            fleet.desks["ws-0"].workspace.state.as_deref(),
+            Some("REBOOTING")
+        );
+        fleet.settle(start().plus_seconds(120));
+        assert_eq!(
+            fleet.desks["ws-0"].workspace.state.as_deref(),
+            Some("AVAILABLE")
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! What can be done to an engine, with the bounds in the types: any value of these types is a valid run.
+
+use std::fmt;
+
+use deskfleet::{Action, Scope, Stream, Timestamp};
+
+/// The moment at which a run begins.
+pub const START: &str = "2026-11-20T12:00:00Z";
+
+/// Declares a small choice: any number stands for one of the values.
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident: [$type:ty] = [$($value:expr),* $(,)?]) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub struct $name(pub u8);
+
+        impl $name {
+            const VALUES: &'static [$type] = &[$($value),*];
+
+            /// The value chosen.
+            pub fn value(self) -> $type {
+                Self::VALUES[usize::from(self.0) % Self::VALUES.len()]
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({}) /* {:?} */"), self.0, self.value())
+            }
+        }
+    };
+}
+
+choice! {
+    /// A workspace.
+    Desk: [&'static str] = ["ws-0", "ws-1", "ws-2", "ws-3", "ws-4", "ws-5"]
+}
+choice! {
+    /// A user; the first two are the same person.
+    Person: [&'static str] = ["ann", "CORP\\Ann", "bob@corp.example", "eve"]
+}
+choice! {
+    /// A state: every known one, one nobody knows, none.
+    StateName: [Option<&'static str>] = [
+        Some("AVAILABLE"), Some("STOPPED"), Some("UNHEALTHY"), Some("ERROR"), Some("REBOOTING"), Some("TERMINATED"),
+        Some("IMPAIRED"), Some("SUSPENDED"), Some("STARTING"), Some("REBUILDING"), Some("RESTORING"), Some("TERMINATING"),
+        Some("UPDATING"), Some("PENDING"), Some("STOPPING"), Some("MAINTENANCE"), Some("ADMIN_MAINTENANCE"),
+        Some("Hibernating"), None,
+    ]
+}
+choice! {
+    /// A running mode.
+    Mode: [Option<&'static str>] = [Some("AUTO_STOP"), Some("MANUAL"), Some("ALWAYS_ON"), Some("Sometimes"), None]
+}
+choice! {
+    /// A compute type.
+    Kind: [Option<&'static str>] = [
+        Some("STANDARD"), Some("POWER"), Some("GRAPHICS"), Some("GRAPHICS_G4DN"), Some("GRAPHICSPRO_G4DN"), Some("Huge"), None,
+    ]
+}
+choice! {
+    /// An action.
+    Doing: [Action] = [
+        Action::Reboot, Action::RecoveryReboot, Action::Rebuild, Action::Restore, Action::Terminate, Action::Start,
+        Action::ChangeComputeType,
+    ]
+}
+choice! {
+    /// What a record says of its instance: a workspace, a computer in another case, a stranger, nothing.
+    Instance: [&'static str] = ["ws-0", "ws-1", "ws-2", "pc-WS-3", "i-1", ""]
+}
+choice! {
+    /// A stream of telemetry.
+    Telemetry: [Stream] = [Stream::Stats, Stream::Activity, Stream::Startup, Stream::Processes]
+}
+choice! {
+    /// Seconds by which the clock moves.
+    Jump: [i64] = [
+        1, 30, 60, 120, 300, 1200, 1201, 1800, 3600, 86_400, 3 * 86_400, 7 * 86_400, -1, -60, -1800, -86_400,
+    ]
+}
+choice! {
+    /// The time in a record: none, or seconds from [`START`].
+    Sent: [Option<i64>] = [
+        None, Some(0), Some(1), Some(60), Some(-60), Some(3600), Some(-3600), Some(-86_400), Some(-86_399), Some(86_400),
+        Some(86_401), Some(3 * 86_400), Some(-3 * 86_400),
+    ]
+}
+choice! {
+    /// The limit of a page.
+    Limit: [u32] = [1, 2, 3, 100, 500]
+}
+choice! {
+    /// The scopes of a key.
+    Rights: [&'static [Scope]] = [&[Scope::Read], &[Scope::Act, Scope::Read], &[Scope::Admin], &[Scope::Ingest]]
+}
+choice! {
+    /// A number of audit rows.
+    Rows: [u32] = [0, 1, 2, 10, 10_000]
+}
+
+impl Sent {
+    /// The time itself.
+    pub fn time(self) -> Option<Timestamp> {
+        let start: Timestamp = START.parse().expect("a date-time");
+        self.value().map(|seconds| start.plus_seconds(seconds))
+    }
+}
+
+/// One of what there is: the n-th, counted round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nth(pub u8);
+
+impl Nth {
+    /// The item, unless there is none.
+    pub fn of<T>(self, items: &[T]) -> Option<&T> {
+        items.get(usize::from(self.0).checked_rem(items.len())?)
+    }
+}
+
+/// A workspace to put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewDesk {
+    /// Which.
+    pub desk: Desk,
+    /// Whose.
+    pub person: Option<Person>,
+    /// In which state.
+    pub state: StateName,
+    /// In which mode.
+    pub mode: Mode,
+    /// Of which type.
+    pub kind: Kind,
+}
+
+/// A record to post.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Post {
+    /// The stream.
+    pub stream: Telemetry,
+    /// The instance.
+    pub instance: Instance,
+    /// The user.
+    pub person: Option<Person>,
+    /// The time in it.
+    pub sent: Sent,
+    /// What else tells it from others.
+    pub number: bool,
+}
+
+/// One thing done to an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Puts a workspace in.
+    Put(NewDesk),
+    /// Puts several in at once.
+    PutMany(Vec<NewDesk>),
+    /// `RemoveWorkSpaceDbEntry`.
+    Remove(Desk),
+    /// Places a hold.
+    Hold(Desk),
+    /// Releases a hold.
+    Release(Desk),
+    /// Asks for an action on a workspace, of an account, or both.
+    Act(Doing, Option<Desk>, Option<Person>, Kind),
+    /// The host completes a running action.
+    Complete(Nth),
+    /// The host fails a running action; whether it says why.
+    Fail(Nth, bool),
+    /// Completes an action that never was.
+    CompleteUnknown,
+    /// Moves the clock.
+    Clock(Jump),
+    /// Posts a record.
+    Record(Post),
+    /// Posts records in one batch.
+    RecordAll(Vec<Post>),
+    /// Files what is queued.
+    File,
+    /// Does what is due.
+    Maintain,
+    /// Closes the engine and opens the file again.
+    Reopen,
+    /// Walks all lists with this limit.
+    Walk(Limit),
+    /// Looks for workspaces in a state, of a user.
+    Find(Option<StateName>, Option<Person>),
+    /// Asks about a user.
+    User(Person),
+    /// Asks for the last 24 hours.
+    Day,
+    /// Asks for the newest rows of the audit.
+    Audit(Rows),
+    /// Walks the history of an instance between two times.
+    History(Telemetry, Instance, Sent, Sent, Limit),
+    /// Issues a key.
+    IssueKey(Rights, Sent),
+    /// Revokes a key.
+    RevokeKey(Nth),
+}

@@ -1,0 +1,109 @@
+//! How runs are made up.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+
+use super::op::{
+    Desk, Doing, Instance, Jump, Kind, Limit, Mode, NewDesk, Nth, Op, Person, Post, Rights, Rows,
+    Sent, StateName, Telemetry,
+};
+
+fn choice<T: std::fmt::Debug>(make: fn(u8) -> T) -> impl Strategy<Value = T> {
+    any::<u8>().prop_map(make)
+}
+
+/// States from which something can be done come more often than the many from which nothing can.
+fn state() -> impl Strategy<Value = StateName> {
+    prop_oneof![3 => (0..4_u8).prop_map(StateName), 1 => choice(StateName)]
+}
+
+fn new_desk() -> impl Strategy<Value = NewDesk> {
+    let parts = (
+        choice(Desk),
+        option::of(choice(Person)),
+        state(),
+        choice(Mode),
+        choice(Kind),
+    );
+    parts.prop_map(|(desk, person, state, mode, kind)| NewDesk {
+        desk,
+        person,
+        state,
+        mode,
+        kind,
+    })
+}
+
+fn post() -> impl Strategy<Value = Post> {
+    let parts = (
+        choice(Telemetry),
+        choice(Instance),
+        option::of(choice(Person)),
+        choice(Sent),
+        any::<bool>(),
+    );
+    parts.prop_map(|(stream, instance, person, sent, number)| Post {
+        stream,
+        instance,
+        person,
+        sent,
+        number,
+    })
+}
+
+fn act() -> impl Strategy<Value = Op> {
+    let on_desk = (choice(Doing), choice(Desk), choice(Kind))
+        .prop_map(|(doing, desk, kind)| Op::Act(doing, Some(desk), None, kind));
+    let any_target = (
+        choice(Doing),
+        option::of(choice(Desk)),
+        option::of(choice(Person)),
+        choice(Kind),
+    );
+    prop_oneof![3 => on_desk, 2 => any_target.prop_map(|(doing, desk, person, kind)| Op::Act(doing, desk, person, kind))]
+}
+
+/// One operation.
+pub fn op() -> impl Strategy<Value = Op> {
+    let writes = prop_oneof![
+        6 => new_desk().prop_map(Op::Put),
+        1 => vec(new_desk(), 0..4).prop_map(Op::PutMany),
+        1 => choice(Desk).prop_map(Op::Remove),
+        2 => choice(Desk).prop_map(Op::Hold),
+        1 => choice(Desk).prop_map(Op::Release),
+        8 => act(),
+        1 => choice(Nth).prop_map(Op::Complete),
+        1 => (choice(Nth), any::<bool>()).prop_map(|(nth, why)| Op::Fail(nth, why)),
+        1 => Just(Op::CompleteUnknown),
+        5 => choice(Jump).prop_map(Op::Clock),
+        7 => post().prop_map(Op::Record),
+        2 => vec(post(), 0..6).prop_map(Op::RecordAll),
+        2 => Just(Op::File),
+        1 => Just(Op::Maintain),
+        1 => Just(Op::Reopen),
+        1 => (choice(Rights), choice(Sent)).prop_map(|(rights, sent)| Op::IssueKey(rights, sent)),
+        1 => choice(Nth).prop_map(Op::RevokeKey),
+    ];
+    let history = (
+        choice(Telemetry),
+        choice(Instance),
+        choice(Sent),
+        choice(Sent),
+        choice(Limit),
+    );
+    let reads = prop_oneof![
+        1 => choice(Limit).prop_map(Op::Walk),
+        1 => (option::of(state()), option::of(choice(Person))).prop_map(|(state, person)| Op::Find(state, person)),
+        1 => choice(Person).prop_map(Op::User),
+        1 => Just(Op::Day),
+        1 => choice(Rows).prop_map(Op::Audit),
+        2 => history.prop_map(|(stream, instance, from, to, limit)| Op::History(stream, instance, from, to, limit)),
+    ];
+    prop_oneof![4 => writes, 1 => reads]
+}
+
+/// A run.
+pub fn ops() -> impl Strategy<Value = Vec<Op>> {
+    vec(op(), 1..60)
+}

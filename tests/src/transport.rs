@@ -1,0 +1,55 @@
+//! The ways a request can reach an engine. Every one must give the same answer to the same request.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use bytes::Bytes;
+use deskfleet::Engine;
+use http::{Request, Response};
+
+/// A way for a request to reach an engine.
+pub trait Transport {
+    /// Sends one request and waits for its answer.
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes>;
+}
+
+/// [`Engine::handle`].
+#[derive(Debug)]
+pub struct Handle(pub Engine);
+
+impl Transport for Handle {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        self.0.handle(request)
+    }
+}
+
+/// [`Engine::call`], waited for on this thread.
+#[derive(Debug)]
+pub struct Call(pub Engine);
+
+impl Transport for Call {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        block_on(self.0.call(request))
+    }
+}
+
+/// Runs a future to its end on this thread.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The model suite: made-up runs on an engine and its reference.
+//!
+//! `DESKFLEET_MODEL_CASES` sets the number of runs; CI takes the default, a night of testing 100 000. A failing run is
+//! printed as a list of operations: paste it into [`replays`] to keep it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use deskfleet_tests::model::op::{Desk, Doing, Jump, Kind, Mode, NewDesk, Op, Person, StateName};
+use deskfleet_tests::model::{run, strategy};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+/// Runs of the default.
+const CASES: u32 = 400;
+
+#[test]
+fn made_up_runs_agree_with_the_reference() {
+    let cases = std::env::var("DESKFLEET_MODEL_CASES")
+        .ok()
+        .map(|cases| cases.parse().expect("a number"));
+    let config = Config {
+        cases: cases.unwrap_or(CASES),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    // The default runs are the same everywhere; asked for more, they are others each time.
+    let mut runner = match cases {
+        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+        Some(_) => TestRunner::new(config),
+    };
+    let result = runner.run(&strategy::ops(), |ops| {
+        run(&ops);
+        Ok::<(), TestCaseError>(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, ops)) => panic!("{reason}\nreplay with run(&{ops:#?})"),
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+    }
+}
+
+/// Runs that were found or thought of, as they were printed.
+#[test]
+fn replays() {
+    let new = NewDesk {
+        desk: Desk(0),
+        person: Some(Person(0)),
+        state: StateName(0),
+        mode: Mode(0),
+        kind: Kind(0),
+    };
+    run(&[]);
+    // A reboot that ends by the clock, and one that Terminate cancels.
+    run(&[
+        Op::Put(new),
+        Op::Act(Doing(0), Some(Desk(0)), None, Kind(0)),
+        Op::Clock(Jump(3)),
+        Op::Act(Doing(0), None, Some(Person(1)), Kind(0)),
+        Op::Act(Doing(4), Some(Desk(0)), None, Kind(0)),
+        Op::Reopen,
+        Op::Clock(Jump(11)),
+    ]);
+}
