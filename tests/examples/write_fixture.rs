@@ -3,8 +3,8 @@
 //! Run it once for a format version, before its first release; afterwards the file is never written again.
 
 use deskfleet::{
-    Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, ManualClock, NewKey, ProcessItem, ProcessReport,
-    Record, Scope, StartupRecord, StatsRecord, Timestamp, Workspace,
+    Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, ManualClock, NewKey,
+    ProcessItem, ProcessReport, Record, Scope, StartupRecord, StatsRecord, Timestamp, Workspace,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

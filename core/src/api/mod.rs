@@ -10,7 +10,7 @@ pub(crate) mod routes;
 mod stats;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::Limits;
@@ -85,39 +85,32 @@ impl Call<'_> {
 
 /// Answers a request, or says what must be durable first.
 pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Step {
-    let problem = |problem: &Problem| {
+    let step = routed(machine, router, request).unwrap_or_else(|problem| {
         let trace_id = trace_id(machine, request.headers().get(TRACEPARENT));
-        Step::Done(reply::problem(problem, &trace_id))
-    };
-    if let Err(too_large) = check_head(&machine.config.limits, request) {
-        return problem(&too_large);
-    }
-    let (route, segments, head) = match router.find(request.method(), request.uri().path()) {
-        Found::Route {
-            route,
-            segments,
-            head,
-        } => (route, segments, head),
-        Found::MethodNotAllowed(allow) => return problem(&Problem::method_not_allowed(allow)),
-        Found::Nothing => return problem(&Problem::new(Code::NotFound)),
-    };
-    let query = RawQuery::new(request.uri().query());
-    let key = match auth::authenticate(machine, route.access, request.headers(), query) {
-        Ok(key) => key,
-        Err(refused) => return problem(&refused),
-    };
-    let step = handle(machine, route, request, segments.clone(), key.clone());
-    let step = match step {
-        Ok(step) => step,
-        Err(refused) => match audited(route.endpoint) {
-            Some(action) => refuse(action, refused, query, segments, key),
-            None => problem(&refused),
-        },
-    };
+        Step::Done(reply::problem(&problem, &trace_id))
+    });
     match step {
-        Step::Done(response) if head => Step::Done(reply::head(response)),
+        Step::Done(response) if request.method() == Method::HEAD => {
+            Step::Done(reply::head(response))
+        }
         step @ (Step::Done(_) | Step::Write(..)) => step,
     }
+}
+
+fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Result<Step, Problem> {
+    check_head(&machine.config.limits, request)?;
+    let (route, segments) = match router.find(request.method(), request.uri().path()) {
+        Found::Route { route, segments } => (route, segments),
+        Found::MethodNotAllowed(allow) => return Err(Problem::method_not_allowed(allow)),
+        Found::Nothing => return Err(Problem::new(Code::NotFound)),
+    };
+    let query = RawQuery::new(request.uri().query());
+    let key = auth::authenticate(machine, route.access, request.headers(), query)?;
+    let Some(action) = audited(route.endpoint) else {
+        return handle(machine, route, request, segments, key);
+    };
+    let handled = handle(machine, route, request, segments.clone(), key.clone());
+    Ok(handled.unwrap_or_else(|problem| refuse(action, problem, query, segments, key)))
 }
 
 /// The header a trace id is taken from.

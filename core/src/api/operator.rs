@@ -9,7 +9,7 @@ use crate::store::telemetry::queue::Wanted;
 use crate::view::actions;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, WorkspaceFilter};
-use crate::wire::{body, reply};
+use crate::wire::{accept, body, reply};
 
 use super::information::{page, page_limit};
 use super::{Call, Handled, Step, Then, auth};
@@ -29,7 +29,7 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
-    let (mut workspaces, errors) = body::workspace_lines(call.body)?;
+    let (mut workspaces, errors) = body::workspace_lines(call.body, accept::is_json(call.headers))?;
     let count = workspaces.len() as u64;
     let mut mutations = Vec::new();
     while !workspaces.is_empty() {

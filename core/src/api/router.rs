@@ -26,8 +26,6 @@ pub(crate) enum Found {
         route: &'static Route,
         /// The segments that stand for `{name}`s, decoded, in the order of the path.
         segments: Vec<String>,
-        /// Whether the method is HEAD.
-        head: bool,
     },
     /// The path is known, the method is not; the exact `Allow`.
     MethodNotAllowed(String),
@@ -75,11 +73,7 @@ impl Router {
             return Found::MethodNotAllowed(methods.allow.clone());
         };
         match segments(route.path, path) {
-            Some(segments) => Found::Route {
-                route,
-                segments,
-                head,
-            },
+            Some(segments) => Found::Route { route, segments },
             None => Found::Nothing,
         }
     }

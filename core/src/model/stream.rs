@@ -170,10 +170,12 @@ pub struct Received {
 }
 
 impl Received {
-    /// Whether `other` is a repetition: the same stream, instance, time and content, whenever it arrived.
+    /// Whether this is `other` again: the same stream, instance, time and content, filed on the same day. A record
+    /// without a time never repeats another; nor does one whose time is not believable, on another day.
     #[must_use]
     pub fn repeats(&self, other: &Self) -> bool {
-        self.record.sent_time().is_some() && self.record == other.record
+        let timed = self.record.sent_time().is_some();
+        timed && self.filed_at.day() == other.filed_at.day() && self.record == other.record
     }
 }
 

@@ -26,6 +26,7 @@ enum Held {
 ///
 /// redb repairs an unclean file while it opens it, before anyone can look at the format version inside. So the writes
 /// of an opening wait at a gate; they reach the medium once the version is known to be ours, and never when it is not.
+/// After an I/O error they wait for the first write that follows, so that reads go on over a medium that takes none.
 #[derive(Clone)]
 pub(super) struct Medium {
     backend: Arc<dyn StorageBackend>,
@@ -90,19 +91,26 @@ impl Medium {
         self.gate.closed.store(true, Ordering::Release);
     }
 
-    /// Lets the waiting writes through, in their order, and those to come.
+    /// Lets the waiting writes through, in their order, and those to come. When the medium refuses one, the gate stays
+    /// closed and all of them wait on: writing them again from the first does no harm.
     pub(super) fn open_gate(&self) -> Result<()> {
         let mut waiting = self.gate.held();
-        for held in waiting.drain(..) {
+        for held in waiting.iter() {
             match held {
-                Held::Write(offset, data) => self.backend.write(offset, &data),
-                Held::SetLen(len) => self.backend.set_len(len),
+                Held::Write(offset, data) => self.backend.write(*offset, data),
+                Held::SetLen(len) => self.backend.set_len(*len),
                 Held::Sync => self.backend.sync_data(),
             }
             .map_err(unavailable)?;
         }
+        waiting.clear();
         self.gate.closed.store(false, Ordering::Release);
         Ok(())
+    }
+
+    /// Whether writes wait.
+    pub(super) fn is_gated(&self) -> bool {
+        self.gate.is_closed()
     }
 
     /// Gives the backend and its lock back.

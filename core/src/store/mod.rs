@@ -77,7 +77,8 @@ impl Store {
     /// Opens what the backend holds, or begins a new store on it.
     pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
         let medium = Medium::new(backend)?;
-        match Self::open_medium(&medium, options) {
+        let opened = Self::open_medium(&medium, options);
+        match opened.and_then(|opened| medium.open_gate().map(|()| opened)) {
             Ok((database, queue, keys)) => Ok(Self {
                 medium,
                 options,
@@ -95,6 +96,7 @@ impl Store {
         }
     }
 
+    /// Opens what the medium holds. What opening writes waits at the gate.
     fn open_medium(
         medium: &Medium,
         options: StoreOptions,
@@ -102,21 +104,17 @@ impl Store {
         let new = medium.is_new()?;
         if !new {
             medium.check_magic()?;
-            medium.close_gate();
         }
+        medium.close_gate();
         let database = Database::builder()
             .set_cache_size(options.cache_bytes)
             .create_with_backend(medium.clone())
             .map_err(from_database)?;
         if is_empty(&database)? {
-            medium.open_gate()?;
             initialise(&database)?;
-        } else {
-            let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
-            check_ours(&snapshot)?;
-            medium.open_gate()?;
         }
         let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        check_ours(&snapshot)?;
         let queue = QueueIndex::rebuild(&snapshot)?;
         let keys = KeyIndex::rebuild(&snapshot)?;
         Ok((database, queue, keys))
@@ -143,8 +141,13 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
-        let written = self.try_write(work);
-        written.map_err(|error| {
+        if let Err(error) = self.open_gate() {
+            return Err(WriteFailure {
+                error,
+                reopened: false,
+            });
+        }
+        self.try_write(work).map_err(|error| {
             let medium_failed = matches!(
                 error.kind(),
                 ErrorKind::StorageUnavailable | ErrorKind::Corrupted
@@ -154,11 +157,20 @@ impl Store {
         })
     }
 
-    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
-        // A snapshot opens the file again where that is still due.
+    /// Makes sure of an open database whose writes reach the medium.
+    fn open_gate(&self) -> Result<()> {
         if self.database().is_none() {
-            self.snapshot()?;
+            let mut slot = self.database_mut();
+            self.reopened(&mut slot)?;
         }
+        if self.medium.is_gated() {
+            self.medium.open_gate()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
         let mut transaction = database.begin_write().map_err(from_transaction)?;
@@ -189,9 +201,11 @@ impl Store {
         Ok(result)
     }
 
-    /// Drops the database and opens it again: redb refuses all work after an I/O error until then.
+    /// Drops the database and opens it again: redb refuses all work after an I/O error until then. What either writes
+    /// waits at the gate for the next write.
     fn reopen(&self) -> Result<()> {
         let mut slot = self.database_mut();
+        self.medium.close_gate();
         *slot = None;
         self.reopened(&mut slot).map(drop)
     }
@@ -228,6 +242,7 @@ impl Store {
 
     /// Checks every page of the file; answers whether it was whole.
     pub(crate) fn check_pages(&self) -> Result<bool> {
+        self.open_gate()?;
         let mut slot = self.database_mut();
         let database = slot.as_mut().ok_or_else(closed)?;
         database.check_integrity().map_err(from_database)
@@ -235,6 +250,7 @@ impl Store {
 
     /// Moves what is stored towards the front of the file and cuts it; answers whether anything moved.
     pub(crate) fn compact(&self) -> Result<bool> {
+        self.open_gate()?;
         let mut slot = self.database_mut();
         let database = slot.as_mut().ok_or_else(closed)?;
         database.compact().map_err(from_compaction)

@@ -32,10 +32,12 @@ pub(crate) fn last_24_hours(reader: &Reader) -> Result<Vec<ActivityView>> {
     let queued = reader.queued()?.into_iter();
     records.extend(queued.filter(|received| received.record.stream() == Stream::Activity));
     records.retain(within);
+    // In the order of arrival still, so that of a repetition the first is kept.
+    let mut records = without_repetitions(&[], records);
     records.sort_by_key(history_order);
     let mut owners = BTreeMap::new();
     let mut views = Vec::with_capacity(records.len());
-    for received in without_repetitions(&[], records).into_iter().rev() {
+    for received in records.into_iter().rev() {
         let record = &received.record;
         let names = (
             record.instance_id().to_owned(),

@@ -218,11 +218,12 @@ pub(crate) struct LineError {
 /// The lines of a bulk request that could be read, and what was wrong with the others.
 pub(crate) type Lines<T> = (Vec<T>, Vec<LineError>);
 
-/// The workspaces of a bulk upsert: a JSON array, or one object a line.
-pub(crate) fn workspace_lines(text: &[u8]) -> Result<Lines<Workspace>, Problem> {
+/// The workspaces of a bulk upsert: a JSON array where the content type says `is_json` or the text begins like one, else
+/// one object a line.
+pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Workspace>, Problem> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let read = |text: &[u8]| workspace_body(text, None).map_err(|problem| problem.in_one_line());
-    if text.trim_ascii_start().first() != Some(&b'[') {
+    if !is_json && text.trim_ascii_start().first() != Some(&b'[') {
         return Ok(read_lines(ndjson(text), read));
     }
     let items: Vec<&RawValue> = serde_json::from_slice(text).map_err(|error| {

@@ -41,7 +41,7 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
         "/api/Information/GetUserInformation" | "/api/Information/RemoveWorkSpaceDbEntry" => 404,
         "/api/Actions/ChangeComputeType" => 400,
         path if path.starts_with("/api/Actions/") => 404,
-        "/operator/workspaces" if endpoint.method == "POST" => 400,
+        "/operator/workspaces" if endpoint.method == "POST" => 200,
         "/operator/telemetry" => 200,
         "/operator/actions/{}/fail" => 404,
         path if path.starts_with("/operator/telemetry/") => 400,

@@ -48,9 +48,8 @@ fn count() -> Case {
     .call(post("PostProcesses"))
     .call(queued("4"))
     .call(
-        post("Post")
+        call("POST - /api/Stats/Post")
             .json("{")
-            .header("x-again", "1")
             .refused("InvalidBody"),
     )
     .call(queued("4"))

@@ -105,6 +105,7 @@ fn held_retention() -> Case {
     case = case.call(audit.gives_json(format!("[{rows}]")));
     case = case
         .call(call("DELETE admin /operator/workspaces/ws-1/litigation-hold").gives_any())
+        .clock(32 * DAY)
         .maintain()
         .maintain();
     names

@@ -1,5 +1,10 @@
 //! The audit as the reference keeps it.
 
+#![expect(
+    clippy::option_option,
+    reason = "a field of a row may be null, and what it must be may be left open"
+)]
+
 use deskfleet::{AuditAction, AuditEntry, AuditResult, ErrorKind, Timestamp};
 
 /// What a row must hold; `None` of the outer option where the contract leaves it open.

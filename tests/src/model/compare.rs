@@ -5,8 +5,9 @@ use std::fmt::Debug;
 use deskfleet::{Received, Stream, Timestamp, Workspace, WorkspaceFilter, WorkspacePage};
 
 use super::World;
-use super::fleet::{Entry, normal};
+
 use super::op::{Desk, Instance, Person, StateName};
+use super::rules::{Entry, normal};
 use super::telemetry::place;
 
 impl World {

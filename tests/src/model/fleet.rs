@@ -1,4 +1,4 @@
-//! The reference's workspaces: states, actions, holds, typed again from the contract's section 4.
+//! The reference's workspaces and their audit.
 
 use std::collections::BTreeMap;
 
@@ -6,170 +6,15 @@ use deskfleet::{Action, AuditAction, AuditResult, ErrorKind, Timestamp, Workspac
 
 use super::audit::Row;
 use super::op::NewDesk;
+use super::rules::{Asked, Entry, Running, table};
 
 const DAYS_7: i64 = 7 * 86_400;
-const MINUTES_20: i64 = 20 * 60;
-
-/// A workspace and what goes on with it.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) workspace: Workspace,
-    /// When its state began.
-    pub(super) since: Timestamp,
-    pub(super) running: Option<Running>,
-    pub(super) held: bool,
-}
-
-/// An action that runs.
-#[derive(Debug, Clone)]
-pub(super) struct Running {
-    pub(super) action: Action,
-    /// Its row in the audit.
-    pub(super) row: usize,
-    pub(super) requested: Timestamp,
-    pub(super) due: Timestamp,
-    pub(super) kind: Option<String>,
-}
 
 /// All workspaces, and the audit of what was done.
 #[derive(Debug, Default)]
 pub(super) struct Fleet {
     pub(super) desks: BTreeMap<String, Entry>,
     pub(super) audit: Vec<Row>,
-}
-
-/// What an action asks for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) action: Action,
-    pub(super) desk: Option<&'a str>,
-    pub(super) person: Option<&'a str>,
-    pub(super) kind: Option<&'a str>,
-}
-
-/// A user's name as it is compared.
-pub(super) fn normal(name: &str) -> String {
-    let name = name.rsplit('\\').next().unwrap_or_default();
-    name.split('@').next().unwrap_or_default().to_lowercase()
-}
-
-/// From which states, through which, to which, and for how many seconds.
-fn table(action: Action) -> (&'static [&'static str], &'static str, &'static str, i64) {
-    match action {
-        Action::Reboot => (
-            &["AVAILABLE", "UNHEALTHY", "IMPAIRED"],
-            "REBOOTING",
-            "AVAILABLE",
-            120,
-        ),
-        Action::RecoveryReboot => (
-            &[
-                "AVAILABLE",
-                "UNHEALTHY",
-                "IMPAIRED",
-                "ERROR",
-                "STOPPED",
-                "REBOOTING",
-                "STARTING",
-            ],
-            "REBOOTING",
-            "AVAILABLE",
-            300,
-        ),
-        Action::Rebuild => (
-            &[
-                "AVAILABLE",
-                "ERROR",
-                "UNHEALTHY",
-                "IMPAIRED",
-                "STOPPED",
-                "REBOOTING",
-            ],
-            "REBUILDING",
-            "AVAILABLE",
-            1800,
-        ),
-        Action::Restore => (
-            &["AVAILABLE", "ERROR", "UNHEALTHY", "IMPAIRED", "STOPPED"],
-            "RESTORING",
-            "AVAILABLE",
-            1800,
-        ),
-        Action::Terminate => (&[], "TERMINATING", "TERMINATED", 300),
-        Action::Start => (&["STOPPED"], "STARTING", "AVAILABLE", 60),
-        Action::ChangeComputeType => (&["AVAILABLE", "STOPPED"], "UPDATING", "AVAILABLE", 1200),
-    }
-}
-
-fn supported(from: Option<&str>, to: &str) -> bool {
-    match from {
-        Some("GRAPHICS" | "GRAPHICSPRO") => false,
-        Some("GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN") => {
-            matches!(to, "GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN")
-        }
-        _ => true,
-    }
-}
-
-impl Entry {
-    fn state(&self) -> Option<&str> {
-        self.workspace.state.as_deref()
-    }
-
-    fn stuck(&self, now: Timestamp) -> bool {
-        self.state() == Some("REBOOTING") && now > self.since.plus_seconds(MINUTES_20)
-    }
-
-    pub(super) fn owned_by(&self, person: &str) -> bool {
-        self.workspace
-            .username
-            .as_deref()
-            .is_some_and(|name| normal(name) == normal(person))
-    }
-
-    /// Whether the action would change something, or why it is refused.
-    fn judge(&self, asked: &Asked<'_>, now: Timestamp) -> Result<bool, ErrorKind> {
-        let action = asked.action;
-        let (from, ..) = table(action);
-        let terminate = action == Action::Terminate;
-        if terminate && matches!(self.state(), Some("TERMINATING" | "TERMINATED")) {
-            return Ok(false);
-        }
-        if self.held
-            && matches!(
-                action,
-                Action::Rebuild | Action::Restore | Action::Terminate
-            )
-        {
-            return Err(ErrorKind::LitigationHold);
-        }
-        let again = action == Action::Reboot && self.stuck(now);
-        if self.running.is_some() && !terminate && !again {
-            return Err(ErrorKind::OperationInProgress);
-        }
-        let mode = self.workspace.running_mode.as_deref();
-        let good = match action {
-            Action::Terminate => self.state() != Some("SUSPENDED"),
-            Action::Start => {
-                self.state() == Some("STOPPED") && matches!(mode, Some("AUTO_STOP" | "MANUAL"))
-            }
-            _ => again || self.state().is_some_and(|state| from.contains(&state)),
-        };
-        if !good {
-            return Err(ErrorKind::InvalidResourceState);
-        }
-        let (has, wants) = (
-            self.workspace.compute_type_name.as_deref(),
-            asked.kind.unwrap_or_default(),
-        );
-        match action {
-            Action::ChangeComputeType if has == Some(wants) => Ok(false),
-            Action::ChangeComputeType if !supported(has, wants) => {
-                Err(ErrorKind::UnsupportedConfiguration)
-            }
-            _ => Ok(true),
-        }
-    }
 }
 
 impl Fleet {
@@ -192,13 +37,14 @@ impl Fleet {
     }
 
     /// Whether the contract leaves open since when the state would count.
-    pub(super) fn unclear(&self, new: &NewDesk) -> bool {
+    pub(super) fn unclear(&self, new: NewDesk) -> bool {
         let state = new.state.value();
         let known = self.desks.get(new.desk.value());
         known.is_some_and(|entry| entry.running.is_none() && entry.state() == state)
             && matches!(state, Some("REBOOTING" | "TERMINATED"))
     }
 
+    /// A record that says no state leaves a running action alone; one that says another state cancels it.
     pub(super) fn put(&mut self, workspace: Workspace, now: Timestamp) {
         let id = workspace.id.clone();
         let mut entry = Entry {
@@ -209,14 +55,16 @@ impl Fleet {
         };
         if let Some(old) = self.desks.remove(&id) {
             entry.held = old.held;
-            let same = old.state() == entry.state();
-            if same {
+            let says_another =
+                entry.state() != old.state() && (old.running.is_none() || entry.state().is_some());
+            if says_another {
+                if let Some(running) = old.running {
+                    self.cancel(running.row);
+                }
+            } else {
                 entry.since = old.since;
-            }
-            match old.running {
-                Some(running) if same => entry.running = Some(running),
-                Some(running) => self.cancel(running.row),
-                None => {}
+                entry.workspace.state = old.workspace.state;
+                entry.running = old.running;
             }
         }
         self.desks.insert(id, entry);

@@ -8,6 +8,7 @@ mod audit;
 mod compare;
 mod fleet;
 pub mod op;
+mod rules;
 pub mod strategy;
 mod telemetry;
 
@@ -18,8 +19,9 @@ use deskfleet::{
 
 use crate::disk::Disk;
 use audit::Row;
-use fleet::{Asked, Fleet};
+use fleet::Fleet;
 use op::{NewDesk, Nth, Op, Post, START, Sent};
+use rules::Asked;
 use telemetry::Telemetry;
 
 /// Runs the operations and compares throughout. Panics where engine and reference differ.
@@ -71,7 +73,7 @@ fn same<T>(found: Result<T>, expected: Result<(), ErrorKind>) -> Option<T> {
     }
 }
 
-fn workspace(new: &NewDesk) -> Workspace {
+fn workspace(new: NewDesk) -> Workspace {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let id = new.desk.value();
     Workspace {
@@ -79,7 +81,7 @@ fn workspace(new: &NewDesk) -> Workspace {
         computer_name: Some(id.replace("ws-", "PC-WS-")),
         running_mode: text(new.mode.value()),
         compute_type_name: text(new.kind.value()),
-        username: text(new.person.map(|person| person.value())),
+        username: text(new.person.map(op::Person::value)),
         state: text(new.state.value()),
         ..Workspace::default()
     }
@@ -121,10 +123,7 @@ impl World {
                 self.fleet.release(desk.value(), self.now),
             )),
             Op::Act(doing, desk, person, kind) => {
-                let (desk, person) = (
-                    desk.map(|desk| desk.value()),
-                    person.map(|person| person.value()),
-                );
+                let (desk, person) = (desk.map(op::Desk::value), person.map(op::Person::value));
                 self.act(&Asked {
                     action: doing.value(),
                     desk,
@@ -169,10 +168,10 @@ impl World {
             .iter()
             .enumerate()
             .any(|(index, left)| new[..index].iter().any(|right| same(left, right)));
-        if twice || new.iter().any(|new| self.fleet.unclear(new)) {
+        if twice || new.iter().any(|new| self.fleet.unclear(*new)) {
             return;
         }
-        let workspaces: Vec<_> = new.iter().map(workspace).collect();
+        let workspaces: Vec<_> = new.iter().copied().map(workspace).collect();
         for workspace in &workspaces {
             self.fleet.put(workspace.clone(), self.now);
         }
@@ -266,7 +265,7 @@ impl World {
     }
 
     fn record(&mut self, posts: &[Post], alone: bool) {
-        let records: Vec<_> = posts.iter().map(telemetry::record).collect();
+        let records: Vec<_> = posts.iter().copied().map(telemetry::record).collect();
         for record in &records {
             self.telemetry.accept(record.clone(), self.now);
         }
@@ -391,7 +390,7 @@ mod tests {
             kind: Kind(0),
         };
         let mut fleet = Fleet::default();
-        fleet.put(workspace(&new), start());
+        fleet.put(workspace(new), start());
         let asked = Asked {
             action: deskfleet::Action::Reboot,
             desk: None,

@@ -17,6 +17,10 @@ macro_rules! choice {
         impl $name {
             const VALUES: &'static [$type] = &[$($value),*];
 
+            /// How many values there are.
+            #[expect(clippy::cast_possible_truncation, reason = "a choice has few values")]
+            pub const COUNT: u8 = Self::VALUES.len() as u8;
+
             /// The value chosen.
             pub fn value(self) -> $type {
                 Self::VALUES[usize::from(self.0) % Self::VALUES.len()]

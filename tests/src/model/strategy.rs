@@ -9,22 +9,22 @@ use super::op::{
     Sent, StateName, Telemetry,
 };
 
-fn choice<T: std::fmt::Debug>(make: fn(u8) -> T) -> impl Strategy<Value = T> {
-    any::<u8>().prop_map(make)
+fn choice<T: std::fmt::Debug>(make: fn(u8) -> T, count: u8) -> impl Strategy<Value = T> {
+    (0..count).prop_map(make)
 }
 
 /// States from which something can be done come more often than the many from which nothing can.
 fn state() -> impl Strategy<Value = StateName> {
-    prop_oneof![3 => (0..4_u8).prop_map(StateName), 1 => choice(StateName)]
+    prop_oneof![3 => (0..4_u8).prop_map(StateName), 1 => choice(StateName, StateName::COUNT)]
 }
 
 fn new_desk() -> impl Strategy<Value = NewDesk> {
     let parts = (
-        choice(Desk),
-        option::of(choice(Person)),
+        choice(Desk, Desk::COUNT),
+        option::of(choice(Person, Person::COUNT)),
         state(),
-        choice(Mode),
-        choice(Kind),
+        choice(Mode, Mode::COUNT),
+        choice(Kind, Kind::COUNT),
     );
     parts.prop_map(|(desk, person, state, mode, kind)| NewDesk {
         desk,
@@ -37,10 +37,10 @@ fn new_desk() -> impl Strategy<Value = NewDesk> {
 
 fn post() -> impl Strategy<Value = Post> {
     let parts = (
-        choice(Telemetry),
-        choice(Instance),
-        option::of(choice(Person)),
-        choice(Sent),
+        choice(Telemetry, Telemetry::COUNT),
+        choice(Instance, Instance::COUNT),
+        option::of(choice(Person, Person::COUNT)),
+        choice(Sent, Sent::COUNT),
         any::<bool>(),
     );
     parts.prop_map(|(stream, instance, person, sent, number)| Post {
@@ -53,13 +53,17 @@ fn post() -> impl Strategy<Value = Post> {
 }
 
 fn act() -> impl Strategy<Value = Op> {
-    let on_desk = (choice(Doing), choice(Desk), choice(Kind))
+    let on_desk = (
+        choice(Doing, Doing::COUNT),
+        choice(Desk, Desk::COUNT),
+        choice(Kind, Kind::COUNT),
+    )
         .prop_map(|(doing, desk, kind)| Op::Act(doing, Some(desk), None, kind));
     let any_target = (
-        choice(Doing),
-        option::of(choice(Desk)),
-        option::of(choice(Person)),
-        choice(Kind),
+        choice(Doing, Doing::COUNT),
+        option::of(choice(Desk, Desk::COUNT)),
+        option::of(choice(Person, Person::COUNT)),
+        choice(Kind, Kind::COUNT),
     );
     prop_oneof![3 => on_desk, 2 => any_target.prop_map(|(doing, desk, person, kind)| Op::Act(doing, desk, person, kind))]
 }
@@ -69,35 +73,35 @@ pub fn op() -> impl Strategy<Value = Op> {
     let writes = prop_oneof![
         6 => new_desk().prop_map(Op::Put),
         1 => vec(new_desk(), 0..4).prop_map(Op::PutMany),
-        1 => choice(Desk).prop_map(Op::Remove),
-        2 => choice(Desk).prop_map(Op::Hold),
-        1 => choice(Desk).prop_map(Op::Release),
+        1 => choice(Desk, Desk::COUNT).prop_map(Op::Remove),
+        2 => choice(Desk, Desk::COUNT).prop_map(Op::Hold),
+        1 => choice(Desk, Desk::COUNT).prop_map(Op::Release),
         8 => act(),
-        1 => choice(Nth).prop_map(Op::Complete),
-        1 => (choice(Nth), any::<bool>()).prop_map(|(nth, why)| Op::Fail(nth, why)),
+        1 => choice(Nth, 8).prop_map(Op::Complete),
+        1 => (choice(Nth, 8), any::<bool>()).prop_map(|(nth, why)| Op::Fail(nth, why)),
         1 => Just(Op::CompleteUnknown),
-        5 => choice(Jump).prop_map(Op::Clock),
+        5 => choice(Jump, Jump::COUNT).prop_map(Op::Clock),
         7 => post().prop_map(Op::Record),
         2 => vec(post(), 0..6).prop_map(Op::RecordAll),
         2 => Just(Op::File),
         1 => Just(Op::Maintain),
         1 => Just(Op::Reopen),
-        1 => (choice(Rights), choice(Sent)).prop_map(|(rights, sent)| Op::IssueKey(rights, sent)),
-        1 => choice(Nth).prop_map(Op::RevokeKey),
+        1 => (choice(Rights, Rights::COUNT), choice(Sent, Sent::COUNT)).prop_map(|(rights, sent)| Op::IssueKey(rights, sent)),
+        1 => choice(Nth, 8).prop_map(Op::RevokeKey),
     ];
     let history = (
-        choice(Telemetry),
-        choice(Instance),
-        choice(Sent),
-        choice(Sent),
-        choice(Limit),
+        choice(Telemetry, Telemetry::COUNT),
+        choice(Instance, Instance::COUNT),
+        choice(Sent, Sent::COUNT),
+        choice(Sent, Sent::COUNT),
+        choice(Limit, Limit::COUNT),
     );
     let reads = prop_oneof![
-        1 => choice(Limit).prop_map(Op::Walk),
-        1 => (option::of(state()), option::of(choice(Person))).prop_map(|(state, person)| Op::Find(state, person)),
-        1 => choice(Person).prop_map(Op::User),
+        1 => choice(Limit, Limit::COUNT).prop_map(Op::Walk),
+        1 => (option::of(state()), option::of(choice(Person, Person::COUNT))).prop_map(|(state, person)| Op::Find(state, person)),
+        1 => choice(Person, Person::COUNT).prop_map(Op::User),
         1 => Just(Op::Day),
-        1 => choice(Rows).prop_map(Op::Audit),
+        1 => choice(Rows, Rows::COUNT).prop_map(Op::Audit),
         2 => history.prop_map(|(stream, instance, from, to, limit)| Op::History(stream, instance, from, to, limit)),
     ];
     prop_oneof![4 => writes, 1 => reads]

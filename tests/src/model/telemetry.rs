@@ -5,8 +5,9 @@ use deskfleet::{
     StartupRecord, StatsRecord, Stream, Timestamp,
 };
 
-use super::fleet::{Entry, Fleet, normal};
+use super::fleet::Fleet;
 use super::op::Post;
+use super::rules::{Entry, normal};
 
 const DAY: i64 = 86_400;
 
@@ -20,7 +21,7 @@ pub(super) struct Telemetry {
 }
 
 /// The record of a post.
-pub(super) fn record(post: &Post) -> Record {
+pub(super) fn record(post: Post) -> Record {
     let text = |text: &str| {
         if text.is_empty() {
             Nullable::Absent

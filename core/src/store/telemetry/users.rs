@@ -69,10 +69,10 @@ impl UserLatest {
             Stream::Activity => &mut self.activity,
             Stream::Processes => return,
         };
-        if slot
-            .as_ref()
-            .is_none_or(|known| history_order(received) > history_order(known))
-        {
+        let newer = |known: &Received| {
+            history_order(received) > history_order(known) && !received.repeats(known)
+        };
+        if slot.as_ref().is_none_or(newer) {
             *slot = Some(received.clone());
         }
     }

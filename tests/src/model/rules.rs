@@ -1,0 +1,167 @@
+//! The rules of the actions, typed again from the contract's section 4.
+
+use deskfleet::{Action, ErrorKind, Timestamp, Workspace};
+
+const MINUTES_20: i64 = 20 * 60;
+
+/// A workspace and what goes on with it.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) workspace: Workspace,
+    /// When its state began.
+    pub(super) since: Timestamp,
+    pub(super) running: Option<Running>,
+    pub(super) held: bool,
+}
+
+/// An action that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Running {
+    pub(super) action: Action,
+    /// Its row in the audit.
+    pub(super) row: usize,
+    pub(super) requested: Timestamp,
+    pub(super) due: Timestamp,
+    pub(super) kind: Option<String>,
+}
+
+/// What an action asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) action: Action,
+    pub(super) desk: Option<&'a str>,
+    pub(super) person: Option<&'a str>,
+    pub(super) kind: Option<&'a str>,
+}
+
+/// A user's name as it is compared.
+pub(super) fn normal(name: &str) -> String {
+    let name = name.rsplit('\\').next().unwrap_or_default();
+    name.split('@').next().unwrap_or_default().to_lowercase()
+}
+
+/// From which states, through which, to which, and for how many seconds.
+pub(super) fn table(action: Action) -> (&'static [&'static str], &'static str, &'static str, i64) {
+    match action {
+        Action::Reboot => (
+            &["AVAILABLE", "UNHEALTHY", "IMPAIRED"],
+            "REBOOTING",
+            "AVAILABLE",
+            120,
+        ),
+        Action::RecoveryReboot => (
+            &[
+                "AVAILABLE",
+                "UNHEALTHY",
+                "IMPAIRED",
+                "ERROR",
+                "STOPPED",
+                "REBOOTING",
+                "STARTING",
+            ],
+            "REBOOTING",
+            "AVAILABLE",
+            300,
+        ),
+        Action::Rebuild => (
+            &[
+                "AVAILABLE",
+                "ERROR",
+                "UNHEALTHY",
+                "IMPAIRED",
+                "STOPPED",
+                "REBOOTING",
+            ],
+            "REBUILDING",
+            "AVAILABLE",
+            1800,
+        ),
+        Action::Restore => (
+            &["AVAILABLE", "ERROR", "UNHEALTHY", "IMPAIRED", "STOPPED"],
+            "RESTORING",
+            "AVAILABLE",
+            1800,
+        ),
+        Action::Terminate => (&[], "TERMINATING", "TERMINATED", 300),
+        Action::Start => (&["STOPPED"], "STARTING", "AVAILABLE", 60),
+        Action::ChangeComputeType => (&["AVAILABLE", "STOPPED"], "UPDATING", "AVAILABLE", 1200),
+    }
+}
+
+fn supported(from: Option<&str>, to: &str) -> bool {
+    match from {
+        Some("GRAPHICS" | "GRAPHICSPRO") => false,
+        Some("GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN") => {
+            matches!(to, "GRAPHICS_G4DN" | "GRAPHICSPRO_G4DN")
+        }
+        _ => true,
+    }
+}
+
+impl Entry {
+    pub(super) fn state(&self) -> Option<&str> {
+        self.workspace.state.as_deref()
+    }
+
+    fn stuck(&self, now: Timestamp) -> bool {
+        self.state() == Some("REBOOTING") && now > self.since.plus_seconds(MINUTES_20)
+    }
+
+    pub(super) fn owned_by(&self, person: &str) -> bool {
+        self.workspace
+            .username
+            .as_deref()
+            .is_some_and(|name| normal(name) == normal(person))
+    }
+
+    /// Whether the action would change something, or why it is refused.
+    pub(super) fn judge(&self, asked: &Asked<'_>, now: Timestamp) -> Result<bool, ErrorKind> {
+        let action = asked.action;
+        let (from, ..) = table(action);
+        let terminate = action == Action::Terminate;
+        if terminate && matches!(self.state(), Some("TERMINATING" | "TERMINATED")) {
+            return Ok(false);
+        }
+        if self.held
+            && matches!(
+                action,
+                Action::Rebuild | Action::Restore | Action::Terminate
+            )
+        {
+            return Err(ErrorKind::LitigationHold);
+        }
+        let again = action == Action::Reboot && self.stuck(now);
+        if self.running.is_some() && !terminate && !again {
+            return Err(ErrorKind::OperationInProgress);
+        }
+        let mode = self.workspace.running_mode.as_deref();
+        let good = match action {
+            Action::Terminate => self.state() != Some("SUSPENDED"),
+            Action::Start => {
+                self.state() == Some("STOPPED") && matches!(mode, Some("AUTO_STOP" | "MANUAL"))
+            }
+            Action::Reboot
+            | Action::RecoveryReboot
+            | Action::Rebuild
+            | Action::Restore
+            | Action::ChangeComputeType => {
+                again || self.state().is_some_and(|state| from.contains(&state))
+            }
+        };
+        if !good {
+            return Err(ErrorKind::InvalidResourceState);
+        }
+        let (has, wants) = (
+            self.workspace.compute_type_name.as_deref(),
+            asked.kind.unwrap_or_default(),
+        );
+        let changes = action == Action::ChangeComputeType;
+        if changes && has == Some(wants) {
+            return Ok(false);
+        }
+        if changes && !supported(has, wants) {
+            return Err(ErrorKind::UnsupportedConfiguration);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,182 @@
+//! The format on disk: what old versions wrote opens, what a newer one wrote is refused and left untouched.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deskfleet::{AuditResult, Engine, EngineBuilder, ErrorKind, ManualClock, Stream};
+use redb::{Database, TableDefinition};
+
+const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1.redb")
+}
+
+/// A copy of the fixture that may be written to.
+fn copied(folder: &Path) -> PathBuf {
+    let path = folder.join("fleet.redb");
+    fs::copy(fixture(), &path).unwrap();
+    path
+}
+
+/// An engine a minute after the fixture was written.
+fn builder() -> EngineBuilder {
+    let clock = ManualClock::new("2026-11-20T08:06:00Z".parse().unwrap());
+    Engine::builder().clock(clock).seed(2)
+}
+
+#[test]
+fn a_file_of_format_1_opens_with_all_that_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = builder().open(copied(folder.path())).unwrap();
+
+    let report = engine.check().unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(
+        (
+            report.workspaces,
+            report.keys,
+            report.queued_records,
+            report.history_records
+        ),
+        (3, 1, 4, 8)
+    );
+
+    let states: Vec<_> = engine
+        .workspaces(10, None)
+        .unwrap()
+        .workspaces
+        .into_iter()
+        .map(|w| w.state)
+        .collect();
+    assert_eq!(
+        states,
+        ["AVAILABLE", "UPDATING", "AVAILABLE"].map(|state| Some(state.to_owned()))
+    );
+    let running = engine
+        .workspace("ws-2")
+        .unwrap()
+        .unwrap()
+        .transition
+        .unwrap();
+    assert_eq!(running.compute_type.as_deref(), Some("POWER"));
+    assert_eq!(running.due_at.unwrap().to_string(), "2026-11-20T08:22:00Z");
+    let hold = engine
+        .workspace("ws-3")
+        .unwrap()
+        .unwrap()
+        .litigation_hold
+        .unwrap();
+    assert_eq!(
+        (hold.matter.as_str(), hold.reason.as_deref()),
+        ("Doe v. Corp", Some("discovery"))
+    );
+
+    let keys = engine.keys().unwrap();
+    assert_eq!(keys[0].name, "service-desk");
+    assert!(keys[0].revoked.is_some());
+    let results: Vec<_> = engine
+        .admin_activity(10)
+        .unwrap()
+        .into_iter()
+        .map(|row| row.result)
+        .collect();
+    let done = AuditResult::Completed;
+    assert_eq!(results, [AuditResult::Accepted, done, done, done, done]);
+
+    for stream in Stream::ALL {
+        let page = engine
+            .history(stream, "ws-1", None, None, 10, None)
+            .unwrap();
+        assert_eq!(page.records.len(), 3, "{stream:?}");
+    }
+    let user = engine.user("user1").unwrap().unwrap();
+    assert_eq!(user.last_seen.unwrap().to_string(), "2026-11-20T08:04:00Z");
+    assert!(user.last_stats.is_some() && user.last_startup.is_some());
+}
+
+#[test]
+fn opening_and_filing_an_old_file_keeps_it_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(folder.path());
+    let engine = builder().open(&path).unwrap();
+    engine.maintain().unwrap();
+    engine.close().unwrap();
+    let engine = builder().open(&path).unwrap();
+    let report = engine.check().unwrap();
+    assert_eq!(
+        (
+            report.problems.len(),
+            report.queued_records,
+            report.history_records
+        ),
+        (0, 0, 12)
+    );
+}
+
+#[test]
+fn a_newer_format_is_refused_and_left_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(folder.path());
+    set_format(&path, 2);
+    let before = fs::read(&path).unwrap();
+    let error = builder().open(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NewerFormat);
+    let said = error.to_string();
+    assert!(
+        said.contains("fleet.redb") && said.contains("format 2"),
+        "{said}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_format_that_was_not_closed_is_refused_and_left_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(folder.path());
+    set_format(&path, 2);
+    // A copy of an open database is what a crash leaves.
+    let database = Database::create(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction
+        .open_table(META)
+        .unwrap()
+        .insert(&b"crash"[..], &b"1"[..])
+        .unwrap();
+    transaction.commit().unwrap();
+    let crashed = folder.path().join("crashed.redb");
+    fs::copy(&path, &crashed).unwrap();
+    drop(database);
+    let before = fs::read(&crashed).unwrap();
+    assert_eq!(
+        builder().open(&crashed).unwrap_err().kind(),
+        ErrorKind::NewerFormat
+    );
+    assert_eq!(fs::read(&crashed).unwrap(), before);
+}
+
+fn set_format(path: &Path, format: u32) {
+    let database = Database::create(path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut meta = transaction.open_table(META).unwrap();
+        meta.insert(&b"format"[..], &format.to_le_bytes()[..])
+            .unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn the_format_document_names_the_current_version() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/docs/format.md");
+    let text = fs::read_to_string(document).unwrap();
+    assert!(
+        text.contains("# Format 1"),
+        "core/docs/format.md describes another version than the fixture's"
+    );
+}
