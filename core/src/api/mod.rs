@@ -9,15 +9,18 @@ pub(crate) mod router;
 pub(crate) mod routes;
 mod stats;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::Limits;
 use crate::machine::Machine;
-use crate::model::{AuditAction, KeyInfo};
+use crate::model::AuditAction;
 use crate::mutation::{Caller, Done, Mutation, Outcome, Refused};
 use crate::observer::Event;
+use crate::store::keys::LiveKey;
 use crate::wire::body::LineError;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
@@ -60,7 +63,7 @@ pub(crate) struct Call<'c> {
     pub(crate) body: &'c Bytes,
     pub(crate) query: Query<'c>,
     pub(crate) segments: Vec<String>,
-    pub(crate) key: Option<KeyInfo>,
+    pub(crate) key: Option<Arc<LiveKey>>,
 }
 
 impl Call<'_> {
@@ -78,7 +81,7 @@ impl Call<'_> {
 
     pub(crate) fn caller(&self) -> Caller {
         Caller {
-            key_name: self.key.as_ref().map(|key| key.name.clone()),
+            key_name: self.key.as_ref().map(|key| key.info.name.clone()),
         }
     }
 }
@@ -144,12 +147,12 @@ fn handle(
     route: &'static Route,
     request: &Request<Bytes>,
     segments: Vec<String>,
-    key: Option<KeyInfo>,
+    key: Option<Arc<LiveKey>>,
 ) -> Result<Step, Problem> {
-    auth::authorize(machine, route.access, key.as_ref())?;
+    auth::authorize(machine, route.access, key.as_deref())?;
     let raw = RawQuery::new(request.uri().query());
-    let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
-    let query = raw.parse(&known).map_err(|error| Problem::from(&error))?;
+    let known = route.query.iter().map(|param| param.name);
+    let query = raw.parse(known).map_err(|error| Problem::from(&error))?;
     check_body(&machine.config.limits, route, request)?;
     let call = Call {
         machine,
@@ -215,7 +218,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
         Endpoint::FailAction => operator::fail_action(call),
-        Endpoint::ListKeys => operator::list_keys(call),
+        Endpoint::ListKeys => Ok(operator::list_keys(call)),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
     }
@@ -299,7 +302,7 @@ fn refuse(
     problem: Problem,
     query: RawQuery<'_>,
     segments: Vec<String>,
-    key: Option<KeyInfo>,
+    key: Option<Arc<LiveKey>>,
 ) -> Step {
     let found = |name: &str| query.find(name).map(std::borrow::Cow::into_owned);
     let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
@@ -311,7 +314,7 @@ fn refuse(
         requester: found("requester"),
     });
     let by = Caller {
-        key_name: key.map(|key| key.name),
+        key_name: key.map(|key| key.info.name.clone()),
     };
     Step::Write(
         vec![Mutation::Refuse { row, by }],

@@ -31,7 +31,7 @@ pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
 /// Prints one JSON object a line, without secrets.
 pub(crate) fn list(file: &Path) -> Result<(), Failure> {
     let engine = open_existing(file, WHEN_LOCKED)?;
-    for key in engine.keys()? {
+    for key in engine.keys() {
         data_json(&Listed::from(&key))?;
     }
     Ok(engine.close()?)
