@@ -88,10 +88,9 @@ impl Call<'_> {
 
 /// Answers a request, or says what must be durable first.
 pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Step {
-    let step = routed(machine, router, request).unwrap_or_else(|problem| {
-        let trace_id = trace_id(machine, request.headers().get(TRACEPARENT));
-        Step::Done(reply::problem(&problem, &trace_id))
-    });
+    let traceparent = || request.headers().get(TRACEPARENT);
+    let step = routed(machine, router, request)
+        .unwrap_or_else(|refused| Step::Done(problem(machine, &refused, traceparent())));
     match step {
         Step::Done(response) if request.method() == Method::HEAD => {
             Step::Done(reply::head(response))
@@ -119,10 +118,16 @@ fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Resul
 /// The header a trace id is taken from.
 pub(crate) const TRACEPARENT: &str = "traceparent";
 
-fn trace_id(machine: &Machine, traceparent: Option<&HeaderValue>) -> String {
-    trace::trace_id(
-        traceparent.map(HeaderValue::as_bytes),
-        &machine.trace_random,
+/// The response of a failure.
+pub(crate) fn problem(
+    machine: &Machine,
+    problem: &Problem,
+    traceparent: Option<&HeaderValue>,
+) -> Response<Bytes> {
+    let traceparent = traceparent.map(HeaderValue::as_bytes);
+    reply::problem(
+        problem,
+        &trace::trace_id(traceparent, &machine.trace_random),
     )
 }
 
@@ -163,13 +168,7 @@ fn handle(
         segments,
         key,
     };
-    run(&call).map_err(|failure| match failure {
-        Failure::Problem(problem) => problem,
-        Failure::Engine(error) => {
-            report(machine, &error);
-            Problem::from(&error)
-        }
-    })
+    run(&call).map_err(|failure| failure.into_problem(machine))
 }
 
 /// A handler's failure: one found in the request, or one from below.
@@ -177,6 +176,21 @@ fn handle(
 pub(crate) enum Failure {
     Problem(Problem),
     Engine(EngineError),
+}
+
+impl Failure {
+    /// What the caller is told; the host is told of what the caller is not.
+    fn into_problem(self, machine: &Machine) -> Problem {
+        match self {
+            Self::Problem(problem) => problem,
+            Self::Engine(error) => {
+                if Code::from(error.kind()) == Code::Internal {
+                    machine.observe(&Event::Internal { error: &error });
+                }
+                Problem::from(&error)
+            }
+        }
+    }
 }
 
 impl From<Problem> for Failure {
@@ -329,19 +343,10 @@ pub(crate) fn finish(
     outcomes: impl IntoIterator<Item = Outcome>,
     then: Then,
 ) -> Response<Bytes> {
-    match finished(outcomes, then) {
-        Ok(response) => response,
-        Err(failure) => {
-            let problem = match failure {
-                Failure::Problem(problem) => problem,
-                Failure::Engine(error) => {
-                    report(machine, &error);
-                    Problem::from(&error)
-                }
-            };
-            reply::problem(&problem, &trace_id(machine, traceparent))
-        }
-    }
+    finished(outcomes, then).unwrap_or_else(|failure| {
+        let refused = failure.into_problem(machine);
+        problem(machine, &refused, traceparent)
+    })
 }
 
 fn finished(
@@ -378,11 +383,4 @@ fn finished(
         (Then::Refused(problem), _) => return Err(Failure::Problem(*problem)),
         (Then::Workspace | Then::IssuedKey(_), _) => return Err(unexpected().into()),
     })
-}
-
-/// Tells the host of what the caller is not told.
-fn report(machine: &Machine, error: &EngineError) {
-    if Code::from(error.kind()) == Code::Internal {
-        machine.observe(&Event::Internal { error });
-    }
 }
