@@ -94,7 +94,7 @@ pub fn stats_json(number: u64) -> Bytes {
          \"username\":\"user{user}\",\"processorCount\":2,\"processorInUse\":{busy},\"physicalMemory\":4294967296,\
          \"availablePhysicalMemory\":{free},\"virtualMemory\":8589934592,\"availableVirtualMemory\":{free},\
          \"memoryInUse\":{used},\"rootTotal\":85899345920,\"rootAvailable\":42949672960,\"userTotal\":53687091200,\
-         \"userAvailable\":26843545600,\"diskReads\":{busy}.5,\"diskWrites\":1.25,\"networkReceived\":{busy}024.0,\
+         \"userAvailable\":26843545600,\"diskReads\":{busy}.5,\"diskWrites\":1.25,\"networkReceived\":1{busy:02}4.0,\
          \"networkSent\":512.5,\"uptime\":{number}.0,\"osVersion\":\"10.0.17763\",\"tenantId\":\"tenant-1\",\
          \"instanceId\":\"ws-{user:09}\"}}",
         number = number % 10_000_000,

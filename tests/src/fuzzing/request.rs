@@ -73,7 +73,7 @@ mod tests {
         assert!(request.uri().query().unwrap().ends_with(&subject.key));
         assert_eq!(request.headers()["content-type"], "application/json");
         assert_eq!(request.body(), "{}");
-        assert!(parse(b"no request", &subject).is_none());
+        assert!(parse(b"norequest", &subject).is_none());
         assert_eq!(seconds(b"@-30\n"), Some(-30));
     }
 }
