@@ -72,7 +72,7 @@ fn a_key_is_32_bytes_in_base64url_and_printed_nowhere() {
         let secret = key.secret.strip_prefix("dfk_").unwrap();
         assert_eq!(secret.len(), 43);
         assert!(secret.bytes().all(is_base64url), "{secret}");
-        assert!(!format!("{key:?} {:?} {engine:?}", engine.keys().unwrap()).contains(secret));
+        assert!(!format!("{key:?} {:?} {engine:?}", engine.keys()).contains(secret));
     }
 }
 

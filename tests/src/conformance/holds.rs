@@ -13,6 +13,7 @@ pub(super) fn cases() -> Vec<Case> {
         placed_and_released(),
         replaced(),
         nothing_to_release(),
+        placed_by_the_host(),
         bodies(),
         lengths(),
     ];
@@ -109,6 +110,15 @@ fn nothing_to_release() -> Case {
                 .refused("WorkSpaceNotFound"),
         )
         .call(newest(&[nowhere("PlaceLitigationHold")]))
+}
+
+fn placed_by_the_host() -> Case {
+    let hold = r#"{"matter":"Doe v. Roe","reason":null,"placedBy":"host","placedAt":"2026-11-20T12:00:00Z"}"#;
+    Case::new("4 litigation hold", "placed by the host itself")
+        .put(desk("ws-1", "AVAILABLE", "jdoe"))
+        .hold("ws-1")
+        .clock(60)
+        .call(call("GET admin /operator/workspaces/ws-1").gives(view(hold)))
 }
 
 /// The matter is required, the reason is not; both are texts.

@@ -9,6 +9,7 @@ pub(super) fn cases() -> Vec<Case> {
         issue_bodies(),
         issue_lengths(),
         revoke_twice(),
+        last_use(),
     ]
 }
 
@@ -131,4 +132,28 @@ fn revoke_twice() -> Case {
         .fold(case, |case, id| {
             case.call(call(&format!("DELETE admin /operator/keys/{id}")).refused("NotFound"))
         })
+}
+
+/// Never used is null; used is a time, also after it was written down.
+fn last_use() -> Case {
+    let key = |scope: &str, used: &str| {
+        format!(
+            r#"{{"id":«_»,"name":"«_»","scopes":["{scope}"],"created":"2026-11-20T12:00:00Z","expires":null,"lastUsed":{used},"revoked":null}}"#
+        )
+    };
+    let list = |read: &str, admin: &str| {
+        let keys = [
+            key("admin", admin),
+            key("read", read),
+            key("act", "null"),
+            key("ingest", "null"),
+        ];
+        call("GET admin /operator/keys").gives(format!(r#"{{"keys":[{}]}}"#, keys.join(",")))
+    };
+    Case::new("3 keys", "last used")
+        .call(list("null", "«_»"))
+        .clock(120)
+        .call(call("GET read /api/Information/Get24HourActivity").gives("[]"))
+        .maintain()
+        .call(list("\"2026-11-20T12:02:00Z\"", "\"«_»\""))
 }
