@@ -2,6 +2,9 @@
 //!
 //! The stores beside the engine take the body as it is: they neither route nor parse nor validate. They are the floor.
 //!
+//! `handle` and `call` measure the queue alone. `handle_and_file` is the steady state of a host that never files: above
+//! the high-water mark each commit files as well.
+//!
 //! Not a criterion bench: what a sync costs changes from second to second, so the stores take turns in short rounds and
 //! what is told is the median over the rounds, of the rate and of the ratio to the log in the same round.
 //! `DESKFLEET_BENCH_DIR` names another folder; in memory (`/dev/shm`) what is left is the processor's part.
@@ -15,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Engine};
+use deskfleet::{CommitDriver, Engine, Limits};
 use deskfleet_benches::{
     Grouped, LogSink, RowSink, is_measuring, open, stats_json, stats_post, sync_micros_median,
 };
@@ -23,7 +26,7 @@ use http::StatusCode;
 
 const PRODUCERS: [usize; 3] = [1, 8, 64];
 /// In the order of their turns; the log is what the others are compared with.
-const STORES: [&str; 4] = ["log", "redb_rows", "handle", "call"];
+const STORES: [&str; 5] = ["log", "redb_rows", "handle", "call", "handle_and_file"];
 
 /// The next record to send; no two sends are alike, or the engine would see repetitions.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -39,6 +42,8 @@ struct Stores {
     by_caller: Engine,
     /// A thread of its own commits.
     by_thread: Engine,
+    /// Files by itself above the high-water mark, as it does unless configured.
+    filing: Engine,
 }
 
 impl Stores {
@@ -51,8 +56,15 @@ impl Stores {
         Self {
             log: Grouped::new(LogSink::create(folder)),
             rows: Grouped::new(RowSink::create(folder)),
-            by_caller: open(Some(&inner("caller")), CommitDriver::Caller).engine,
-            by_thread: open(Some(&inner("thread")), CommitDriver::Thread).engine,
+            by_caller: open(Some(&inner("caller")), |_| {}).engine,
+            by_thread: open(Some(&inner("thread")), |config| {
+                config.commit_driver = CommitDriver::Thread;
+            })
+            .engine,
+            filing: open(Some(&inner("filing")), |config| {
+                config.limits = Limits::default();
+            })
+            .engine,
         }
     }
 
@@ -61,13 +73,16 @@ impl Stores {
         match store {
             "log" => by_threads(producers, time, |body| self.log.put(body)),
             "redb_rows" => by_threads(producers, time, |body| self.rows.put(body)),
-            "handle" => by_threads(producers, time, |body| {
-                let status = self.by_caller.handle(stats_post(body)).status();
-                assert_eq!(status, StatusCode::OK);
-            }),
+            "handle" => by_threads(producers, time, |body| handle(&self.by_caller, body)),
+            "handle_and_file" => by_threads(producers, time, |body| handle(&self.filing, body)),
             _ => by_tasks(producers, time, &self.by_thread),
         }
     }
+}
+
+fn handle(engine: &Engine, body: Bytes) {
+    let status = engine.handle(stats_post(body)).status();
+    assert_eq!(status, StatusCode::OK);
 }
 
 fn main() {
@@ -83,7 +98,7 @@ fn main() {
     for producers in PRODUCERS {
         let sync = sync_micros_median(folder.path());
         println!("{producers} producers; fdatasync of 4 KiB now: {sync} µs (median)");
-        let rounds: Vec<[f64; 4]> = (0..rounds)
+        let rounds: Vec<[f64; 5]> = (0..rounds)
             .map(|_| STORES.map(|store| stores.turn(store, producers, time)))
             .collect();
         for (index, store) in STORES.iter().enumerate() {
@@ -93,9 +108,19 @@ fn main() {
                     .iter()
                     .filter_map(|round| Some(round.get(index)? / round.first()?)),
             );
-            println!("  {store:10} {rate:>9.0} records/s  {ratio:.2} of the log");
+            println!("  {store:15} {rate:>9.0} records/s  {ratio:.2} of the log");
         }
     }
+    file(&stores.by_caller);
+}
+
+/// Files what the turns left in the queue.
+fn file(engine: &Engine) {
+    let start = Instant::now();
+    let count = engine.file_pending().expect("filing");
+    let count = u32::try_from(count).expect("a count");
+    let rate = f64::from(count) / start.elapsed().as_secs_f64();
+    println!("filing {count} records of 1000 instances: {rate:.0} records/s");
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
