@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{KeyInfo, Stream};
+use crate::model::Stream;
 use crate::mutation::{Context, Done, Maintenance, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
-use crate::store::keys::SecretHash;
+use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Writer};
 use crate::store::{Store, WriteFailure};
@@ -20,8 +20,6 @@ use crate::view::{Reader, upkeep};
 
 /// Upkeep that looks at everything runs once in this many seconds of the clock.
 const SWEEP_SECONDS: i64 = 3600;
-/// The last use of a key is told to the minute.
-const KEY_USE_SECONDS: i64 = 60;
 
 /// Tells the free bytes of the medium, where it can.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -41,8 +39,6 @@ pub(crate) struct Machine {
     pub(crate) trace_random: SplitMix,
     injected: Injected,
     writer: Writer<Mutation, Outcome>,
-    /// When keys were used since upkeep last wrote it down.
-    key_uses: Mutex<BTreeMap<u64, Timestamp>>,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// When the last sweep ran, in ticks.
@@ -65,7 +61,6 @@ impl Machine {
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
             injected,
-            key_uses: Mutex::default(),
             key_minutes: Mutex::default(),
             swept_at: AtomicI64::new(i64::MIN),
         })
@@ -272,15 +267,8 @@ impl Machine {
     // ---- keys
 
     /// The key of that secret, if it is accepted now; notes its use.
-    pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<KeyInfo> {
-        let now = self.now();
-        let key = self.store.keys().accepted(hash, now)?.clone();
-        let mut uses = lock(&self.key_uses);
-        let noted = uses.get(&key.id).copied().or(key.last_used);
-        if noted.is_none_or(|noted| now < noted || now >= noted.plus_seconds(KEY_USE_SECONDS)) {
-            uses.insert(key.id, now);
-        }
-        Some(key)
+    pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<Arc<LiveKey>> {
+        self.store.keys().accepted(hash, self.now())
     }
 
     /// Counts one request of a key; answers the seconds to wait when it made too many in this minute.
@@ -300,20 +288,12 @@ impl Machine {
         u32::try_from(60 - seconds.rem_euclid(60)).ok()
     }
 
-    /// When keys were used, where that is newer than what the store says.
-    pub(crate) fn key_uses(&self) -> BTreeMap<u64, Timestamp> {
-        lock(&self.key_uses).clone()
-    }
-
     fn write_key_uses(&self) -> Result<()> {
-        let uses = self.key_uses();
-        if uses.is_empty() {
-            return Ok(());
+        let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
+        let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
+        if !uses.is_empty() {
+            self.run(Mutation::TouchKeys(uses))?;
         }
-        self.run(Mutation::TouchKeys(
-            uses.iter().map(|(id, time)| (*id, *time)).collect(),
-        ))?;
-        lock(&self.key_uses).retain(|id, time| uses.get(id) != Some(time));
         Ok(())
     }
 

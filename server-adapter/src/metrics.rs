@@ -89,74 +89,67 @@ impl Metrics {
     /// The exposition text. `queue` is the number of telemetry records accepted and not yet filed.
     pub(crate) fn text(&self, queue: u64) -> String {
         let mut text = String::with_capacity(16 * 1024);
-        let all = &self.0;
-        family(
-            &mut text,
-            "deskfleet_build_info",
-            "gauge",
-            "The version that runs.",
-        );
-        line(
-            &mut text,
-            concat!(
-                "deskfleet_build_info{version=\"",
-                env!("CARGO_PKG_VERSION"),
-                "\"}"
+        self.write_gauges(&mut text, queue);
+        self.write_totals(&mut text);
+        self.write_requests(&mut text);
+        self.write_durations(&mut text);
+        text
+    }
+
+    fn write_gauges(&self, text: &mut String, queue: u64) {
+        const BUILD: &str = "deskfleet_build_info";
+        const VERSION: &str = env!("CARGO_PKG_VERSION");
+        family(text, BUILD, "gauge", "The version that runs.");
+        line(text, &format!("{BUILD}{{version=\"{VERSION}\"}}"), 1);
+        let connections = self.0.connections.load(Ordering::Relaxed) as u64;
+        for (name, help, value) in [
+            (
+                "queue_records",
+                "Telemetry records accepted and not yet filed.",
+                queue,
             ),
-            1,
-        );
-        single(
-            &mut text,
-            "deskfleet_queue_records",
-            "gauge",
-            "Telemetry records accepted and not yet filed.",
-            queue,
-        );
-        let connections = all.connections.load(Ordering::Relaxed) as u64;
-        single(
-            &mut text,
-            "deskfleet_connections",
-            "gauge",
-            "Open connections.",
-            connections,
-        );
+            ("connections", "Open connections.", connections),
+        ] {
+            let name = format!("deskfleet_{name}");
+            family(text, &name, "gauge", help);
+            line(text, &name, value);
+        }
+    }
+
+    fn write_totals(&self, text: &mut String) {
+        let all = &self.0;
         for (name, help, counter) in [
             (
-                "deskfleet_commits_total",
+                "commits",
                 "Transactions that reached the disk.",
                 &all.commits,
             ),
             (
-                "deskfleet_commit_mutations_total",
+                "commit_mutations",
                 "Mutations in those transactions.",
                 &all.mutations,
             ),
             (
-                "deskfleet_commit_failures_total",
+                "commit_failures",
                 "Transactions that failed.",
                 &all.commit_failures,
             ),
             (
-                "deskfleet_records_filed_total",
+                "records_filed",
                 "Telemetry records filed into history.",
                 &all.filed,
             ),
             (
-                "deskfleet_store_reopened_total",
+                "store_reopened",
                 "Times the store was reopened after an I/O error.",
                 &all.reopened,
             ),
-            (
-                "deskfleet_internal_errors_total",
-                "Requests answered 500.",
-                &all.internal,
-            ),
+            ("internal_errors", "Requests answered 500.", &all.internal),
         ] {
-            single(&mut text, name, "counter", help, read(counter));
+            let name = format!("deskfleet_{name}_total");
+            family(text, &name, "counter", help);
+            line(text, &name, read(counter));
         }
-        self.write_requests(&mut text);
-        self.write_durations(&mut text);
-        text
     }
 
     fn write_requests(&self, text: &mut String) {
@@ -274,11 +267,6 @@ fn seconds(us: u64) -> f64 {
 
 fn family(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-fn single(text: &mut String, name: &str, kind: &str, help: &str, value: u64) {
-    family(text, name, kind, help);
-    line(text, name, value);
 }
 
 fn line(text: &mut String, series: &str, value: impl std::fmt::Display) {

@@ -4,14 +4,14 @@ use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Response, StatusCode};
 
+use deskfleet::Code;
+
 use crate::connection::Shared;
 use crate::openapi;
 
 /// A page of the server's own; GET and HEAD only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// Where to read on.
-    Root,
     /// The process answers.
     Livez,
     /// The store can be read.
@@ -28,18 +28,11 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Page {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Root,
-        Self::Livez,
-        Self::Readyz,
-        Self::Metrics,
-        Self::OpenApi,
-    ];
+    pub(crate) const ALL: [Self; 4] = [Self::Livez, Self::Readyz, Self::Metrics, Self::OpenApi];
 
     /// The page's path without a trailing slash.
     pub(crate) const fn path(self) -> &'static str {
         match self {
-            Self::Root => "",
             Self::Livez => "/livez",
             Self::Readyz => "/readyz",
             Self::Metrics => "/metrics",
@@ -50,7 +43,6 @@ impl Page {
     /// The page's operation id.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Root => "root",
             Self::Livez => "livez",
             Self::Readyz => "readyz",
             Self::Metrics => "metrics",
@@ -67,7 +59,7 @@ impl Page {
 
     pub(crate) fn answer(self, shared: &Shared, method: &Method) -> Response<Bytes> {
         if method != Method::GET && method != Method::HEAD {
-            let mut refusal = page(StatusCode::METHOD_NOT_ALLOWED, TEXT, Bytes::new());
+            let mut refusal = shared.engine.problem(Code::MethodNotAllowed, None);
             let allow = HeaderValue::from_static("GET, HEAD");
             refusal.headers_mut().insert(ALLOW, allow);
             return refusal;
@@ -84,7 +76,6 @@ impl Page {
     fn content(self, shared: &Shared) -> Response<Bytes> {
         let engine = &shared.engine;
         match self {
-            Self::Root => page(StatusCode::OK, JSON, Bytes::from_static(ROOT.as_bytes())),
             Self::Livez => page(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
             Self::Readyz => match engine.workspaces(1, None) {
                 Ok(_) => page(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n")),
@@ -107,12 +98,6 @@ impl Page {
         }
     }
 }
-
-const ROOT: &str = concat!(
-    r#"{"service":"deskfleet","version":""#,
-    env!("CARGO_PKG_VERSION"),
-    r#"","openapi":"/openapi.json","health":"/readyz","metrics":"/metrics"}"#,
-);
 
 fn page(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);

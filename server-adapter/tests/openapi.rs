@@ -3,7 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use deskfleet::{Access, Answer, Config, ROUTES, RequestBody, Stream, Workspace};
+use bytes::Bytes;
+use deskfleet::{
+    Access, Answer, Config, Engine, NewKey, ROUTES, RequestBody, Route, Scope, Scopes, Stream,
+    Workspace,
+};
 use deskfleet_server::openapi::document;
 use serde_json::Value;
 
@@ -203,4 +207,85 @@ fn telemetry_needs_a_key_where_the_configuration_says_so() {
     let post = &document["paths"]["/api/Stats/Post"]["post"];
     assert_eq!(post["security"].as_array().unwrap().len(), 3);
     assert!(post["responses"]["401"].is_object());
+}
+
+/// Requests that go wrong in every way a client can make them.
+fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
+    let path = route
+        .path
+        .replace("{workSpId}", "ws-1")
+        .replace("{id}", "7");
+    let mut attempts = Vec::new();
+    for key in keys {
+        for query in [
+            "",
+            "?limit=abc&from=x&numberOfActivities=x",
+            "?%zz",
+            "?instanceId=ws-1&workSpaceId=ws-1",
+        ] {
+            for content_type in ["", "application/json", "text/html"] {
+                for body in ["", "{", "{}", "7", r#"{"id":"x"}"#, &" ".repeat(9_000_000)] {
+                    attempts.push(
+                        http::Request::builder()
+                            .method(route.method.as_str())
+                            .uri(format!("{path}{query}"))
+                            .header("x-api-key", key)
+                            .header("content-type", content_type)
+                            .body(Bytes::copy_from_slice(body.as_bytes()))
+                            .unwrap(),
+                    );
+                }
+            }
+        }
+    }
+    attempts
+}
+
+#[test]
+fn the_engine_answers_only_what_is_documented() {
+    let mut config = Config::default();
+    config.limits.key_requests_per_minute = Some(60);
+    let document = document(&config);
+    for route in &ROUTES {
+        let engine = Engine::builder()
+            .clock(std::time::SystemTime::now)
+            .seed(1)
+            .config(config.clone())
+            .open_in_memory()
+            .unwrap();
+        let issue = |scopes: Scopes| {
+            let name = "test".to_owned();
+            let key = NewKey {
+                name,
+                scopes,
+                expires: None,
+            };
+            engine.issue_key(key).unwrap().secret
+        };
+        let admin = issue([Scope::Admin].into_iter().collect());
+        let ingest = issue([Scope::Ingest].into_iter().collect());
+        let workspace = Workspace {
+            id: "ws-1".to_owned(),
+            ..Workspace::default()
+        };
+        engine.put_workspace(workspace).unwrap();
+
+        let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
+        for request in attempts(route, &["unknown".to_owned(), ingest, admin]) {
+            let what = format!("{} {}", request.method(), request.uri());
+            let answer = engine.handle(request);
+            let documented = &operation["responses"][answer.status().as_str()];
+            assert!(documented.is_object(), "{what} {}", answer.status());
+            if answer.status().is_success() {
+                continue;
+            }
+            let problem: Value = serde_json::from_slice(answer.body()).unwrap();
+            let codes = &documented["content"]["application/problem+json"]["schema"]["allOf"][1]["properties"]
+                ["code"]["enum"];
+            assert!(
+                codes.as_array().unwrap().contains(&problem["code"]),
+                "{what} {problem}"
+            );
+        }
+    }
 }

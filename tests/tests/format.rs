@@ -77,7 +77,7 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it() {
         ("Doe v. Corp", Some("discovery"))
     );
 
-    let keys = engine.keys().unwrap();
+    let keys = engine.keys();
     assert_eq!(keys[0].name, "service-desk");
     assert!(keys[0].revoked.is_some());
     let results: Vec<_> = engine

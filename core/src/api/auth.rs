@@ -1,15 +1,18 @@
 //! Who calls: the API key, where it is carried, and what it grants.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HeaderName};
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::model::{KeyInfo, Scope};
-use crate::store::keys::SecretHash;
+use crate::model::Scope;
+use crate::store::keys::{LiveKey, SecretHash};
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::RawQuery;
 
@@ -46,7 +49,7 @@ pub(crate) fn authenticate(
     access: Access,
     headers: &HeaderMap,
     query: RawQuery<'_>,
-) -> Result<Option<KeyInfo>, Problem> {
+) -> Result<Option<Arc<LiveKey>>, Problem> {
     if scope_wanted(machine, access).is_none() {
         return Ok(None);
     }
@@ -59,7 +62,7 @@ pub(crate) fn authenticate(
     };
     let secret = secret(headers, query).ok_or_else(refused)?;
     let key = machine.accepted_key(&hash(&secret)).ok_or_else(refused)?;
-    match machine.throttle(key.id) {
+    match machine.throttle(key.info.id) {
         Some(seconds) => Err(Problem::throttled(seconds)),
         None => Ok(Some(key)),
     }
@@ -69,11 +72,11 @@ pub(crate) fn authenticate(
 pub(crate) fn authorize(
     machine: &Machine,
     access: Access,
-    key: Option<&KeyInfo>,
+    key: Option<&LiveKey>,
 ) -> Result<(), Problem> {
     let wanted = scope_wanted(machine, access);
     match (wanted, key) {
-        (Some(wanted), Some(key)) if !key.scopes.grant(wanted) => {
+        (Some(wanted), Some(key)) if !key.info.scopes.grant(wanted) => {
             let said = format!("The API key lacks the scope {}.", wanted.as_str());
             Err(Problem::detailed(Code::InsufficientScope, said))
         }
@@ -81,16 +84,17 @@ pub(crate) fn authorize(
     }
 }
 
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 /// The secret from `X-Api-Key`, `Authorization: Bearer` or the query, in this order; the first one there counts.
-fn secret(headers: &HeaderMap, query: RawQuery<'_>) -> Option<String> {
-    if let Some(header) = headers.get("x-api-key") {
-        return header.to_str().ok().map(str::to_owned);
+fn secret<'r>(headers: &'r HeaderMap, query: RawQuery<'r>) -> Option<Cow<'r, str>> {
+    if let Some(header) = headers.get(X_API_KEY) {
+        return header.to_str().ok().map(Cow::Borrowed);
     }
     let bearer = headers.get(AUTHORIZATION).and_then(|header| {
         let (scheme, secret) = header.to_str().ok()?.split_once(' ')?;
-        scheme
-            .eq_ignore_ascii_case("bearer")
-            .then(|| secret.trim().to_owned())
+        let bearer = scheme.eq_ignore_ascii_case("bearer");
+        bearer.then(|| Cow::Borrowed(secret.trim()))
     });
-    bearer.or_else(|| query.find("apiKey").map(std::borrow::Cow::into_owned))
+    bearer.or_else(|| query.find("apiKey"))
 }

@@ -17,8 +17,8 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
     let reader = call
         .machine
-        .telemetry_reader(Wanted::User(&user_key(username)))?;
-    let view = user::one(&reader, username)?
+        .telemetry_reader(Wanted::User(&user_key(&username)))?;
+    let view = user::one(&reader, &username)?
         .ok_or_else(|| EngineError::new(ErrorKind::UserNotFound, "No such user."))?;
     Ok(Step::Done(reply::ok(reply::JSON, reply::user(&view))))
 }
@@ -67,11 +67,16 @@ pub(super) fn get_work_spaces_on_litigation_hold(call: &Call<'_>) -> Handled {
 }
 
 /// One page of a list, by `limit` and `nextToken`.
-pub(super) fn page(call: &Call<'_>, listing: Listing<'_>, content_type: &'static str) -> Handled {
+pub(super) fn page(
+    call: &Call<'_>,
+    listing: Listing<'_>,
+    content_type: http::HeaderValue,
+) -> Handled {
     let limit = page_limit(call)?;
     let reader = call.machine.reader()?;
     let mut body = reply::PageBody::new(limit);
     let token = call.query.get("nextToken");
+    let token = token.as_deref();
     let next = workspaces::page(&reader, listing, limit, token, |entry| body.push(entry))?;
     Ok(Step::Done(reply::ok(
         content_type,

@@ -9,15 +9,18 @@ pub(crate) mod router;
 pub(crate) mod routes;
 mod stats;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::Limits;
 use crate::machine::Machine;
-use crate::model::{AuditAction, KeyInfo};
+use crate::model::AuditAction;
 use crate::mutation::{Caller, Done, Mutation, Outcome, Refused};
 use crate::observer::Event;
+use crate::store::keys::LiveKey;
 use crate::wire::body::LineError;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
@@ -60,7 +63,7 @@ pub(crate) struct Call<'c> {
     pub(crate) body: &'c Bytes,
     pub(crate) query: Query<'c>,
     pub(crate) segments: Vec<String>,
-    pub(crate) key: Option<KeyInfo>,
+    pub(crate) key: Option<Arc<LiveKey>>,
 }
 
 impl Call<'_> {
@@ -78,17 +81,16 @@ impl Call<'_> {
 
     pub(crate) fn caller(&self) -> Caller {
         Caller {
-            key_name: self.key.as_ref().map(|key| key.name.clone()),
+            key_name: self.key.as_ref().map(|key| key.info.name.clone()),
         }
     }
 }
 
 /// Answers a request, or says what must be durable first.
 pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Step {
-    let step = routed(machine, router, request).unwrap_or_else(|problem| {
-        let trace_id = trace_id(machine, request.headers().get(TRACEPARENT));
-        Step::Done(reply::problem(&problem, &trace_id))
-    });
+    let traceparent = || request.headers().get(TRACEPARENT);
+    let step = routed(machine, router, request)
+        .unwrap_or_else(|refused| Step::Done(problem(machine, &refused, traceparent())));
     match step {
         Step::Done(response) if request.method() == Method::HEAD => {
             Step::Done(reply::head(response))
@@ -116,10 +118,16 @@ fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Resul
 /// The header a trace id is taken from.
 pub(crate) const TRACEPARENT: &str = "traceparent";
 
-fn trace_id(machine: &Machine, traceparent: Option<&HeaderValue>) -> String {
-    trace::trace_id(
-        traceparent.map(HeaderValue::as_bytes),
-        &machine.trace_random,
+/// The response of a failure.
+pub(crate) fn problem(
+    machine: &Machine,
+    problem: &Problem,
+    traceparent: Option<&HeaderValue>,
+) -> Response<Bytes> {
+    let traceparent = traceparent.map(HeaderValue::as_bytes);
+    reply::problem(
+        problem,
+        &trace::trace_id(traceparent, &machine.trace_random),
     )
 }
 
@@ -144,12 +152,12 @@ fn handle(
     route: &'static Route,
     request: &Request<Bytes>,
     segments: Vec<String>,
-    key: Option<KeyInfo>,
+    key: Option<Arc<LiveKey>>,
 ) -> Result<Step, Problem> {
-    auth::authorize(machine, route.access, key.as_ref())?;
+    auth::authorize(machine, route.access, key.as_deref())?;
     let raw = RawQuery::new(request.uri().query());
-    let known: Vec<&str> = route.query.iter().map(|param| param.name).collect();
-    let query = raw.parse(&known).map_err(|error| Problem::from(&error))?;
+    let known = route.query.iter().map(|param| param.name);
+    let query = raw.parse(known).map_err(|error| Problem::from(&error))?;
     check_body(&machine.config.limits, route, request)?;
     let call = Call {
         machine,
@@ -160,13 +168,7 @@ fn handle(
         segments,
         key,
     };
-    run(&call).map_err(|failure| match failure {
-        Failure::Problem(problem) => problem,
-        Failure::Engine(error) => {
-            report(machine, &error);
-            Problem::from(&error)
-        }
-    })
+    run(&call).map_err(|failure| failure.into_problem(machine))
 }
 
 /// A handler's failure: one found in the request, or one from below.
@@ -174,6 +176,21 @@ fn handle(
 pub(crate) enum Failure {
     Problem(Problem),
     Engine(EngineError),
+}
+
+impl Failure {
+    /// What the caller is told; the host is told of what the caller is not.
+    fn into_problem(self, machine: &Machine) -> Problem {
+        match self {
+            Self::Problem(problem) => problem,
+            Self::Engine(error) => {
+                if Code::from(error.kind()) == Code::Internal {
+                    machine.observe(&Event::Internal { error: &error });
+                }
+                Problem::from(&error)
+            }
+        }
+    }
 }
 
 impl From<Problem> for Failure {
@@ -215,7 +232,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
         Endpoint::FailAction => operator::fail_action(call),
-        Endpoint::ListKeys => operator::list_keys(call),
+        Endpoint::ListKeys => Ok(operator::list_keys(call)),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
     }
@@ -299,7 +316,7 @@ fn refuse(
     problem: Problem,
     query: RawQuery<'_>,
     segments: Vec<String>,
-    key: Option<KeyInfo>,
+    key: Option<Arc<LiveKey>>,
 ) -> Step {
     let found = |name: &str| query.find(name).map(std::borrow::Cow::into_owned);
     let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
@@ -311,7 +328,7 @@ fn refuse(
         requester: found("requester"),
     });
     let by = Caller {
-        key_name: key.map(|key| key.name),
+        key_name: key.map(|key| key.info.name.clone()),
     };
     Step::Write(
         vec![Mutation::Refuse { row, by }],
@@ -326,19 +343,10 @@ pub(crate) fn finish(
     outcomes: impl IntoIterator<Item = Outcome>,
     then: Then,
 ) -> Response<Bytes> {
-    match finished(outcomes, then) {
-        Ok(response) => response,
-        Err(failure) => {
-            let problem = match failure {
-                Failure::Problem(problem) => problem,
-                Failure::Engine(error) => {
-                    report(machine, &error);
-                    Problem::from(&error)
-                }
-            };
-            reply::problem(&problem, &trace_id(machine, traceparent))
-        }
-    }
+    finished(outcomes, then).unwrap_or_else(|failure| {
+        let refused = failure.into_problem(machine);
+        problem(machine, &refused, traceparent)
+    })
 }
 
 fn finished(
@@ -375,11 +383,4 @@ fn finished(
         (Then::Refused(problem), _) => return Err(Failure::Problem(*problem)),
         (Then::Workspace | Then::IssuedKey(_), _) => return Err(unexpected().into()),
     })
-}
-
-/// Tells the host of what the caller is not told.
-fn report(machine: &Machine, error: &EngineError) {
-    if Code::from(error.kind()) == Code::Internal {
-        machine.observe(&Event::Internal { error });
-    }
 }

@@ -2,9 +2,10 @@
 
 use crate::error::EngineError;
 use crate::limits::BULK_UPSERT_CHUNK;
+use crate::machine::Machine;
 use crate::model::{KeyInfo, Stream};
 use crate::mutation::Mutation;
-use crate::store::keys;
+use crate::store::keys::LiveKey;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::actions;
 use crate::view::history::{self as views, HistoryQuery};
@@ -140,22 +141,15 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     ))
 }
 
-pub(super) fn list_keys(call: &Call<'_>) -> Handled {
-    Ok(Step::Done(reply::ok(
-        reply::JSON,
-        reply::keys(&all_keys(call.machine)?),
-    )))
+pub(super) fn list_keys(call: &Call<'_>) -> Step {
+    Step::Done(reply::ok(reply::JSON, reply::keys(&all_keys(call.machine))))
 }
 
-/// Every key, with the uses that are only in memory yet.
-pub(crate) fn all_keys(machine: &crate::machine::Machine) -> crate::error::Result<Vec<KeyInfo>> {
-    let uses = machine.key_uses();
-    let stored = keys::all(&machine.reader()?.snapshot)?;
-    let with_use = |mut key: KeyInfo| {
-        key.last_used = key.last_used.max(uses.get(&key.id).copied());
-        key
-    };
-    Ok(stored.into_iter().map(|key| with_use(key.info)).collect())
+/// Every key, in the order of their numbers.
+pub(crate) fn all_keys(machine: &Machine) -> Vec<KeyInfo> {
+    let mut keys: Vec<KeyInfo> = machine.store.keys().iter().map(LiveKey::current).collect();
+    keys.sort_by_key(|key| key.id);
+    keys
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {

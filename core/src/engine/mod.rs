@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 
 use crate::api::router::Router;
 use crate::api::{self, Step};
 use crate::machine::Machine;
+use crate::wire::problem::{Code, Problem};
 
 pub use builder::EngineBuilder;
 pub use future::ResponseFuture;
@@ -140,5 +141,12 @@ impl Engine {
             .map(|route| api::body_bytes_max(limits, route.body))
             .max()
             .unwrap_or(0)
+    }
+
+    /// The response of a refusal that a server makes itself, in the form of the engine's own. `traceparent` is the
+    /// request's header, if it had one.
+    #[must_use]
+    pub fn problem(&self, code: Code, traceparent: Option<&HeaderValue>) -> Response<Bytes> {
+        api::problem(self.machine(), &Problem::new(code), traceparent)
     }
 }

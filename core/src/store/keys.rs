@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Result;
 use crate::model::{KeyInfo, Scopes};
@@ -10,6 +12,9 @@ use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder};
 use super::table::{Read, Step, Table, Tables};
+
+/// The last use of a key is told to the minute.
+const USE_SECONDS: i64 = 60;
 
 /// SHA-256 of a secret.
 pub(crate) type SecretHash = [u8; 32];
@@ -21,30 +26,81 @@ pub(crate) struct StoredKey {
     pub(crate) info: KeyInfo,
 }
 
+/// A key in memory, with its last use as far as the file does not tell it yet.
+#[derive(Debug)]
+pub(crate) struct LiveKey {
+    pub(crate) info: KeyInfo,
+    /// In ticks; 0 is never.
+    used_at: AtomicI64,
+}
+
+impl LiveKey {
+    /// Notes a use at `now`, to the minute.
+    fn touch(&self, now: Timestamp) {
+        let noted = self.used_at.load(Ordering::Relaxed);
+        let fresh = Timestamp::from_ticks(noted).plus_seconds(USE_SECONDS);
+        if noted == 0 || now.ticks() < noted || now >= fresh {
+            self.used_at.store(now.ticks(), Ordering::Relaxed);
+        }
+    }
+
+    /// The key with its newest use.
+    pub(crate) fn current(&self) -> KeyInfo {
+        let mut info = self.info.clone();
+        info.last_used = info.last_used.max(self.use_to_write());
+        info
+    }
+
+    /// The last use, where the file does not tell it yet.
+    pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
+        let used_at = self.used_at.load(Ordering::Relaxed);
+        let used_at = (used_at != 0).then(|| Timestamp::from_ticks(used_at));
+        used_at.filter(|used_at| self.info.last_used < Some(*used_at))
+    }
+}
+
 /// Every key, held in memory: each request asks for one.
 #[derive(Debug, Default)]
 pub(crate) struct KeyIndex {
-    by_hash: BTreeMap<SecretHash, KeyInfo>,
+    by_hash: BTreeMap<SecretHash, Arc<LiveKey>>,
 }
 
 impl KeyIndex {
-    /// Reads all keys.
-    pub(crate) fn rebuild(read: &impl Read) -> Result<Self> {
+    /// Reads all keys; their last uses are taken over from `old`.
+    pub(crate) fn rebuild(read: &impl Read, old: &Self) -> Result<Self> {
         let mut index = Self::default();
         for key in all(read)? {
-            index.by_hash.insert(key.hash, key.info);
+            let used_at = old
+                .by_hash
+                .get(&key.hash)
+                .map_or(0, |old| old.used_at.load(Ordering::Relaxed));
+            let live = LiveKey {
+                info: key.info,
+                used_at: AtomicI64::new(used_at),
+            };
+            index.by_hash.insert(key.hash, Arc::new(live));
         }
         Ok(index)
     }
 
-    /// The key of that secret, if it is accepted at `now`.
-    pub(crate) fn accepted(&self, hash: &SecretHash, now: Timestamp) -> Option<&KeyInfo> {
-        self.by_hash.get(hash).filter(|key| is_accepted(key, now))
+    /// The key of that secret, if it is accepted at `now`; notes its use.
+    pub(crate) fn accepted(&self, hash: &SecretHash, now: Timestamp) -> Option<Arc<LiveKey>> {
+        let key = self
+            .by_hash
+            .get(hash)
+            .filter(|key| is_accepted(&key.info, now))?;
+        key.touch(now);
+        Some(Arc::clone(key))
     }
 
     /// Whether any key is accepted at `now`.
     pub(crate) fn any_accepted(&self, now: Timestamp) -> bool {
-        self.by_hash.values().any(|key| is_accepted(key, now))
+        self.by_hash.values().any(|key| is_accepted(&key.info, now))
+    }
+
+    /// Every key, in no order that means anything.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LiveKey> {
+        self.by_hash.values().map(Arc::as_ref)
     }
 }
 

@@ -77,7 +77,7 @@ impl Store {
     /// Opens what the backend holds, or begins a new store on it.
     pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
         let medium = Medium::new(backend)?;
-        let opened = Self::open_medium(&medium, options);
+        let opened = Self::open_medium(&medium, options, &KeyIndex::default());
         match opened.and_then(|opened| medium.open_gate().map(|()| opened)) {
             Ok((database, queue, keys)) => Ok(Self {
                 medium,
@@ -100,6 +100,7 @@ impl Store {
     fn open_medium(
         medium: &Medium,
         options: StoreOptions,
+        old_keys: &KeyIndex,
     ) -> Result<(Database, QueueIndex, KeyIndex)> {
         let new = medium.is_new()?;
         if !new {
@@ -116,7 +117,7 @@ impl Store {
         let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
         check_ours(&snapshot)?;
         let queue = QueueIndex::rebuild(&snapshot)?;
-        let keys = KeyIndex::rebuild(&snapshot)?;
+        let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
         Ok((database, queue, keys))
     }
 
@@ -196,7 +197,8 @@ impl Store {
         drop(index);
         if keys_changed {
             let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
-            *write(&self.keys) = KeyIndex::rebuild(&snapshot)?;
+            let mut keys = write(&self.keys);
+            *keys = KeyIndex::rebuild(&snapshot, &keys)?;
         }
         Ok(result)
     }
@@ -215,7 +217,8 @@ impl Store {
             if *read(&self.closed) {
                 return Err(closed());
             }
-            let (database, queue, keys) = Self::open_medium(&self.medium, self.options)?;
+            let (database, queue, keys) =
+                Self::open_medium(&self.medium, self.options, &read(&self.keys))?;
             self.queued.store(queue.records(), Ordering::Release);
             *write(&self.queue) = queue;
             *write(&self.keys) = keys;

@@ -3,18 +3,21 @@
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
-/// The three content types of the paged lists, most wanted first.
-const OFFERED: [(&str, &str, &str); 3] = [
-    ("application", "json", "application/json; charset=utf-8"),
-    ("text", "plain", "text/plain; charset=utf-8"),
-    ("text", "json", "text/json; charset=utf-8"),
-];
+use super::reply::JSON;
+
+/// The content types of the paged lists beside JSON.
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const TEXT_JSON: HeaderValue = HeaderValue::from_static("text/json; charset=utf-8");
 
 /// The content type to answer a list in: the best accepted one, `application/json` when none is named or acceptable.
-pub(crate) fn negotiated(headers: &HeaderMap) -> &'static str {
-    let [(_, _, json), ..] = OFFERED;
-    let mut best = (0, json);
-    for (kind, subtype, full) in OFFERED {
+pub(crate) fn negotiated(headers: &HeaderMap) -> HeaderValue {
+    let offered = [
+        ("application", "json", JSON),
+        ("text", "plain", PLAIN),
+        ("text", "json", TEXT_JSON),
+    ];
+    let mut best = (0, JSON);
+    for (kind, subtype, full) in offered {
         let quality = quality(headers, kind, subtype);
         if quality > best.0 {
             best = (quality, full);
@@ -103,10 +106,17 @@ fn content_type(headers: &HeaderMap) -> Option<(String, Option<String>)> {
 mod tests {
     use super::*;
 
-    fn answer(accept: &str) -> &'static str {
+    fn answer(accept: &str) -> String {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, accept.parse().unwrap());
-        negotiated(&headers).split(';').next().unwrap()
+        let answer = negotiated(&headers);
+        answer
+            .to_str()
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap()
+            .to_owned()
     }
 
     #[test]
@@ -126,7 +136,7 @@ mod tests {
         ] {
             assert_eq!(answer(accept), expected, "{accept}");
         }
-        assert!(negotiated(&HeaderMap::new()).starts_with("application/json"));
+        assert_eq!(negotiated(&HeaderMap::new()), JSON);
     }
 
     #[test]

@@ -29,47 +29,47 @@ impl<'r> RawQuery<'r> {
         decode(value)
     }
 
-    /// Decodes all of the query. `known` are the parameters that a message may name.
-    pub(crate) fn parse(self, known: &[&'static str]) -> Result<Query<'r>> {
-        let mut pairs = Vec::new();
-        for (name, value) in self.pairs() {
-            let undecodable = |name: &'static str| {
-                EngineError::invalid(name, "The value is not valid percent-encoded UTF-8.")
-            };
-            let name = decode(name).ok_or_else(|| undecodable("query"))?;
-            let named = known.iter().find(|known| known.eq_ignore_ascii_case(&name));
-            let value =
-                decode(value).ok_or_else(|| undecodable(named.copied().unwrap_or("query")))?;
-            pairs.push((name, value));
+    /// Checks that all of the query can be decoded. `known` are the parameters that a message may name.
+    pub(crate) fn parse(self, mut known: impl Iterator<Item = &'static str>) -> Result<Query<'r>> {
+        // Only an escape can be wrong: the query is UTF-8 as it came.
+        if !self.0.contains('%') {
+            return Ok(Query(self));
         }
-        Ok(Query(pairs))
+        let undecodable = |name: &'static str| {
+            EngineError::invalid(name, "The value is not valid percent-encoded UTF-8.")
+        };
+        for (name, value) in self.pairs() {
+            let name = decode(name).ok_or_else(|| undecodable("query"))?;
+            if decode(value).is_none() {
+                let named = known.find(|known| known.eq_ignore_ascii_case(&name));
+                return Err(undecodable(named.unwrap_or("query")));
+            }
+        }
+        Ok(Query(self))
     }
 }
 
-/// A decoded query string.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Query<'r>(Vec<(Cow<'r, str>, Cow<'r, str>)>);
+/// A query string that can be decoded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Query<'r>(RawQuery<'r>);
 
-impl Query<'_> {
+impl<'r> Query<'r> {
     /// The first value of `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let pair = self
-            .0
-            .iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case(name));
-        pair.map(|(_, value)| value.as_ref())
+    pub(crate) fn get(&self, name: &str) -> Option<Cow<'r, str>> {
+        self.0.find(name)
     }
 
     /// The first value of `name`, as a string of one's own.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.get(name).map(str::to_owned)
+        self.get(name).map(Cow::into_owned)
     }
 
     /// The first value of `name` as an int32: an optional sign and decimal digits.
     pub(crate) fn int32(&self, name: &'static str) -> Result<Option<i32>> {
-        self.get(name)
-            .map(|text| int32(text).ok_or_else(|| not_valid(name, text)))
-            .transpose()
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
+        int32(&text).map(Some).ok_or_else(|| not_valid(name, &text))
     }
 
     /// The first value of `name` as an int32 within bounds, or `default` when it is absent.
@@ -89,7 +89,7 @@ impl Query<'_> {
 
     /// The first value of `name` as a date-time.
     pub(crate) fn time(&self, name: &'static str) -> Result<Option<Timestamp>> {
-        let time = |text: &str| text.parse().map_err(|_| not_valid(name, text));
+        let time = |text: Cow<'_, str>| text.parse().map_err(|_| not_valid(name, &text));
         self.get(name).map(time).transpose()
     }
 }
@@ -140,15 +140,17 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Query<'_> {
-        RawQuery::new(Some(text)).parse(&["limit"]).unwrap()
+        RawQuery::new(Some(text))
+            .parse(["limit"].into_iter())
+            .unwrap()
     }
 
     #[test]
     fn names_match_without_case_and_the_first_counts() {
         let query = parse("LIMIT=1&limit=2&other&a=b=c&&x=");
-        assert_eq!(query.get("limit"), Some("1"));
-        assert_eq!(query.get("other"), Some(""));
-        assert_eq!(query.get("a"), Some("b=c"));
+        assert_eq!(query.get("limit").as_deref(), Some("1"));
+        assert_eq!(query.get("other").as_deref(), Some(""));
+        assert_eq!(query.get("a").as_deref(), Some("b=c"));
         assert_eq!(query.get("missing"), None);
         assert_eq!(
             RawQuery::new(Some("%6Cimit=3")).find("limit").as_deref(),
@@ -158,18 +160,25 @@ mod tests {
 
     #[test]
     fn values_are_decoded_once() {
-        assert_eq!(parse("q=a+b%20c%2Bd%2525").get("q"), Some("a b c+d%25"));
-        assert_eq!(parse("q=%C3%A4").get("q"), Some("ä"));
+        assert_eq!(
+            parse("q=a+b%20c%2Bd%2525").get("q").as_deref(),
+            Some("a b c+d%25")
+        );
+        assert_eq!(parse("q=%C3%A4").get("q").as_deref(), Some("ä"));
         assert_eq!(decode_segment("a+b%2F").as_deref(), Some("a+b/"));
     }
 
     #[test]
     fn bad_escapes_name_the_parameter() {
         for bad in ["limit=%", "limit=%4", "limit=%zz", "limit=%ff", "Limit=%+1"] {
-            let error = RawQuery::new(Some(bad)).parse(&["limit"]).unwrap_err();
+            let error = RawQuery::new(Some(bad))
+                .parse(["limit"].into_iter())
+                .unwrap_err();
             assert_eq!(error.parameter(), Some("limit"), "{bad}");
         }
-        let error = RawQuery::new(Some("x=%zz")).parse(&["limit"]).unwrap_err();
+        let error = RawQuery::new(Some("x=%zz"))
+            .parse(["limit"].into_iter())
+            .unwrap_err();
         assert_eq!(error.parameter(), Some("query"));
     }
 

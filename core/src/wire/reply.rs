@@ -22,8 +22,11 @@ use super::json::{Json, Object};
 use super::problem::{Code, Problem};
 
 /// `application/json`
-pub(crate) const JSON: &str = "application/json; charset=utf-8";
-const PROBLEM: &str = "application/problem+json; charset=utf-8";
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json; charset=utf-8");
+// Constants, so that they are checked when this is compiled and not with each answer.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// 200 with no content.
 pub(crate) fn empty() -> Response<Bytes> {
@@ -31,7 +34,7 @@ pub(crate) fn empty() -> Response<Bytes> {
 }
 
 /// 200 with a body.
-pub(crate) fn ok(content_type: &'static str, body: Vec<u8>) -> Response<Bytes> {
+pub(crate) fn ok(content_type: HeaderValue, body: Vec<u8>) -> Response<Bytes> {
     with_body(StatusCode::OK, content_type, body)
 }
 
@@ -71,13 +74,13 @@ pub(crate) fn head(mut response: Response<Bytes>) -> Response<Bytes> {
     response
 }
 
-fn with_body(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Bytes> {
+fn with_body(status: StatusCode, content_type: HeaderValue, body: Vec<u8>) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CONTENT_TYPE, content_type);
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     response
 }
 

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use deskfleet::limits::{BULK_UPSERT_CHUNK, LINE_ERRORS_MAX};
 use deskfleet::{Engine, ErrorKind, Workspace};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::failure::{Failure, chain};
-use super::output::{data, say};
+use super::output::{data_json, say};
 use super::store::{builder, open};
 
 /// A workspace, or why it is none, with its line; in an array, with its place counted from 1.
@@ -17,13 +18,19 @@ type Numbered = (u64, serde_json::Result<Workspace>);
 /// Ends at the first error of reading.
 type Lines<'a> = Box<dyn Iterator<Item = Result<Numbered, Failure>> + 'a>;
 
-/// What became of the lines.
-#[derive(Debug, Default)]
+/// What became of the lines; written as `POST /operator/workspaces` answers.
+#[derive(Debug, Default, Serialize)]
 struct Outcome {
     upserted: u64,
     rejected: u64,
-    /// The first of the rejected ones, as data.
-    errors: Vec<Value>,
+    /// The first of the rejected ones.
+    errors: Vec<LineError>,
+}
+
+#[derive(Debug, Serialize)]
+struct LineError {
+    line: u64,
+    message: String,
 }
 
 /// Imports `file`, or standard input where it is `-`, into the store `into`.
@@ -49,11 +56,7 @@ pub(crate) fn run(file: &Path, into: &Path) -> Result<(), Failure> {
         store(&engine, chunk, &mut outcome)?;
     }
     engine.close()?;
-    data(json!({
-        "upserted": outcome.upserted,
-        "rejected": outcome.rejected,
-        "errors": outcome.errors,
-    }))?;
+    data_json(&outcome)?;
     say!(
         "{} upserted, {} rejected",
         outcome.upserted,
@@ -112,7 +115,7 @@ fn store(engine: &Engine, chunk: Vec<Numbered>, outcome: &mut Outcome) -> Result
     for (line, workspace) in chunk {
         match workspace {
             Ok(workspace) => good.push((line, workspace)),
-            Err(error) => outcome.reject(line, &without_line(&error)),
+            Err(error) => outcome.reject(line, without_line(&error)),
         }
     }
     let workspaces = good.iter().map(|(_, workspace)| workspace.clone());
@@ -128,7 +131,7 @@ fn store(engine: &Engine, chunk: Vec<Numbered>, outcome: &mut Outcome) -> Result
         match engine.put_workspace(workspace) {
             Ok(()) => outcome.upserted += 1,
             Err(error) if error.kind() == ErrorKind::InvalidParameter => {
-                outcome.reject(line, &chain(&error));
+                outcome.reject(line, chain(&error));
             }
             Err(error) => return Err(error.into()),
         }
@@ -137,11 +140,11 @@ fn store(engine: &Engine, chunk: Vec<Numbered>, outcome: &mut Outcome) -> Result
 }
 
 impl Outcome {
-    fn reject(&mut self, line: u64, message: &str) {
+    fn reject(&mut self, line: u64, message: String) {
         self.rejected += 1;
         if self.errors.len() < LINE_ERRORS_MAX {
             say!("line {line}: {message}");
-            self.errors.push(json!({"line": line, "message": message}));
+            self.errors.push(LineError { line, message });
         }
     }
 }

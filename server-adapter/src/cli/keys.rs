@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use deskfleet::{KeyInfo, NewKey, Scope};
-use serde_json::{Value, json};
+use deskfleet::{KeyInfo, NewKey, Scope, Timestamp};
+use serde::Serialize;
 
 use super::failure::Failure;
-use super::output::{data, say};
+use super::output::{data, data_json, say};
 use super::store::{builder, open, open_existing};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
@@ -31,23 +31,37 @@ pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
 /// Prints one JSON object a line, without secrets.
 pub(crate) fn list(file: &Path) -> Result<(), Failure> {
     let engine = open_existing(file, WHEN_LOCKED)?;
-    for key in engine.keys()? {
-        data(described(&key))?;
+    for key in engine.keys() {
+        data_json(&Listed::from(&key))?;
     }
     Ok(engine.close()?)
 }
 
-fn described(key: &KeyInfo) -> Value {
-    let scopes: Vec<&str> = key.scopes.iter().map(Scope::as_str).collect();
-    json!({
-        "id": key.id,
-        "name": key.name,
-        "scopes": scopes,
-        "created": key.created,
-        "expires": key.expires,
-        "lastUsed": key.last_used,
-        "revoked": key.revoked,
-    })
+/// A key as `GET /operator/keys` lists it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    id: u64,
+    name: &'a str,
+    scopes: Vec<Scope>,
+    created: Timestamp,
+    expires: Option<Timestamp>,
+    last_used: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+}
+
+impl<'a> From<&'a KeyInfo> for Listed<'a> {
+    fn from(key: &'a KeyInfo) -> Self {
+        Self {
+            id: key.id,
+            name: &key.name,
+            scopes: key.scopes.iter().collect(),
+            created: key.created,
+            expires: key.expires,
+            last_used: key.last_used,
+            revoked: key.revoked,
+        }
+    }
 }
 
 /// Revoking a key again changes nothing and is no failure.

@@ -24,3 +24,14 @@ pub(crate) fn data(line: impl std::fmt::Display) -> Result<(), Failure> {
         .and_then(|()| out.flush())
         .map_err(|error| Failure::caused("cannot write to standard output", &error))
 }
+
+/// Writes a value as one line of JSON.
+///
+/// # Errors
+///
+/// When it could not be written.
+pub(crate) fn data_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let line = serde_json::to_string(value)
+        .map_err(|error| Failure::caused("cannot write JSON", &error))?;
+    data(line)
+}

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use deskfleet::{CheckReport, Engine, EngineBuilder, ErrorKind, Event};
-use serde_json::json;
+use serde::Serialize;
 
 use super::failure::{Failure, chain};
-use super::output::{data, say};
+use super::output::{data_json, say};
 
 /// An engine's builder with the machine's randomness and the real time.
 pub(crate) fn builder() -> EngineBuilder {
@@ -73,7 +73,7 @@ fn free_bytes(_file: &Path) -> Option<u64> {
 pub(crate) fn check(file: &Path) -> Result<(), Failure> {
     let engine = open_existing(file, "Stop the server first, or check a backup.")?;
     let found = engine.check()?;
-    data(counts(&found))?;
+    data_json(&Found::from(&found))?;
     for problem in &found.problems {
         say!("{problem}");
     }
@@ -88,15 +88,29 @@ pub(crate) fn check(file: &Path) -> Result<(), Failure> {
     }
 }
 
-fn counts(found: &CheckReport) -> serde_json::Value {
-    json!({
-        "problems": found.problems,
-        "workspaces": found.workspaces,
-        "queuedRecords": found.queued_records,
-        "historyRecords": found.history_records,
-        "auditRows": found.audit_rows,
-        "keys": found.keys,
-    })
+/// What `check` found, as data.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'a> {
+    problems: &'a [String],
+    workspaces: u64,
+    queued_records: u64,
+    history_records: u64,
+    audit_rows: u64,
+    keys: u64,
+}
+
+impl<'a> From<&'a CheckReport> for Found<'a> {
+    fn from(report: &'a CheckReport) -> Self {
+        Self {
+            problems: &report.problems,
+            workspaces: report.workspaces,
+            queued_records: report.queued_records,
+            history_records: report.history_records,
+            audit_rows: report.audit_rows,
+            keys: report.keys,
+        }
+    }
 }
 
 /// `backup`: a consistent copy.

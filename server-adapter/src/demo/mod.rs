@@ -85,7 +85,8 @@ fn play(
     let count = records.len();
     let mut records = records.into_iter().peekable();
     for hour in 1..=HOURS {
-        clock.set_behind((HOURS - hour) * HOUR);
+        let behind = (HOURS - hour) * HOUR;
+        clock.set_behind(behind);
         let end = start.plus_seconds(hour * HOUR);
         loop {
             let due = std::iter::from_fn(|| records.next_if(|r| r.sent_time() < Some(end)));
@@ -95,6 +96,9 @@ fn play(
             }
             engine.record_all(batch)?;
         }
+        // Some time into the next hour, so that not everything happens at the same minute.
+        let later = i64::from(random.between(0, 3000));
+        clock.set_behind((behind - later).max(0));
         act(engine, desktops, hour, random)?;
         engine.maintain()?;
     }

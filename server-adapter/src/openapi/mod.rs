@@ -27,8 +27,7 @@ pub fn document(config: &Config) -> Value {
         );
     }
     for page in Page::ALL {
-        let path = if page == Page::Root { "/" } else { page.path() };
-        insert(&mut paths, path, "get", operations::page(page));
+        insert(&mut paths, page.path(), "get", operations::page(page));
     }
     json!({
         "openapi": "3.1.0",

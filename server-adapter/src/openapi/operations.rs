@@ -31,11 +31,6 @@ pub(super) fn operation(route: &Route, config: &Config) -> Value {
 /// The operation object of a page.
 pub(super) fn page(page: Page) -> Value {
     let (media, schema, description) = match page {
-        Page::Root => (
-            "application/json",
-            json!({"type": "object"}),
-            "Where to read on.",
-        ),
         Page::Livez => (
             "text/plain",
             json!({"type": "string"}),

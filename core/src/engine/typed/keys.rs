@@ -36,10 +36,8 @@ impl Engine {
     }
 
     /// Every key, revoked ones included, in the order they were issued.
-    ///
-    /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
-    pub fn keys(&self) -> Result<Vec<KeyInfo>> {
+    #[must_use]
+    pub fn keys(&self) -> Vec<KeyInfo> {
         operator::all_keys(self.machine())
     }
 
