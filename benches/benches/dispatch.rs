@@ -4,7 +4,6 @@
 
 use axum::body::Body;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use deskfleet::CommitDriver;
 use deskfleet_benches::{axum_app, open, ready};
 use http::Request;
 use http_body_util::BodyExt;
@@ -20,7 +19,7 @@ const PATHS: [(&str, &str); 3] = [
 ];
 
 fn dispatch(criterion: &mut Criterion) {
-    let fixture = open(None, CommitDriver::Caller);
+    let fixture = open(None, |_| {});
     let mut app = axum_app(&fixture.key);
     for (name, path) in PATHS {
         let mut group = criterion.benchmark_group(format!("dispatch/{name}"));

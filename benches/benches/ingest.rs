@@ -1,29 +1,32 @@
 //! Stats posts, each answered when it is durable, by 1, 8 and 64 producers; the simplest durable stores beside them.
 //!
 //! The stores beside the engine take the body as it is: they neither route nor parse nor validate. They are the floor.
+//!
+//! `handle` and `call` measure the queue alone. `handle_and_file` is the steady state of a host that never files: above
+//! the high-water mark each commit files as well.
+//!
+//! Not a criterion bench: what a sync costs changes from second to second, so the stores take turns in short rounds and
+//! what is told is the median over the rounds, of the rate and of the ratio to the log in the same round.
+//! `DESKFLEET_BENCH_DIR` names another folder; in memory (`/dev/shm`) what is left is the processor's part.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(
-    clippy::print_stderr,
-    reason = "what the disk costs belongs beside the figures"
-)]
+#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use deskfleet::{CommitDriver, Engine};
+use deskfleet::{CommitDriver, Engine, Limits};
 use deskfleet_benches::{
-    Grouped, LogSink, RowSink, Sink, open, stats_json, stats_post, sync_micros_median,
+    Grouped, LogSink, RowSink, is_measuring, open, stats_json, stats_post, sync_micros_median,
 };
 use http::StatusCode;
 
-const PRODUCERS: [u64; 3] = [1, 8, 64];
-/// Posts by each producer in one iteration.
-const POSTS: u64 = 16;
+const PRODUCERS: [usize; 3] = [1, 8, 64];
+/// In the order of their turns; the log is what the others are compared with.
+const STORES: [&str; 5] = ["log", "redb_rows", "handle", "call", "handle_and_file"];
 
 /// The next record to send; no two sends are alike, or the engine would see repetitions.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -32,50 +35,49 @@ fn record() -> Bytes {
     stats_json(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn ingest(criterion: &mut Criterion) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    eprintln!(
-        "fdatasync of 4 KiB, median: {} µs",
-        sync_micros_median(folder.path())
-    );
-    for producers in PRODUCERS {
-        let mut group = criterion.benchmark_group(format!("ingest/{producers}"));
-        group
-            .sample_size(10)
-            .throughput(Throughput::Elements(producers * POSTS));
-        with_folder(|folder| {
-            let engine = open(Some(folder), CommitDriver::Caller).engine;
-            group.bench_function("handle", |bencher| {
-                bencher.iter_custom(|times| {
-                    by_threads(times, producers, |body| handle(&engine, body))
-                });
-            });
-        });
-        with_folder(|folder| {
-            let engine = open(Some(folder), CommitDriver::Thread).engine;
-            group.bench_function("call", |bencher| {
-                bencher.iter_custom(|times| by_tasks(times, producers, &engine));
-            });
-        });
-        with_folder(|folder| {
-            let log = Grouped::new(LogSink::create(folder));
-            group.bench_function("log", |bencher| {
-                bencher.iter_custom(|times| by_threads(times, producers, |body| put(&log, body)));
-            });
-        });
-        with_folder(|folder| {
-            let rows = Grouped::new(RowSink::create(folder));
-            group.bench_function("redb_rows", |bencher| {
-                bencher.iter_custom(|times| by_threads(times, producers, |body| put(&rows, body)));
-            });
-        });
-        group.finish();
-    }
+struct Stores {
+    log: Grouped<LogSink>,
+    rows: Grouped<RowSink>,
+    /// Its callers commit.
+    by_caller: Engine,
+    /// A thread of its own commits.
+    by_thread: Engine,
+    /// Files by itself above the high-water mark, as it does unless configured.
+    filing: Engine,
 }
 
-fn with_folder(body: impl FnOnce(&Path)) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    body(folder.path());
+impl Stores {
+    fn create(folder: &Path) -> Self {
+        let inner = |name: &str| {
+            let inner = folder.join(name);
+            std::fs::create_dir(&inner).expect("a folder");
+            inner
+        };
+        Self {
+            log: Grouped::new(LogSink::create(folder)),
+            rows: Grouped::new(RowSink::create(folder)),
+            by_caller: open(Some(&inner("caller")), |_| {}).engine,
+            by_thread: open(Some(&inner("thread")), |config| {
+                config.commit_driver = CommitDriver::Thread;
+            })
+            .engine,
+            filing: open(Some(&inner("filing")), |config| {
+                config.limits = Limits::default();
+            })
+            .engine,
+        }
+    }
+
+    /// Records a second over one turn of the store.
+    fn turn(&self, store: &str, producers: usize, time: Duration) -> f64 {
+        match store {
+            "log" => by_threads(producers, time, |body| self.log.put(body)),
+            "redb_rows" => by_threads(producers, time, |body| self.rows.put(body)),
+            "handle" => by_threads(producers, time, |body| handle(&self.by_caller, body)),
+            "handle_and_file" => by_threads(producers, time, |body| handle(&self.filing, body)),
+            _ => by_tasks(producers, time, &self.by_thread),
+        }
+    }
 }
 
 fn handle(engine: &Engine, body: Bytes) {
@@ -83,46 +85,97 @@ fn handle(engine: &Engine, body: Bytes) {
     assert_eq!(status, StatusCode::OK);
 }
 
-fn put<S: Sink>(store: &Grouped<S>, body: Bytes) {
-    store.put(body);
-}
-
-/// `times` iterations, each producer a thread of its own.
-fn by_threads(times: u64, producers: u64, post: impl Fn(Bytes) + Sync) -> Duration {
-    let start = Instant::now();
-    thread::scope(|scope| {
-        for _ in 0..producers {
-            scope.spawn(|| {
-                for _ in 0..times * POSTS {
-                    post(record());
-                }
-            });
+fn main() {
+    let (rounds, time) = if is_measuring() {
+        (15, Duration::from_millis(300))
+    } else {
+        (1, Duration::from_millis(10))
+    };
+    let folder = std::env::var_os("DESKFLEET_BENCH_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+    let folder = tempfile::tempdir_in(folder).expect("a folder");
+    let stores = Stores::create(folder.path());
+    for producers in PRODUCERS {
+        let sync = sync_micros_median(folder.path());
+        println!("{producers} producers; fdatasync of 4 KiB now: {sync} µs (median)");
+        let rounds: Vec<[f64; 5]> = (0..rounds)
+            .map(|_| STORES.map(|store| stores.turn(store, producers, time)))
+            .collect();
+        for (index, store) in STORES.iter().enumerate() {
+            let rate = median(rounds.iter().filter_map(|round| round.get(index).copied()));
+            let ratio = median(
+                rounds
+                    .iter()
+                    .filter_map(|round| Some(round.get(index)? / round.first()?)),
+            );
+            println!("  {store:15} {rate:>9.0} records/s  {ratio:.2} of the log");
         }
-    });
-    start.elapsed()
+    }
+    file(&stores.by_caller);
 }
 
-/// `times` iterations, each producer a task on one thread.
-fn by_tasks(times: u64, producers: u64, engine: &Engine) -> Duration {
+/// Files what the turns left in the queue.
+fn file(engine: &Engine) {
+    let start = Instant::now();
+    let count = engine.file_pending().expect("filing");
+    let count = u32::try_from(count).expect("a count");
+    let rate = f64::from(count) / start.elapsed().as_secs_f64();
+    println!("filing {count} records of 1000 instances: {rate:.0} records/s");
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// Each producer is a thread of its own.
+fn by_threads(producers: usize, time: Duration, post: impl Fn(Bytes) + Sync) -> f64 {
+    let stop = AtomicBool::new(false);
+    let start = Instant::now();
+    let count: u32 = thread::scope(|scope| {
+        let produce = || {
+            let mut count = 0;
+            while !stop.load(Ordering::Relaxed) {
+                post(record());
+                count += 1;
+            }
+            count
+        };
+        let producers: Vec<_> = (0..producers).map(|_| scope.spawn(produce)).collect();
+        thread::sleep(time);
+        stop.store(true, Ordering::Relaxed);
+        let counts = producers
+            .into_iter()
+            .map(|producer| producer.join().expect("a producer"));
+        counts.sum::<u32>()
+    });
+    f64::from(count) / start.elapsed().as_secs_f64()
+}
+
+/// Each producer is a task, all on one thread.
+fn by_tasks(producers: usize, time: Duration, engine: &Engine) -> f64 {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.build().expect("a runtime");
     let start = Instant::now();
-    runtime.block_on(async {
-        let post = |engine: Engine| async move {
-            for _ in 0..times * POSTS {
+    let count: u32 = runtime.block_on(async {
+        let produce = |engine: Engine| async move {
+            let mut count = 0;
+            while start.elapsed() < time {
                 let status = engine.call(stats_post(record())).await.status();
                 assert_eq!(status, StatusCode::OK);
+                count += 1;
             }
+            count
         };
         let tasks: Vec<_> = (0..producers)
-            .map(|_| tokio::spawn(post(engine.clone())))
+            .map(|_| tokio::spawn(produce(engine.clone())))
             .collect();
+        let mut count = 0;
         for task in tasks {
-            task.await.expect("a producer");
+            count += task.await.expect("a producer");
         }
+        count
     });
-    start.elapsed()
+    f64::from(count) / start.elapsed().as_secs_f64()
 }
-
-criterion_group!(benches, ingest);
-criterion_main!(benches);

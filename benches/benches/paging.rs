@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use deskfleet::{CommitDriver, Workspace};
+use deskfleet::Workspace;
 use deskfleet_benches::{Fixture, is_measuring, open, workspace};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ fn paging(criterion: &mut Criterion) {
     };
     for count in counts {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-        let fixture = open(Some(folder.path()), CommitDriver::Caller);
+        let fixture = open(Some(folder.path()), |_| {});
         fixture.fill(count);
         let middle = token_at(&fixture, count / 2);
         for limit in [50, 500] {

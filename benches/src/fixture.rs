@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, ManualClock, NewKey, Scope, Timestamp, Workspace};
+use deskfleet::{Config, Engine, ManualClock, NewKey, Scope, Timestamp, Workspace};
 use http::{Request, header};
 
 /// An open engine and a key with every scope.
@@ -17,12 +17,16 @@ pub struct Fixture {
 
 /// Opens an engine in `folder`, or in memory without one. The clock stands still: it costs nothing.
 ///
+/// The engine files nothing by itself, however long the queue gets, unless `configure` says so.
+///
 /// # Panics
 /// When the engine does not open.
 #[must_use]
-pub fn open(folder: Option<&Path>, commit_driver: CommitDriver) -> Fixture {
+pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixture {
     let mut config = Config::default();
-    config.commit_driver = commit_driver;
+    config.limits.queue_records = u64::MAX;
+    config.limits.queue_high_water = u64::MAX;
+    configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));
     let builder = Engine::builder().clock(clock).seed(1).config(config);
     let engine = match folder {

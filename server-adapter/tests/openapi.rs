@@ -11,7 +11,7 @@ use deskfleet::{
 use deskfleet_server::openapi::document;
 use serde_json::Value;
 
-const SERVICE: [&str; 5] = ["root", "livez", "readyz", "metrics", "openapi"];
+const SERVICE: [&str; 4] = ["livez", "readyz", "metrics", "openapi"];
 
 /// Method, path and operation object of everything in the document.
 fn operations(document: &Value) -> Vec<(String, String, &Value)> {
