@@ -9,7 +9,8 @@
 
 use std::thread;
 
-use deskfleet::CommitDriver;
+use deskfleet::{CommitDriver, Engine};
+use deskfleet_tests::conformance::fixtures::fleet;
 use deskfleet_tests::disk::{Disk, Fault};
 use deskfleet_tests::posting::{batch_status, engine, ids, post};
 
@@ -121,4 +122,44 @@ fn nothing_acknowledged_is_lost_when_the_disk_breaks_under_many_threads() {
         );
     }
     assert!(acknowledged[0].len() < POSTS, "the disk broke for somebody");
+}
+
+/// How many workspaces are listed.
+fn listed(engine: &Engine) -> usize {
+    let mut count = 0;
+    let mut token = None;
+    loop {
+        let page = engine.workspaces(500, token.as_deref()).unwrap();
+        count += page.workspaces.len();
+        token = page.next_token;
+        if token.is_none() {
+            return count;
+        }
+    }
+}
+
+/// A bulk upsert is all or nothing per 1000, wherever the disk breaks and the power goes.
+#[test]
+fn a_bulk_upsert_leaves_whole_thousands() {
+    let mut failed = 0;
+    for n in 0.. {
+        let disk = Disk::crashing();
+        let store = engine(CommitDriver::Caller, disk.backend());
+        disk.fail(Fault::Sync(n));
+        let result = store.put_workspaces(fleet(2500).collect());
+        disk.fail(Fault::None);
+        drop(store);
+        disk.lose_unsynced();
+        let count = listed(&engine(CommitDriver::Caller, disk.backend()));
+        assert!(
+            matches!(count, 0 | 1000 | 2000 | 2500),
+            "fault {n}: {count} workspaces"
+        );
+        if let Ok(upserted) = result {
+            assert_eq!((upserted, count), (2500, 2500));
+            break;
+        }
+        failed += 1;
+    }
+    assert!(failed > 0, "the disk never broke");
 }

@@ -15,7 +15,7 @@ use deskfleet_tests::model::{run, strategy};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 /// Runs of the default.
-const CASES: u32 = 400;
+const CASES: u32 = 2000;
 
 #[test]
 fn made_up_runs_agree_with_the_reference() {

@@ -1,0 +1,115 @@
+//! Reads while records arrive and are filed: each record is seen once from its acknowledgement on, never twice, never not.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use bytes::Bytes;
+use deskfleet::{CommitDriver, Stream};
+use deskfleet_tests::disk::Disk;
+use deskfleet_tests::posting::engine;
+use http::Request;
+
+const POSTS: usize = 400;
+
+/// A record without a time, which is never taken for a repetition: seen twice, it would be counted twice.
+fn post(stream: Stream, id: usize) -> Request<Bytes> {
+    let (path, body) = match stream {
+        Stream::Activity => (
+            "PostActivity",
+            format!(r#"{{"id":{id},"instanceId":"i","username":"jdoe"}}"#),
+        ),
+        Stream::Stats | Stream::Startup | Stream::Processes => {
+            ("Post", format!(r#"{{"id":{id},"instanceId":"i"}}"#))
+        }
+    };
+    let request =
+        Request::post(format!("/api/Stats/{path}")).header("content-type", "application/json");
+    request.body(body.into()).unwrap()
+}
+
+#[test]
+fn history_shows_each_record_once_while_it_is_filed() {
+    let engine = engine(CommitDriver::Caller, Disk::new().backend());
+    let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for id in 0..POSTS {
+                assert_eq!(engine.handle(post(Stream::Stats, id)).status(), 200);
+                acknowledged.store(id + 1, Ordering::SeqCst);
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                engine.file_pending().unwrap();
+            }
+        });
+        while !done.load(Ordering::SeqCst) {
+            let at_least = acknowledged.load(Ordering::SeqCst);
+            let page = engine
+                .history(Stream::Stats, "i", None, None, 500, None)
+                .unwrap();
+            let seen = page.records.len();
+            assert!(
+                seen >= at_least,
+                "{seen} records seen, {at_least} acknowledged before"
+            );
+            let mut ids: Vec<_> = page
+                .records
+                .iter()
+                .map(|received| format!("{:?}", received.record))
+                .collect();
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids.len(), seen, "a record was seen twice");
+        }
+    });
+}
+
+#[test]
+fn the_last_24_hours_show_each_record_once_while_it_is_filed() {
+    let engine = engine(CommitDriver::Caller, Disk::new().backend());
+    let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for id in 0..POSTS {
+                assert_eq!(engine.handle(post(Stream::Activity, id)).status(), 200);
+                acknowledged.store(id + 1, Ordering::SeqCst);
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                engine.file_pending().unwrap();
+            }
+        });
+        while !done.load(Ordering::SeqCst) {
+            let at_least = acknowledged.load(Ordering::SeqCst);
+            let views = engine.activity_24_hours().unwrap();
+            assert!(
+                views.len() >= at_least,
+                "{} records seen, {at_least} acknowledged before",
+                views.len()
+            );
+            let mut ids: Vec<_> = views
+                .iter()
+                .map(|view| format!("{:?}", view.received.record))
+                .collect();
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids.len(), views.len(), "a record was seen twice");
+            let user = engine.user("jdoe").unwrap();
+            assert!(
+                at_least == 0 || user.is_some(),
+                "a user with telemetry is known"
+            );
+        }
+    });
+}
