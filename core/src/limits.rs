@@ -48,10 +48,8 @@ pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 pub const CHUNK_RECORDS_MAX: usize = 512;
 /// Encoded bytes in one part of a history chunk before the next part begins.
 pub const CHUNK_BYTES_MAX: usize = 60_000;
-/// Queue blocks filed in one mutation; bounds how long filing holds the writer.
-pub const FILE_BLOCKS_MAX: usize = 64;
-/// Telemetry records filed in one mutation, unless one block alone holds more.
-pub const FILE_RECORDS_MAX: usize = 20_000;
+/// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
+pub const FILE_RECORDS_MAX: usize = 50_000;
 /// Rows, chunks or workspaces that one maintenance mutation removes or settles.
 pub const MAINTENANCE_ROWS_MAX: usize = 1000;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.
@@ -80,7 +78,7 @@ pub struct Limits {
     pub headers_bytes: usize,
     /// Telemetry records in the queue; above it 503 `QueueFull`. Default 1 000 000.
     pub queue_records: u64,
-    /// Queued records at which the writer files on its own, between two commits. Default 50 000.
+    /// Queued records at which the writer files on its own, between two commits. Default 200 000.
     pub queue_high_water: u64,
     /// Requests a minute for one API key; above it 429 `Throttled`. Default none.
     pub key_requests_per_minute: Option<u32>,
@@ -99,7 +97,7 @@ impl Default for Limits {
             uri_bytes: 8 * 1024,
             headers_bytes: 16 * 1024,
             queue_records: 1_000_000,
-            queue_high_water: 50_000,
+            queue_high_water: 200_000,
             key_requests_per_minute: None,
             free_bytes_min: 32 * 1024 * 1024,
             cache_bytes: 32 * 1024 * 1024,

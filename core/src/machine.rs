@@ -12,6 +12,7 @@ use crate::mutation::{Context, Done, Maintenance, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
+use crate::store::telemetry::filing;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Writer};
 use crate::store::{Store, WriteFailure};
@@ -41,6 +42,8 @@ pub(crate) struct Machine {
     writer: Writer<Mutation, Outcome>,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
+    /// Held while a step of filing is prepared and written: each builds on what the one before left.
+    filing: Mutex<()>,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,
 }
@@ -62,6 +65,7 @@ impl Machine {
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
             injected,
             key_minutes: Mutex::default(),
+            filing: Mutex::default(),
             swept_at: AtomicI64::new(i64::MIN),
         })
     }
@@ -159,10 +163,19 @@ impl Machine {
         }
         // A host that never files must not end in a full queue.
         if self.store.queued() >= self.config.limits.queue_high_water
-            && let Err(error) = self.write(vec![Mutation::File])
+            && let Ok(filing) = self.filing.try_lock()
+            && let Err(error) = self.file_while_leading(&filing)
         {
             self.observe(&Event::CommitFailed { error: &error });
         }
+    }
+
+    /// Files one step as the one who commits.
+    fn file_while_leading(&self, _one_at_a_time: &MutexGuard<'_, ()>) -> Result<()> {
+        if let Some(filing) = filing::prepare(&self.reader()?.snapshot)? {
+            self.write(vec![Mutation::File(Box::new(filing))])?;
+        }
+        Ok(())
     }
 
     /// One transaction.
@@ -204,19 +217,18 @@ impl Machine {
 
     // ---- upkeep
 
-    /// Files all that waited when it was called; answers how many records.
+    /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
+    /// goes on committing.
     pub(crate) fn file_pending(&self) -> Result<u64> {
+        let _one_at_a_time = lock(&self.filing);
         let waited = self.store.queued();
         let mut filed = 0;
-        while filed < waited {
-            match self.run(Mutation::File)? {
-                Done::Handled(records) if records > 0 => filed += records,
-                Done::Handled(_)
-                | Done::Nothing
-                | Done::Workspace(_)
-                | Done::Key(_)
-                | Done::Maintained(_) => break,
-            }
+        while filed < waited
+            && let Some(filing) = filing::prepare(&self.reader()?.snapshot)?
+        {
+            let records = filing.records;
+            self.run(Mutation::File(Box::new(filing)))?;
+            filed += records;
         }
         if filed > 0 {
             self.observe(&Event::Filed { records: filed });

@@ -5,7 +5,6 @@
 
 mod actions;
 mod audit;
-mod filing;
 mod holds;
 mod keys;
 mod maintenance;
@@ -19,6 +18,7 @@ use crate::model::{
 };
 use crate::store::keys::SecretHash;
 use crate::store::table::Tables;
+use crate::store::telemetry::filing::Filing;
 use crate::timestamp::Timestamp;
 
 pub(crate) use maintenance::Maintenance;
@@ -87,8 +87,8 @@ pub(crate) enum Mutation {
         by: Caller,
     },
     TouchKeys(Vec<(u64, Timestamp)>),
-    /// One step of filing; repeated until nothing waits.
-    File,
+    /// One step of filing.
+    File(Box<Filing>),
     /// One step of upkeep.
     Maintain(Maintenance),
 }
@@ -109,8 +109,6 @@ pub(crate) enum Done {
     Nothing,
     Workspace(Box<WorkspaceView>),
     Key(KeyInfo),
-    /// Records or workspaces handled.
-    Handled(u64),
     /// The next step of the same upkeep, if there is more to do.
     Maintained(Option<Maintenance>),
 }
@@ -147,7 +145,10 @@ impl Context<'_, '_> {
             Mutation::IssueKey { key, hash, by } => self.issue_key(key, hash, &by),
             Mutation::RevokeKey { id, by } => self.revoke_key(id, &by),
             Mutation::TouchKeys(used) => self.touch_keys(&used),
-            Mutation::File => self.file(),
+            Mutation::File(filing) => {
+                filing.apply(self.tables)?;
+                Ok(Ok(Done::Nothing))
+            }
             Mutation::Maintain(step) => self.maintain(step),
         }
     }

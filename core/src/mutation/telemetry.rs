@@ -25,6 +25,6 @@ impl Context<'_, '_> {
                 record,
             }
         }));
-        Ok(Done::Handled(count))
+        Ok(Done::Nothing)
     }
 }

@@ -9,11 +9,10 @@ use super::{Caller, Context, Done, Outcome, no_workspace};
 
 impl Context<'_, '_> {
     pub(super) fn put_workspaces(&mut self, workspaces: Vec<Workspace>) -> Result<Outcome> {
-        let count = workspaces.len() as u64;
         for workspace in workspaces {
             self.store_workspace(workspace)?;
         }
-        Ok(Ok(Done::Handled(count)))
+        Ok(Ok(Done::Nothing))
     }
 
     pub(super) fn put_workspace(&mut self, workspace: Workspace) -> Result<Outcome> {

@@ -252,20 +252,12 @@ impl<'t> Tables<'t> {
         self.effects.accepted.extend(records);
     }
 
-    /// Takes the oldest blocks out of the queue; the caller files their records in this same transaction.
-    pub(crate) fn take_oldest(
-        &mut self,
-        blocks_max: usize,
-        records_max: usize,
-    ) -> Result<Vec<Received>> {
-        let mut records = Vec::new();
-        for (number, block) in queue::oldest(self, blocks_max, records_max)? {
-            let mut changes = std::mem::take(&mut self.effects.queue);
-            queue::remove(self, number, &mut changes)?;
-            self.effects.queue = changes;
-            records.extend(block);
-        }
-        Ok(records)
+    /// Removes blocks whose records this same transaction files.
+    pub(crate) fn remove_blocks(&mut self, numbers: &[u64]) -> Result<()> {
+        let mut changes = std::mem::take(&mut self.effects.queue);
+        let removed = queue::remove(self, numbers, &mut changes);
+        self.effects.queue = changes;
+        removed
     }
 
     fn table(&self, table: Table) -> Result<&OpenTable<'t>> {

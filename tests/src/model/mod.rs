@@ -1,7 +1,7 @@
 //! The model suite: one reference of the engine in plain maps, and the operations that drive both.
 //!
 //! [`run`] does each operation to an engine on a disk in memory and to the reference, and compares the answers; at the end
-//! it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`](op::Op)s that
+//! it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`]s that
 //! can be pasted back into a test.
 
 mod audit;

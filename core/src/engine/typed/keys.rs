@@ -25,13 +25,12 @@ impl Engine {
         let by = Caller::HOST;
         match self.machine().run(Mutation::IssueKey { key, hash, by })? {
             Done::Key(info) => Ok(IssuedKey { info, secret }),
-            other @ (Done::Nothing
-            | Done::Workspace(_)
-            | Done::Handled(_)
-            | Done::Maintained(_)) => Err(EngineError::new(
-                ErrorKind::Internal,
-                format!("issuing a key answered {other:?}"),
-            )),
+            other @ (Done::Nothing | Done::Workspace(_) | Done::Maintained(_)) => {
+                Err(EngineError::new(
+                    ErrorKind::Internal,
+                    format!("issuing a key answered {other:?}"),
+                ))
+            }
         }
     }
 

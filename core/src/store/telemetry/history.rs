@@ -4,8 +4,7 @@
 //! big-endian. Value: first and last filed time, 8 bytes little-endian each, then a block ordered by filed time.
 
 use crate::error::Result;
-use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Received, Stream, history_order, without_repetitions};
+use crate::model::{Received, Stream, history_order};
 use crate::store::codec::{Decoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
@@ -25,6 +24,21 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
+    /// What sorts records by bucket.
+    pub(super) fn order(received: &Received) -> (Stream, u32, &str) {
+        let record = &received.record;
+        (
+            record.stream(),
+            received.filed_at.day(),
+            record.instance_id(),
+        )
+    }
+
+    /// Whether a record belongs here.
+    pub(super) fn holds(&self, received: &Received) -> bool {
+        Self::order(received) == (self.stream, self.day, self.instance.as_str())
+    }
+
     pub(crate) fn of(received: &Received) -> Self {
         Self {
             stream: received.record.stream(),
@@ -33,7 +47,7 @@ impl Bucket {
         }
     }
 
-    fn prefix(&self) -> Vec<u8> {
+    pub(super) fn prefix(&self) -> Vec<u8> {
         bucket_prefix(self.stream, self.day, &self.instance)
     }
 }
@@ -52,86 +66,85 @@ fn bucket_prefix(stream: Stream, day: u32, instance: &str) -> Vec<u8> {
     key
 }
 
-fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
+pub(super) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
     let mut key = prefix.to_vec();
     key.extend_from_slice(&part.to_be_bytes());
     key
 }
 
-/// Files `records`, all of `bucket`, and drops exact repetitions; answers how many were new.
-pub(crate) fn file(tables: &Tables<'_>, bucket: &Bucket, records: Vec<Received>) -> Result<usize> {
-    let prefix = bucket.prefix();
-    let parts = Parts::meeting(tables, &prefix, &records)?;
-    let mut fresh = without_repetitions(&parts.meeting, records);
-    let filed = fresh.len();
-    if filed == 0 {
-        return Ok(0);
-    }
-    let (mut part, mut open) = match parts.last {
-        Some((part, block)) if has_room(&block)? => (part, codec::decode(&block)?),
-        Some((part, _)) => (part + 1, Vec::new()),
-        None => (0, Vec::new()),
+/// What the key and the first bytes of a part tell.
+#[derive(Debug, Clone)]
+pub(super) struct PartHead {
+    pub(super) key: Vec<u8>,
+    pub(super) part: u32,
+    pub(super) records: usize,
+    pub(super) bytes: usize,
+    first: Timestamp,
+    last: Timestamp,
+}
+
+/// The parts of a bucket, in their order.
+pub(super) fn heads(read: &impl Read, prefix: &[u8]) -> Result<Vec<PartHead>> {
+    let mut heads = Vec::new();
+    scan_prefix(read, prefix, |key, value| {
+        let (first, last, block) = split_part(value)?;
+        heads.push(PartHead {
+            key: key.to_vec(),
+            part: part_number(key)?,
+            records: usize::try_from(codec::count(block)?).unwrap_or(usize::MAX),
+            bytes: block.len(),
+            first,
+            last,
+        });
+        Ok(Step::Continue(()))
+    })?;
+    Ok(heads)
+}
+
+/// The records of the parts that one of `records` may repeat. Repetitions stand at the same filed time, but for records
+/// filed at their receipt against the time they carry, which may stand anywhere.
+pub(super) fn meeting(
+    read: &impl Read,
+    heads: &[PartHead],
+    records: &[Received],
+) -> Result<Vec<Received>> {
+    let misdated = |record: &Received| {
+        let sent = record.record.sent_time();
+        sent.is_some() && sent != Some(record.filed_at)
     };
-    open.append(&mut fresh);
-    open.sort_by_key(history_order);
-    let mut rest = open.as_slice();
-    while !rest.is_empty() {
-        let mut encoder = BlockEncoder::default();
-        for record in rest {
-            encoder.push(record);
-            if encoder.records() == CHUNK_RECORDS_MAX || encoder.bytes() >= CHUNK_BYTES_MAX {
-                break;
-            }
+    let anywhere = records.iter().any(misdated);
+    let times = || records.iter().map(|record| record.filed_at);
+    let (Some(from), Some(to)) = (times().min(), times().max()) else {
+        return Ok(Vec::new());
+    };
+    let mut known = Vec::new();
+    for head in heads {
+        if anywhere || (head.first <= to && head.last >= from) {
+            known.extend(part(read, &head.key)?);
         }
-        let (head, tail) = rest
-            .split_at_checked(encoder.records())
-            .ok_or_else(damaged)?;
-        let span = |record: Option<&Received>| {
-            record.map_or([0; 8], |record| record.filed_at.ticks().to_le_bytes())
-        };
-        let mut value = span(head.first()).to_vec();
-        value.extend_from_slice(&span(head.last()));
-        value.extend_from_slice(&encoder.finish());
-        tables.put(Table::History, &part_key(&prefix, part), &value)?;
-        rest = tail;
-        part += 1;
     }
-    Ok(filed)
+    Ok(known)
 }
 
-fn has_room(block: &[u8]) -> Result<bool> {
-    Ok(block.len() < CHUNK_BYTES_MAX && codec::count(block)? < CHUNK_RECORDS_MAX as u64)
+/// The records of one part.
+pub(super) fn part(read: &impl Read, key: &[u8]) -> Result<Vec<Received>> {
+    let records = read.get(Table::History, key, |value| {
+        let (_, _, block) = split_part(value)?;
+        codec::decode(block)
+    })?;
+    Ok(records.unwrap_or_default())
 }
 
-/// The parts of a bucket that matter to new records.
-#[derive(Default)]
-struct Parts {
-    /// Records of the parts that a new record may repeat.
-    meeting: Vec<Received>,
-    /// Number and block of the last part.
-    last: Option<(u32, Vec<u8>)>,
-}
-
-impl Parts {
-    /// Repetitions stand at the same filed time, but for records filed at their receipt, which may stand anywhere.
-    fn meeting(read: &impl Read, prefix: &[u8], records: &[Received]) -> Result<Self> {
-        let anywhere = |record: &Received| record.record.sent_time() != Some(record.filed_at);
-        let anywhere = records.iter().any(anywhere);
-        let times = || records.iter().map(|record| record.filed_at);
-        let (Some(from), Some(to)) = (times().min(), times().max()) else {
-            return Ok(Self::default());
-        };
-        let mut parts = Self::default();
-        scan_prefix(read, prefix, |key, value| {
-            let (first, last, block) = split_part(value)?;
-            if anywhere || (first <= to && last >= from) {
-                parts.meeting.extend(codec::decode(block)?);
-            }
-            parts.last = Some((part_number(key)?, block.to_vec()));
-            Ok(Step::Continue(()))
-        })?;
-        Ok(parts)
-    }
+/// A part: the span of `records`, then the block that holds just them.
+pub(super) fn encode(records: &[Received], block: BlockEncoder) -> Vec<u8> {
+    let time = |record: Option<&Received>| {
+        record.map_or([0; 8], |record| record.filed_at.ticks().to_le_bytes())
+    };
+    let mut value = Vec::with_capacity(SPAN_BYTES + block.bytes() + 32);
+    value.extend_from_slice(&time(records.first()));
+    value.extend_from_slice(&time(records.last()));
+    value.extend_from_slice(&block.finish());
+    value
 }
 
 fn part_number(key: &[u8]) -> Result<u32> {

@@ -171,30 +171,31 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// The oldest blocks that wait: at most `blocks_max`, and no more than fit `records_max` unless the first alone does not.
-pub(crate) fn oldest(
-    read: &impl Read,
-    blocks_max: usize,
-    records_max: usize,
-) -> Result<Vec<(u64, Vec<Received>)>> {
+/// The oldest blocks that wait, no more than fit `records_max` unless the first alone does not.
+pub(crate) fn oldest(read: &impl Read, records_max: usize) -> Result<Vec<(u64, Vec<Received>)>> {
     let mut blocks = Vec::new();
     let mut records = 0;
     read.scan(Table::Queue, ALL_KEYS, |key, block| {
-        let decoded = codec::decode(block)?;
-        records += decoded.len();
-        if blocks.len() == blocks_max || (records > records_max && !blocks.is_empty()) {
+        records += usize::try_from(codec::count(block)?).unwrap_or(usize::MAX);
+        if records > records_max && !blocks.is_empty() {
             return Ok(Step::Break(()));
         }
-        blocks.push((block_number(key)?, decoded));
+        blocks.push((block_number(key)?, codec::decode(block)?));
         Ok(Step::Continue(()))
     })?;
     Ok(blocks)
 }
 
-/// Removes a block that was filed.
-pub(crate) fn remove(tables: &Tables<'_>, number: u64, changes: &mut QueueChanges) -> Result<()> {
-    tables.remove(Table::Queue, &number.to_be_bytes())?;
-    changes.removed.push(number);
+/// Removes blocks that were filed.
+pub(crate) fn remove(
+    tables: &Tables<'_>,
+    numbers: &[u64],
+    changes: &mut QueueChanges,
+) -> Result<()> {
+    for number in numbers {
+        tables.remove(Table::Queue, &number.to_be_bytes())?;
+        changes.removed.push(*number);
+    }
     Ok(())
 }
 

@@ -44,15 +44,33 @@ impl UserLatest {
         self.take_newest(received);
     }
 
-    /// Takes in what `other` knows better.
-    pub(crate) fn merge_all(&mut self, other: &Self) {
-        self.see(other.last_seen, &other.username);
-        for received in [&other.stats, &other.startup, &other.activity]
-            .into_iter()
-            .flatten()
-        {
-            self.take_newest(received);
+    /// What `known` and then `records`, in the order they were accepted, tell of one user; `None` when both are empty.
+    pub(super) fn newest(known: Option<Self>, records: &[&Received]) -> Option<Self> {
+        let mut latest = match (known, records.first()) {
+            (Some(known), _) => known,
+            (None, Some(first)) => Self::of(first),
+            (None, None) => return None,
+        };
+        // Only the newest of each stream is copied.
+        let mut best: [Option<&Received>; 3] = [None; 3];
+        for received in records {
+            latest.see(received.filed_at, received.record.username());
+            let slot = match received.record.stream() {
+                Stream::Stats => 0,
+                Stream::Startup => 1,
+                Stream::Activity => 2,
+                Stream::Processes => continue,
+            };
+            if let Some(best) = best.get_mut(slot)
+                && best.is_none_or(|known| is_newer(received, known))
+            {
+                *best = Some(received);
+            }
         }
+        for received in best.into_iter().flatten() {
+            latest.take_newest(received);
+        }
+        Some(latest)
     }
 
     fn see(&mut self, time: Timestamp, username: &str) {
@@ -69,10 +87,7 @@ impl UserLatest {
             Stream::Activity => &mut self.activity,
             Stream::Processes => return,
         };
-        let newer = |known: &Received| {
-            history_order(received) > history_order(known) && !received.repeats(known)
-        };
-        if slot.as_ref().is_none_or(newer) {
+        if slot.as_ref().is_none_or(|known| is_newer(received, known)) {
             *slot = Some(received.clone());
         }
     }
@@ -115,6 +130,11 @@ impl UserLatest {
         decoder.end()?;
         Ok(latest)
     }
+}
+
+/// Whether `received` takes the place of `known`; a repetition does not.
+fn is_newer(received: &Received, known: &Received) -> bool {
+    history_order(received) > history_order(known) && !received.repeats(known)
 }
 
 /// What was filed of a user.
