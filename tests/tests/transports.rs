@@ -8,20 +8,20 @@
 )]
 
 use bytes::Bytes;
-use deskfleet::Engine;
+use deskfleet::{CommitDriver, Engine};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
-use deskfleet_tests::conformance::runner::run;
+use deskfleet_tests::conformance::runner::{run, run_driven};
 use deskfleet_tests::conformance::{AREAS, case::Case};
 use deskfleet_tests::socket::Socket;
 use deskfleet_tests::transport::{Call, Handle, Transport};
 use http::{Request, Response};
 
 /// Runs every case over `handle` and over the other transport, and compares all that came back.
-fn same_as_handle<T: Transport>(connect: impl Fn(&Engine) -> T) {
+fn same_as_handle<T: Transport>(driver: CommitDriver, connect: impl Fn(&Engine) -> T) {
     let shared = |case: &Case| !case.engine_only;
     for case in AREAS.iter().flat_map(|(_, cases)| cases()).filter(shared) {
         let expected = run(&case, |engine| Handle(engine.clone()));
-        let found = run(&case, &connect);
+        let found = run_driven(&case, driver, &connect);
         for (index, (left, right)) in expected.answers.iter().zip(&found.answers).enumerate() {
             assert!(
                 left == right,
@@ -36,7 +36,12 @@ fn same_as_handle<T: Transport>(connect: impl Fn(&Engine) -> T) {
 
 #[test]
 fn call_answers_what_handle_answers() {
-    same_as_handle(|engine| Call(engine.clone()));
+    same_as_handle(CommitDriver::Caller, |engine| Call(engine.clone()));
+}
+
+#[test]
+fn a_writer_thread_answers_what_the_caller_answers() {
+    same_as_handle(CommitDriver::Thread, |engine| Call(engine.clone()));
 }
 
 /// The server on a socket, and what runs it.
@@ -53,7 +58,7 @@ impl Transport for Served {
 
 #[test]
 fn the_server_answers_what_handle_answers() {
-    same_as_handle(|engine| {
+    same_as_handle(CommitDriver::Caller, |engine| {
         let options = ServerOptions {
             // The cases say themselves when what is due is done.
             maintain_every: None,

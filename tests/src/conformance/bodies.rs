@@ -83,6 +83,7 @@ pub(super) fn cases() -> Vec<Case> {
     }
     cases.push(positions());
     cases.push(item_counts());
+    cases.push(item_names());
     cases.push(configured_sizes());
     cases
 }
@@ -286,6 +287,24 @@ fn item_counts() -> Case {
                 .error_holding("$.processes", &[]),
         )
         .call(call("GET - /api/Stats/queue/count").gives("1"))
+}
+
+/// The items of a report are read like the record around them.
+fn item_names() -> Case {
+    let report = |item: &str| {
+        post(
+            &RECORDS[3],
+            format!(r#"{{"instanceId":"i","processes":[{item}]}}"#),
+        )
+    };
+    let answer = r#"{"records":[{"processes":[{"processName":"a","processCount":2}],"instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}],"nextToken":null,"hasMore":false}"#;
+    Case::new("1 JSON property names", "process items")
+        .call(report(r#"{"processName":"a","processName":"a"}"#).refused("InvalidBody"))
+        .call(report(r#"{"processName":"a","ProcessName":"b"}"#).refused("InvalidBody"))
+        .call(report(
+            r#"{"ProcessName":"a","unknown":{"x":[]},"PROCESSCOUNT":2}"#,
+        ))
+        .call(call("GET admin /operator/telemetry/processes?instanceId=i").gives(answer))
 }
 
 fn configured_sizes() -> Case {

@@ -14,7 +14,7 @@ pub(super) fn cases() -> Vec<Case> {
         put_lengths(),
         put_types(),
     ];
-    cases.extend([filters(), filtered_paging(), substring()]);
+    cases.extend([filters(), filtered_paging(), default_page(), substring()]);
     cases.extend([
         bulk_lines(),
         bulk_array(),
@@ -254,6 +254,15 @@ fn filtered_paging() -> Case {
         .call(bad("&limit=501").error("limit", "The field limit must be between 1 and 500."))
         .call(bad("&limit=x").error("limit", "The value 'x' is not valid."))
         .call(bad("&nextToken=x").error("nextToken", "The value is not a token of this endpoint."))
+}
+
+fn default_page() -> Case {
+    let all: Vec<_> = fleet(51).collect();
+    let list = |query: &str| call(&format!("GET admin /operator/workspaces{query}"));
+    Case::new("7 list", "50 to a page unless a limit is given")
+        .puts(fleet(51))
+        .call(list("").gives(page(&all[..50], "«t»")))
+        .call(list("?nextToken=«t»").gives(page(&all[50..], "")))
 }
 
 /// `q` looks into workSpId, computerName and username, without case.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use deskfleet::{Config, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{CommitDriver, Config, Engine, ManualClock, NewKey, Scope};
 use http::{HeaderMap, Request, Response};
 
 use super::case::{Body, Call, Case, NOW, Step, TRACE};
@@ -52,10 +52,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(configure: fn(&mut Config)) -> Self {
+    fn new(configure: fn(&mut Config), driver: CommitDriver) -> Self {
         let clock = ManualClock::new(NOW.parse().expect("a date-time"));
         let mut config = Config::default();
         configure(&mut config);
+        config.commit_driver = driver;
         let free_bytes = Arc::new(AtomicU64::new(u64::MAX));
         let probe = Arc::clone(&free_bytes);
         let disk = Disk::new();
@@ -120,7 +121,16 @@ impl Stage {
 
 /// Runs `case` on a fresh engine behind the transport that `connect` makes.
 pub fn run<T: Transport>(case: &Case, connect: impl Fn(&Engine) -> T) -> Outcome {
-    let mut stage = Stage::new(case.config);
+    run_driven(case, CommitDriver::Caller, connect)
+}
+
+/// The same with commits driven this way.
+pub fn run_driven<T: Transport>(
+    case: &Case,
+    driver: CommitDriver,
+    connect: impl Fn(&Engine) -> T,
+) -> Outcome {
+    let mut stage = Stage::new(case.config, driver);
     let transport = connect(&stage.engine);
     let mut outcome = Outcome::default();
     for (index, step) in case.steps.iter().enumerate() {

@@ -10,6 +10,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend(RECORDS.iter().map(|record| pages(record.history)));
     cases.extend(RECORDS.iter().map(|record| range(record.history)));
     cases.push(parameters());
+    cases.push(default_page());
     cases.push(instances());
     cases
 }
@@ -212,6 +213,25 @@ fn range(stream: &str) -> Case {
         case = case.file();
     }
     case
+}
+
+fn default_page() -> Case {
+    let lines = "{\"startup\":{\"instanceId\":\"i\"}}\n".repeat(51);
+    let item = r#"{"instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;
+    let first = format!(
+        r#"{{"records":[{}],"nextToken":"«t»","hasMore":true}}"#,
+        vec![item; 50].join(",")
+    );
+    let list = "GET admin /operator/telemetry/startup?instanceId=i";
+    let case = Case::new("7 history", "50 to a page unless a limit is given")
+        .call(post(lines).gives(r#"{"accepted":51,"rejected":0,"errors":[]}"#))
+        .call(call(list).gives(&*first))
+        .call(history("startup", "instanceId=i&nextToken=«t»", item));
+    case.file().call(call(list).gives(first)).call(history(
+        "startup",
+        "instanceId=i&nextToken=«t»",
+        item,
+    ))
 }
 
 fn parameters() -> Case {
