@@ -1,62 +1,25 @@
 //! One connection and the requests on it.
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use deskfleet::Engine;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::access_log::Entry;
-use crate::body::{self, Budget};
+use crate::body;
 use crate::operation::Operation;
-use crate::options::ServerOptions;
+use crate::pages;
+use crate::shared::Shared;
 use crate::stream::{GuardedStream, Progress};
-
-/// hyper's buffer for one connection, in bytes. It must hold a whole head: one within it that is beyond the engine's own
-/// limits is refused by the engine with a problem body, one beyond it by hyper with a bare 431.
-const BUFFER_BYTES: usize = 64 * 1024;
-
-/// What every connection of a server shares.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) engine: Engine,
-    pub(crate) options: ServerOptions,
-    pub(crate) openapi: OnceLock<Bytes>,
-    budget: Budget,
-    http: http1::Builder,
-}
-
-impl Shared {
-    pub(crate) fn new(engine: Engine, options: ServerOptions) -> Self {
-        let limits = &engine.config().limits;
-        let largest_body = limits
-            .record_body_bytes
-            .max(limits.processes_body_bytes)
-            .max(limits.batch_body_bytes);
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            // hyper's timer also runs while a connection rests; the deadline of a begun head is the stream's.
-            .header_read_timeout(options.idle_timeout)
-            .max_buf_size(BUFFER_BYTES);
-        Self {
-            budget: Budget::new(options.bodies_bytes_max.max(largest_body)),
-            openapi: OnceLock::new(),
-            engine,
-            options,
-            http,
-        }
-    }
-}
 
 /// What connections are to do; only ever moves on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +74,7 @@ async fn answer(
         .as_ref()
         .map(|log| (log, request.method().clone(), request.uri().clone()));
     let response = match operation {
-        Operation::Page(page) => page.answer(shared, request.method()),
+        Operation::Page(page) => pages::answer(page, shared, request.method()),
         Operation::Route(_) | Operation::None => through_engine(shared, progress, request).await,
     };
     let duration = started.elapsed();

@@ -41,9 +41,11 @@ mod metrics;
 pub mod openapi;
 mod operation;
 mod options;
+mod page;
 mod pages;
 mod running;
 mod server;
+mod shared;
 mod stream;
 
 pub use access_log::{AccessLog, stderr_log};

@@ -276,7 +276,7 @@ fn line(text: &mut String, series: &str, value: impl std::fmt::Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::Page;
+    use crate::page::Page;
 
     #[test]
     fn buckets_are_cumulative_and_statuses_sorted() {

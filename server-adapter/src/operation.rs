@@ -4,7 +4,7 @@
 use deskfleet::{ROUTES, Route};
 use http::Method;
 
-use crate::pages::Page;
+use crate::page::Page;
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,9 +11,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use crate::connection::{Phase, Shared, serve};
+use crate::connection::{Phase, serve};
 use crate::maintenance::Maintenance;
 use crate::options::ServerOptions;
+use crate::shared::Shared;
 
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -9,7 +9,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::Received;
 
 use super::failure::{from_storage, from_table};
-use super::telemetry::queue::{self, QueueChanges};
+use super::telemetry::contents::QueueChanges;
 
 type Bytes = &'static [u8];
 
@@ -250,14 +250,6 @@ impl<'t> Tables<'t> {
     /// Puts telemetry behind what waits.
     pub(crate) fn accept(&mut self, records: impl IntoIterator<Item = Received>) {
         self.effects.accepted.extend(records);
-    }
-
-    /// Removes blocks whose records this same transaction files.
-    pub(crate) fn remove_blocks(&mut self, numbers: &[u64]) -> Result<()> {
-        let mut changes = std::mem::take(&mut self.effects.queue);
-        let removed = queue::remove(self, numbers, &mut changes);
-        self.effects.queue = changes;
-        removed
     }
 
     fn table(&self, table: Table) -> Result<&OpenTable<'t>> {

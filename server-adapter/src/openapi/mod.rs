@@ -7,7 +7,7 @@ mod schemas;
 use deskfleet::{Access, Config, ROUTES};
 use serde_json::{Map, Value, json};
 
-use crate::pages::Page;
+use crate::page::Page;
 
 const DESCRIPTION: &str = "Inventory, lifecycle actions and telemetry of virtual desktop workspaces. \
 Paths and query names are matched without regard to case. Every GET answers HEAD too. \

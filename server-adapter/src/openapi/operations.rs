@@ -1,11 +1,11 @@
 //! One operation object for each row of the route table, and one for each page.
 
 use deskfleet::limits::WORKSPACE_ID_MAX;
-use deskfleet::{Access, Answer, Config, Param, ParamKind, RequestBody, Route, Stream};
+use deskfleet::{Access, Answer, Config, Param, ParamKind, RequestBody, Route};
 use serde_json::{Map, Value, json};
 
 use super::{needs_key, problems, schemas};
-use crate::pages::Page;
+use crate::page::Page;
 
 /// The operation object of a route.
 pub(super) fn operation(route: &Route, config: &Config) -> Value {
@@ -216,7 +216,7 @@ fn success(answer: Answer) -> (&'static str, Value) {
         Answer::Count => json!({"type": "integer", "format": "int64", "minimum": 0}),
         Answer::Upserted => schemas::reference("Upserted"),
         Answer::Accepted => schemas::reference("Accepted"),
-        Answer::History(stream) => schemas::reference(history_name(stream)),
+        Answer::History(stream) => schemas::reference(schemas::history_name(stream)),
         Answer::WorkspaceView => schemas::reference("WorkspaceView"),
         Answer::Actions => schemas::reference("Actions"),
         Answer::Keys => schemas::reference("Keys"),
@@ -229,14 +229,4 @@ fn success(answer: Answer) -> (&'static str, Value) {
     };
     let content = json!({"application/json": {"schema": schema}});
     (status, json!({"description": "Done.", "content": content}))
-}
-
-/// The schema of a page of one stream's history.
-pub(super) const fn history_name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stats => "StatsHistory",
-        Stream::Activity => "ActivityHistory",
-        Stream::Startup => "StartupHistory",
-        Stream::Processes => "ProcessHistory",
-    }
 }

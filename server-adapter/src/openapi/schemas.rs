@@ -8,8 +8,6 @@ use deskfleet::{
 };
 use serde_json::{Map, Value, json};
 
-use super::operations::history_name;
-
 /// A reference to a schema of the document.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -359,4 +357,14 @@ fn name() -> Value {
 /// An optional short text.
 fn remark() -> Value {
     json!({"type": ["string", "null"], "maxLength": TEXT_MAX})
+}
+
+/// The schema of a page of one stream's history.
+pub(super) const fn history_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stats => "StatsHistory",
+        Stream::Activity => "ActivityHistory",
+        Stream::Startup => "StartupHistory",
+        Stream::Processes => "ProcessHistory",
+    }
 }

@@ -23,7 +23,7 @@ pub struct Case {
     pub config: fn(&mut Config),
     /// What happens, in order.
     pub steps: Vec<Step>,
-    /// Whether it runs through `handle` only: it is very large, or the server has a page of its own there.
+    /// Whether it runs through `handle` only, because it is very large.
     pub engine_only: bool,
 }
 

@@ -93,8 +93,7 @@ fn no_such_paths() -> Case {
 }
 
 fn no_front_page() -> Case {
-    Case::new("1 paths", "the engine has no page at /")
-        .engine_only()
+    Case::new("1 paths", "there is no page at /")
         .call(call("GET - /").refused("NotFound"))
         .call(call("POST admin /").refused("NotFound"))
 }

@@ -1,7 +1,6 @@
 //! Running an engine.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::config::Config;
 use crate::engine::Engine;
@@ -107,11 +106,5 @@ impl Engine {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.machine().reader().is_ok()
-    }
-
-    /// Whether two handles are the same engine.
-    #[must_use]
-    pub fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.running, &other.running)
     }
 }

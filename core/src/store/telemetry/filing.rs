@@ -99,7 +99,7 @@ impl Filing {
                 return Ok(());
             }
         }
-        tables.remove_blocks(&self.blocks)?;
+        queue::remove(tables, &self.blocks)?;
         for key in &self.merged {
             history::remove_part(tables, key)?;
         }

@@ -3,59 +3,15 @@
 //! Key: block number, 8 bytes big-endian. Value: a block. An index in memory tells which blocks a question needs.
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::Hasher;
 
 use crate::error::Result;
 use crate::limits::BLOCK_BYTES_MAX;
-use crate::model::{Received, Stream, user_key};
+use crate::model::{Received, Stream};
 use crate::store::codec::{Decoder, damaged};
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 
 use super::codec::{self, BlockEncoder};
-
-/// What a block holds: its record count, and hashes of the names in it.
-#[derive(Debug)]
-struct Contents {
-    records: u64,
-    streams: u8,
-    /// Hashes of (stream, instance) and of users, sorted. A collision costs a look into a block in vain.
-    names: Vec<u64>,
-}
-
-impl Contents {
-    fn of(records: &[Received]) -> Self {
-        let mut names = Vec::with_capacity(2 * records.len());
-        let mut streams = 0;
-        for received in records {
-            let stream = received.record.stream();
-            streams |= 1 << stream.number();
-            names.push(instance_hash(stream, received.record.instance_id()));
-            names.push(user_hash(&user_key(received.record.username())));
-        }
-        names.sort_unstable();
-        names.dedup();
-        Self {
-            records: records.len() as u64,
-            streams,
-            names,
-        }
-    }
-}
-
-fn instance_hash(stream: Stream, instance: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write_u8(stream.number());
-    hasher.write(instance.as_bytes());
-    hasher.finish()
-}
-
-fn user_hash(user_key: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write_u8(0);
-    hasher.write(user_key.as_bytes());
-    hasher.finish()
-}
+use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
 
 /// Which blocks wait and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
@@ -137,13 +93,6 @@ impl QueueIndex {
     }
 }
 
-/// What a transaction did to the queue.
-#[derive(Debug, Default)]
-pub(crate) struct QueueChanges {
-    added: Vec<(u64, Contents)>,
-    removed: Vec<u64>,
-}
-
 /// Writes `records` behind what waits, in blocks numbered from `next` on.
 pub(crate) fn append(
     tables: &Tables<'_>,
@@ -187,15 +136,11 @@ pub(crate) fn oldest(read: &impl Read, records_max: usize) -> Result<Vec<(u64, V
 }
 
 /// Removes blocks that were filed.
-pub(crate) fn remove(
-    tables: &Tables<'_>,
-    numbers: &[u64],
-    changes: &mut QueueChanges,
-) -> Result<()> {
+pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
     for number in numbers {
         tables.remove(Table::Queue, &number.to_be_bytes())?;
-        changes.removed.push(*number);
     }
+    tables.effects.queue.removed.extend_from_slice(numbers);
     Ok(())
 }
 

@@ -1,0 +1,45 @@
+//! The names of the pages that the server answers itself.
+
+/// A page of the server's own; GET and HEAD only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// The process answers.
+    Livez,
+    /// The store can be read.
+    Readyz,
+    /// What was counted.
+    Metrics,
+    /// The OpenAPI document.
+    OpenApi,
+}
+
+impl Page {
+    pub(crate) const ALL: [Self; 4] = [Self::Livez, Self::Readyz, Self::Metrics, Self::OpenApi];
+
+    /// The page's path without a trailing slash.
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::Livez => "/livez",
+            Self::Readyz => "/readyz",
+            Self::Metrics => "/metrics",
+            Self::OpenApi => "/openapi.json",
+        }
+    }
+
+    /// The page's operation id.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Livez => "livez",
+            Self::Readyz => "readyz",
+            Self::Metrics => "metrics",
+            Self::OpenApi => "openapi",
+        }
+    }
+
+    /// The page at `path`, ASCII case ignored.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|page| page.path().eq_ignore_ascii_case(path))
+    }
+}
