@@ -29,6 +29,13 @@ impl Json {
         self.scalar(value);
     }
 
+    /// A text that is known to need no escape.
+    pub(crate) fn plain_text(&mut self, value: &str) {
+        self.0.push(b'"');
+        self.0.extend_from_slice(value.as_bytes());
+        self.0.push(b'"');
+    }
+
     pub(crate) fn integer(&mut self, value: impl Into<i128>) {
         self.scalar(&value.into());
     }

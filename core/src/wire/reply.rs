@@ -108,7 +108,12 @@ impl PageBody {
         if !std::mem::take(&mut self.first) {
             self.json.raw(b",");
         }
-        workspace(&mut self.json, entry.values);
+        let write = if entry.plain {
+            Json::plain_text
+        } else {
+            Json::text
+        };
+        workspace(&mut self.json, entry.values, write);
     }
 
     pub(crate) fn finish(mut self, next_token: Option<&str>) -> Vec<u8> {
@@ -122,7 +127,11 @@ impl PageBody {
 }
 
 /// Every member is written, null ones too.
-fn workspace(json: &mut Json, values: [Option<&str>; Workspace::FIELDS.len()]) {
+fn workspace(
+    json: &mut Json,
+    values: [Option<&str>; Workspace::FIELDS.len()],
+    write: impl Fn(&mut Json, &str),
+) {
     /// The names as they stand in the text, each with the comma or brace before it.
     const NAMES: [&[u8]; Workspace::FIELDS.len()] = [
         br#"{"workSpId":"#,
@@ -138,7 +147,7 @@ fn workspace(json: &mut Json, values: [Option<&str>; Workspace::FIELDS.len()]) {
     ];
     for (name, value) in NAMES.into_iter().zip(values) {
         json.raw(name);
-        json.option(value, Json::text);
+        json.option(value, &write);
     }
     json.raw(b"}");
 }
@@ -149,7 +158,7 @@ pub(crate) fn user(view: &UserView) -> Vec<u8> {
         object.text("username", &view.username);
         object.member("workSpaces", |json| {
             json.array(&view.workspaces, |json, each| {
-                workspace(json, each.values());
+                workspace(json, each.values(), Json::text);
             });
         });
         object.member("litigationHold", |json| json.bool(view.litigation_hold));
@@ -241,7 +250,9 @@ pub(crate) fn count(count: u64) -> Vec<u8> {
 /// One workspace with its running action and its hold.
 pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
     object(|object| {
-        object.member("workSpace", |json| workspace(json, view.workspace.values()));
+        object.member("workSpace", |json| {
+            workspace(json, view.workspace.values(), Json::text);
+        });
         object.member("transition", |json| {
             json.option(view.transition.as_ref(), action);
         });
@@ -346,7 +357,7 @@ mod tests {
     #[test]
     fn the_prepared_names_are_those_of_the_model() {
         let mut json = Json::default();
-        workspace(&mut json, [None; Workspace::FIELDS.len()]);
+        workspace(&mut json, [None; Workspace::FIELDS.len()], Json::text);
         let expected: Vec<String> = Workspace::FIELDS
             .iter()
             .map(|name| format!("\"{name}\":null"))

@@ -1,7 +1,10 @@
 //! A workspace as stored.
 //!
-//! Value: flags (1 transition, 2 held); time since the state holds; nine optional texts in the order of the interface;
-//! then, with flag 1, the transition.
+//! Value: flags (1 transition, 2 held, 4 plain); time since the state holds; nine lengths in the order of the interface, 0
+//! for null and else the length plus 1; the nine texts, one behind the other; then, with flag 1, the transition.
+//!
+//! A page of workspaces is read often and written as JSON: one look tells that all texts are UTF-8, and the flag that none
+//! needs an escape.
 
 use crate::error::Result;
 use crate::model::{Action, State, Workspace};
@@ -10,6 +13,7 @@ use crate::timestamp::Timestamp;
 
 const TRANSITION: u8 = 1;
 const HELD: u8 = 2;
+const PLAIN: u8 = 4;
 
 /// An accepted action that has not ended, as stored with its workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub(crate) struct EntryRef<'a> {
     pub(crate) values: [Option<&'a str>; Workspace::FIELDS.len()],
     pub(crate) state_since: Timestamp,
     pub(crate) held: bool,
+    /// Whether no value needs an escape in JSON.
+    pub(crate) plain: bool,
     pub(crate) transition: Option<TransitionRef<'a>>,
 }
 
@@ -76,11 +82,22 @@ impl<'a> EntryRef<'a> {
         let mut decoder = Decoder::new(value);
         let flags = decoder.u8()?;
         let state_since = decoder.time()?;
+        let mut lengths = [0; Workspace::FIELDS.len() - 1];
+        let mut total = 0_usize;
+        for length in &mut lengths {
+            *length = usize::try_from(decoder.varint()?).map_err(|_| damaged())?;
+            total = total.saturating_add(length.saturating_sub(1));
+        }
+        let mut texts = std::str::from_utf8(decoder.raw(total)?).map_err(|_| damaged())?;
         let mut values = [None; Workspace::FIELDS.len()];
         let (first, rest) = values.split_first_mut().ok_or_else(damaged)?;
         *first = Some(std::str::from_utf8(id).map_err(|_| damaged())?);
-        for field in rest {
-            *field = decoder.option_text()?;
+        for (value, length) in rest.iter_mut().zip(lengths) {
+            if let Some(length) = length.checked_sub(1) {
+                let (text, others) = texts.split_at_checked(length).ok_or_else(damaged)?;
+                *value = Some(text);
+                texts = others;
+            }
         }
         let transition = if flags & TRANSITION == 0 {
             None
@@ -92,6 +109,7 @@ impl<'a> EntryRef<'a> {
             values,
             state_since,
             held: flags & HELD != 0,
+            plain: flags & PLAIN != 0,
             transition,
         })
     }
@@ -178,10 +196,21 @@ impl Entry {
         if self.held {
             flags |= HELD;
         }
+        let values = self.workspace.values();
+        let new_type = self
+            .transition
+            .as_ref()
+            .and_then(|transition| transition.compute_type.as_deref());
+        if values.into_iter().chain([new_type]).flatten().all(is_plain) {
+            flags |= PLAIN;
+        }
         encoder.u8(flags);
         encoder.time(self.state_since);
-        for value in self.workspace.values().into_iter().skip(1) {
-            encoder.option_text(value);
+        for value in values.into_iter().skip(1) {
+            encoder.count(value.map_or(0, |value| value.len() + 1));
+        }
+        for value in values.into_iter().skip(1).flatten() {
+            encoder.raw(value.as_bytes());
         }
         if let Some(transition) = &self.transition {
             encoder.varint(transition.id);
@@ -193,6 +222,12 @@ impl Entry {
         }
         encoder.finish()
     }
+}
+
+/// Whether a text stands in JSON as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
 }
 
 #[cfg(test)]
@@ -226,6 +261,38 @@ mod tests {
         );
         for length in 0..bytes.len() {
             assert!(EntryRef::decode(b"ws-1", &bytes[..length]).is_err());
+        }
+    }
+
+    #[test]
+    fn only_texts_without_escapes_are_plain() {
+        for (text, plain) in [
+            ("a ä/\u{7f}", true),
+            ("\"", false),
+            ("\\", false),
+            ("\n", false),
+            ("", true),
+        ] {
+            let entry = Entry {
+                workspace: Workspace {
+                    id: "ws-1".into(),
+                    region: Some(text.into()),
+                    ..Workspace::default()
+                },
+                state_since: Timestamp::UNIX_EPOCH,
+                held: false,
+                transition: None,
+            };
+            let bytes = entry.encode();
+            assert_eq!(
+                EntryRef::decode(b"ws-1", &bytes).unwrap().plain,
+                plain,
+                "{text:?}"
+            );
+            assert_eq!(
+                serde_json::to_string(text).unwrap() == format!("\"{text}\""),
+                plain
+            );
         }
     }
 }
