@@ -111,3 +111,22 @@ fn a_computer_name_of_a_workspace_that_is_gone() {
         Op::Put(new(0, 0)),
     ]);
 }
+
+/// Two desktops of one user report for the same moment; a retry of the first leaves the second the newest.
+#[test]
+fn a_retry_behind_another_desktop_of_the_user() {
+    let post = |instance, sent| {
+        let (instance, person) = (Instance(instance), Some(Person(3)));
+        Op::Record(Post {
+            stream: Telemetry(0),
+            instance,
+            person,
+            sent: Sent(sent),
+            number: true,
+        })
+    };
+    let second = || Op::Clock(Jump(0));
+    run(&[post(2, 1), second(), post(0, 1), second(), post(2, 1)]);
+    // The same with a time that is not believed.
+    run(&[post(2, 11), second(), post(0, 11), second(), post(2, 11)]);
+}
