@@ -10,7 +10,9 @@
     reason = "tests"
 )]
 
-use deskfleet_tests::model::op::{Desk, Doing, Jump, Kind, Mode, NewDesk, Op, Person, StateName};
+use deskfleet_tests::model::op::{
+    Desk, Doing, Instance, Jump, Kind, Mode, NewDesk, Op, Person, Post, Sent, StateName, Telemetry,
+};
 use deskfleet_tests::model::{run, strategy};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -63,5 +65,49 @@ fn replays() {
         Op::Act(Doing(4), Some(Desk(0)), None, Kind(0)),
         Op::Reopen,
         Op::Clock(Jump(11)),
+    ]);
+}
+
+/// A record dated three days ahead is filed at its time of receipt; its retry a second later changes nothing, not even
+/// when the user was last seen.
+#[test]
+fn a_retry_with_a_time_that_is_not_believed() {
+    for stream in (0..4).map(Telemetry) {
+        let post = || {
+            Op::Record(Post {
+                stream,
+                instance: Instance(2),
+                person: Some(Person(3)),
+                sent: Sent(11),
+                number: true,
+            })
+        };
+        run(&[post(), Op::Clock(Jump(0)), post()]);
+        run(&[post(), Op::File, Op::Clock(Jump(0)), post(), Op::File]);
+    }
+}
+
+/// A workspace that has been TERMINATED for seven days is nobody's computer any more, even before maintenance forgot it.
+#[test]
+fn a_computer_name_of_a_workspace_that_is_gone() {
+    let new = |desk, state| NewDesk {
+        desk: Desk(desk),
+        person: None,
+        state: StateName(state),
+        mode: Mode(0),
+        kind: Kind(0),
+    };
+    let post = Post {
+        stream: Telemetry(1),
+        instance: Instance(3),
+        person: None,
+        sent: Sent(0),
+        number: false,
+    };
+    run(&[
+        Op::PutMany(vec![new(3, 5)]),
+        Op::Clock(Jump(11)),
+        Op::Record(post),
+        Op::Put(new(0, 0)),
     ]);
 }

@@ -52,6 +52,18 @@ fn post() -> impl Strategy<Value = Post> {
     })
 }
 
+/// Posts of few kinds, so that retries are common: of one instance, with times that are and are not believed.
+fn likely_retry() -> impl Strategy<Value = Post> {
+    let sent = prop_oneof![Just(Sent(1)), Just(Sent(9)), Just(Sent(11)), Just(Sent(12))];
+    (choice(Telemetry, Telemetry::COUNT), sent).prop_map(|(stream, sent)| Post {
+        stream,
+        instance: Instance(2),
+        person: Some(Person(3)),
+        sent,
+        number: true,
+    })
+}
+
 fn act() -> impl Strategy<Value = Op> {
     let on_desk = (
         choice(Doing, Doing::COUNT),
@@ -81,7 +93,8 @@ pub fn op() -> impl Strategy<Value = Op> {
         1 => (choice(Nth, 8), any::<bool>()).prop_map(|(nth, why)| Op::Fail(nth, why)),
         1 => Just(Op::CompleteUnknown),
         5 => choice(Jump, Jump::COUNT).prop_map(Op::Clock),
-        7 => post().prop_map(Op::Record),
+        4 => post().prop_map(Op::Record),
+        4 => likely_retry().prop_map(Op::Record),
         2 => vec(post(), 0..6).prop_map(Op::RecordAll),
         2 => Just(Op::File),
         1 => Just(Op::Maintain),
