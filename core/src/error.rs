@@ -104,6 +104,12 @@ impl EngineError {
         }
     }
 
+    /// This error with what it is about said first.
+    pub(crate) fn about(mut self, subject: impl fmt::Display) -> Self {
+        self.context = format!("{subject}: {}", self.context);
+        self
+    }
+
     /// This error for one more of those who wait for the same transaction; its cause stays with the first.
     pub(crate) fn share(&self) -> Self {
         Self {

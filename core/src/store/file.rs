@@ -51,10 +51,7 @@ fn backend(file: File, path: &Path) -> Result<FileBackend> {
 
 /// Puts the path before what an error says.
 fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
-    result.map_err(|error| {
-        let said = format!("{}: {}", path.display(), error.context());
-        EngineError::caused(error.kind(), said, error)
-    })
+    result.map_err(|error| error.about(path.display()))
 }
 
 #[expect(

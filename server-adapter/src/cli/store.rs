@@ -44,7 +44,7 @@ pub(crate) fn open(
                     "{file} is open in another process. {when_locked}"
                 ));
             }
-            Failure::caused(format_args!("cannot open {}", file.display()), &error)
+            Failure::from(error)
         })
 }
 
