@@ -28,9 +28,7 @@ pub const TOP_LEVEL: &[&str] = &[
 ];
 
 /// Names that say nothing about what is inside.
-const NAMELESS: [&str; 8] = [
-    "util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff",
-];
+const NAMELESS: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
 
 /// Files without which the repository does not work.
 const REQUIRED: [&str; 8] = [
