@@ -18,7 +18,7 @@ use crate::access_log::Entry;
 use crate::body;
 use crate::operation::Operation;
 use crate::pages;
-use crate::shared::Shared;
+use crate::state::ServerState;
 use crate::stream::{GuardedStream, Progress};
 
 /// What connections are to do; only ever moves on.
@@ -35,7 +35,7 @@ pub(crate) enum Phase {
 /// Serves one connection to its end. What goes wrong on it is the client's affair and is not reported.
 pub(crate) async fn serve(
     stream: TcpStream,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     mut phase: watch::Receiver<Phase>,
 ) {
     let _connected = shared.options.metrics.connected();
@@ -61,7 +61,7 @@ pub(crate) async fn serve(
 
 /// Answers one request, counts it and logs it.
 async fn answer(
-    shared: &Shared,
+    shared: &ServerState,
     progress: &Arc<Progress>,
     request: Request<Incoming>,
 ) -> hyper::Result<Response<Full<Bytes>>> {
@@ -95,7 +95,7 @@ async fn answer(
 }
 
 async fn through_engine(
-    shared: &Shared,
+    shared: &ServerState,
     progress: &Progress,
     request: Request<Incoming>,
 ) -> Response<Bytes> {

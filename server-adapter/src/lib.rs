@@ -45,7 +45,7 @@ mod page;
 mod pages;
 mod running;
 mod server;
-mod shared;
+mod state;
 mod stream;
 
 pub use access_log::{AccessLog, stderr_log};

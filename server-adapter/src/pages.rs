@@ -7,7 +7,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::openapi;
 use crate::page::Page;
-use crate::shared::Shared;
+use crate::state::ServerState;
 
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -15,7 +15,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The answer to a request for `page`.
-pub(crate) fn answer(page: Page, shared: &Shared, method: &Method) -> Response<Bytes> {
+pub(crate) fn answer(page: Page, shared: &ServerState, method: &Method) -> Response<Bytes> {
     if method != Method::GET && method != Method::HEAD {
         let mut refusal = shared.engine.problem(Code::MethodNotAllowed, None);
         let allow = HeaderValue::from_static("GET, HEAD");
@@ -31,7 +31,7 @@ pub(crate) fn answer(page: Page, shared: &Shared, method: &Method) -> Response<B
     response
 }
 
-fn content(page: Page, shared: &Shared) -> Response<Bytes> {
+fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
     let engine = &shared.engine;
     match page {
         Page::Livez => respond(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),

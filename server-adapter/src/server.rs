@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::connection::{Phase, serve};
 use crate::maintenance::Maintenance;
 use crate::options::ServerOptions;
-use crate::shared::Shared;
+use crate::state::ServerState;
 
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 /// How a server ended.
@@ -47,7 +47,7 @@ impl Server {
     ) -> io::Result<Self> {
         Ok(Self {
             listener: TcpListener::bind(address).await?,
-            shared: Arc::new(Shared::new(engine, options)),
+            shared: Arc::new(ServerState::new(engine, options)),
         })
     }
 

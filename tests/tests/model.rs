@@ -34,15 +34,32 @@ fn made_up_runs_agree_with_the_reference() {
         None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
         Some(_) => TestRunner::new(config),
     };
-    let result = runner.run(&strategy::ops(), |ops| {
-        run(&ops);
-        Ok::<(), TestCaseError>(())
+    let result = quietly(|| {
+        runner.run(&strategy::ops(), |ops| {
+            run(&ops);
+            Ok::<(), TestCaseError>(())
+        })
     });
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, ops)) => panic!("{reason}\nreplay with run(&{ops:#?})"),
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
+}
+
+/// Runs `work` without the messages of panics on this thread: while a failing run is made smaller there are hundreds, and
+/// the last one is told with the run.
+fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    let here = std::thread::current().id();
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() != here {
+            before(info);
+        }
+    }));
+    let result = work();
+    drop(std::panic::take_hook());
+    result
 }
 
 /// Runs that were found or thought of, as they were printed.

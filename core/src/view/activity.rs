@@ -31,9 +31,9 @@ pub(crate) fn last_24_hours(reader: &Reader) -> Result<Vec<ActivityView>> {
     }
     let queued = reader.queued()?.into_iter();
     records.extend(queued.filter(|received| received.record.stream() == Stream::Activity));
-    records.retain(within);
-    // In the order of arrival still, so that of a repetition the first is kept.
+    // In the order of arrival still, so that of a repetition the first is kept, wherever that stands.
     let mut records = without_repetitions(&[], records);
+    records.retain(within);
     records.sort_by_key(history_order);
     let mut owners = BTreeMap::new();
     let mut views = Vec::with_capacity(records.len());
@@ -46,10 +46,12 @@ pub(crate) fn last_24_hours(reader: &Reader) -> Result<Vec<ActivityView>> {
         let (workspace_id, computer_name) = if let Some(owner) = owners.get(&names) {
             Clone::clone(owner)
         } else {
-            let owner = match workspaces::of_record(&reader.snapshot, record)? {
-                Some(entry) => (Some(entry.workspace.id), entry.workspace.computer_name),
-                None => (None, None),
-            };
+            let owner =
+                match workspaces::of_record(&reader.snapshot, record, |entry| reader.lists(entry))?
+                {
+                    Some(entry) => (Some(entry.workspace.id), entry.workspace.computer_name),
+                    None => (None, None),
+                };
             owners.insert(names, owner.clone());
             owner
         };

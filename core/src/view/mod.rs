@@ -7,11 +7,13 @@ pub(crate) mod upkeep;
 pub(crate) mod user;
 pub(crate) mod workspaces;
 
+use crate::domain::retention::is_listed;
 use crate::error::Result;
 use crate::model::Received;
 use crate::store::Store;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::queue::{self, Wanted};
+use crate::store::workspaces::Entry;
 use crate::timestamp::Timestamp;
 
 /// A snapshot of the store and the time it is read at.
@@ -42,6 +44,21 @@ impl Reader {
             now,
             blocks,
         })
+    }
+
+    /// Whether a workspace is listed now.
+    fn lists(&self, entry: &Entry) -> bool {
+        let due_at = entry.due_by(self.now);
+        let outcome = entry.transition.as_ref().filter(|_| due_at.is_some());
+        let state = outcome.map_or(entry.workspace.state.as_deref(), |ended| {
+            Some(ended.outcome.as_str())
+        });
+        is_listed(
+            state,
+            due_at.unwrap_or(entry.state_since),
+            entry.held,
+            self.now,
+        )
     }
 
     /// The queued records that may be what was wanted.

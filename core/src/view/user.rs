@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::model::{Received, Workspace, user_key};
+use crate::store::telemetry::history;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::timestamp::Timestamp;
 
@@ -59,17 +60,11 @@ pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
     Ok(Some(view))
 }
 
-/// The newest telemetry of a user, filed and queued.
+/// The newest telemetry of a user, filed and queued. A queued repetition of a filed record tells nothing new.
 fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
-    let mut latest = users::get(&reader.snapshot, user)?;
-    for received in reader.queued()? {
-        if user_key(received.record.username()) != user {
-            continue;
-        }
-        match &mut latest {
-            Some(latest) => latest.merge(&received),
-            None => latest = Some(UserLatest::of(&received)),
-        }
-    }
-    Ok(latest)
+    let mut queued = reader.queued()?;
+    queued.retain(|received| user_key(received.record.username()) == user);
+    let fresh = history::fresh(&reader.snapshot, queued)?;
+    let known = users::get(&reader.snapshot, user)?;
+    Ok(UserLatest::newest(known, fresh.iter()))
 }

@@ -25,7 +25,7 @@ pub(crate) struct Filing {
     blocks: Vec<u64>,
     parts: Vec<(Vec<u8>, Vec<u8>)>,
     merged: Vec<Vec<u8>>,
-    users: Vec<(String, UserLatest)>,
+    users: BTreeMap<String, UserLatest>,
 }
 
 /// Prepares the filing of the oldest blocks; `None` when nothing waits.
@@ -40,17 +40,12 @@ pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
         return Ok(None);
     }
     filing.records = records.len() as u64;
-    filing.users = newest_of_each_user(read, &records)?;
     // Stable, so that of the records of one bucket the first accepted stays the first.
     records.sort_by(|a, b| Bucket::order(a).cmp(&Bucket::order(b)));
-    let mut records = records.into_iter().peekable();
-    while let Some(first) = records.next() {
-        let bucket = Bucket::of(&first);
-        let mut same = vec![first];
-        while let Some(record) = records.next_if(|record| bucket.holds(record)) {
-            same.push(record);
+    for same in history::by_bucket(records) {
+        if let Some(bucket) = same.first().map(Bucket::of) {
+            filing.add_bucket(read, &bucket, same)?;
         }
-        filing.add_bucket(read, &bucket, same)?;
     }
     Ok(Some(filing))
 }
@@ -73,6 +68,7 @@ impl Filing {
         if fresh.is_empty() {
             return Ok(());
         }
+        self.note_users(read, &fresh)?;
         let mut next = heads.last().map_or(0, |last| last.part + 1);
         while let Some(last) = heads.pop_if(|last| last.records <= fresh.len() && last.has_room()) {
             let mut merged = history::part(read, &last.key)?;
@@ -88,6 +84,31 @@ impl Filing {
             self.parts.push((history::part_key(&prefix, next), part));
             rest = tail;
             next += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes what `records` tell of their users over what is known. Records without a username are nobody's.
+    fn note_users(&mut self, read: &impl Read, records: &[Received]) -> Result<()> {
+        let mut by_name: BTreeMap<&str, Vec<&Received>> = BTreeMap::new();
+        for received in records {
+            by_name
+                .entry(received.record.username())
+                .or_default()
+                .push(received);
+        }
+        for (name, records) in by_name {
+            let user = user_key(name);
+            if user.is_empty() {
+                continue;
+            }
+            let known = match self.users.remove(&user) {
+                Some(known) => Some(known),
+                None => users::get(read, &user)?,
+            };
+            if let Some(latest) = UserLatest::newest(known, records.into_iter()) {
+                self.users.insert(user, latest);
+            }
         }
         Ok(())
     }
@@ -126,35 +147,6 @@ fn encode_part(records: &[Received]) -> Result<(Vec<u8>, &[Received])> {
         .split_at_checked(encoder.records())
         .ok_or_else(damaged)?;
     Ok((history::encode(part, encoder), rest))
-}
-
-/// What is known of each user among `records`, with what was filed before. Records without a username are nobody's.
-fn newest_of_each_user(
-    read: &impl Read,
-    records: &[Received],
-) -> Result<Vec<(String, UserLatest)>> {
-    // Names repeat, so each spelling is compared once.
-    let mut keys: BTreeMap<&str, String> = BTreeMap::new();
-    let mut by_user: BTreeMap<String, Vec<&Received>> = BTreeMap::new();
-    for record in records {
-        let name = record.record.username();
-        let user = keys.entry(name).or_insert_with(|| user_key(name));
-        if user.is_empty() {
-            continue;
-        }
-        match by_user.get_mut(user.as_str()) {
-            Some(records) => records.push(record),
-            None => drop(by_user.insert(user.clone(), vec![record])),
-        }
-    }
-    let mut newest = Vec::with_capacity(by_user.len());
-    for (user, records) in by_user {
-        let known = users::get(read, &user)?;
-        if let Some(latest) = UserLatest::newest(known, &records) {
-            newest.push((user, latest));
-        }
-    }
-    Ok(newest)
 }
 
 impl PartHead {

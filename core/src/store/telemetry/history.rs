@@ -4,7 +4,7 @@
 //! big-endian. Value: first and last filed time, 8 bytes little-endian each, then a block ordered by filed time.
 
 use crate::error::Result;
-use crate::model::{Received, Stream, history_order};
+use crate::model::{Received, Stream, history_order, without_repetitions};
 use crate::store::codec::{Decoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
@@ -124,6 +124,33 @@ pub(super) fn meeting(
         }
     }
     Ok(known)
+}
+
+/// `records` without those that repeat an earlier one or one in history.
+pub(crate) fn fresh(read: &impl Read, mut records: Vec<Received>) -> Result<Vec<Received>> {
+    let mut fresh = Vec::with_capacity(records.len());
+    records.sort_by(|a, b| Bucket::order(a).cmp(&Bucket::order(b)));
+    for same in by_bucket(records) {
+        if let Some(first) = same.first() {
+            let heads = heads(read, &Bucket::of(first).prefix())?;
+            let known = meeting(read, &heads, &same)?;
+            fresh.extend(without_repetitions(&known, same));
+        }
+    }
+    Ok(fresh)
+}
+
+/// Runs of records of one bucket each.
+pub(super) fn by_bucket(records: Vec<Received>) -> impl Iterator<Item = Vec<Received>> {
+    let mut records = records.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut same = vec![records.next()?];
+        let bucket = same.first().map(Bucket::of)?;
+        while let Some(record) = records.next_if(|record| bucket.holds(record)) {
+            same.push(record);
+        }
+        Some(same)
+    })
 }
 
 /// The records of one part.

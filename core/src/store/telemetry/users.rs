@@ -26,7 +26,7 @@ pub(crate) struct UserLatest {
 
 impl UserLatest {
     /// What one record tells.
-    pub(crate) fn of(received: &Received) -> Self {
+    fn of(received: &Received) -> Self {
         let mut latest = Self {
             username: received.record.username().to_owned(),
             last_seen: received.filed_at,
@@ -38,21 +38,18 @@ impl UserLatest {
         latest
     }
 
-    /// Takes `received` in where it is newer than what is known; of two of the same time the later received counts.
-    pub(crate) fn merge(&mut self, received: &Received) {
-        self.see(received.filed_at, received.record.username());
-        self.take_newest(received);
-    }
-
     /// What `known` and then `records`, in the order they were accepted, tell of one user; `None` when both are empty.
-    pub(super) fn newest(known: Option<Self>, records: &[&Received]) -> Option<Self> {
-        let mut latest = match (known, records.first()) {
+    pub(crate) fn newest<'r>(
+        known: Option<Self>,
+        records: impl Iterator<Item = &'r Received> + Clone,
+    ) -> Option<Self> {
+        let mut latest = match (known, records.clone().next()) {
             (Some(known), _) => known,
             (None, Some(first)) => Self::of(first),
             (None, None) => return None,
         };
         // Only the newest of each stream is copied.
-        let mut best: [Option<&Received>; 3] = [None; 3];
+        let mut best: [Option<&'r Received>; 3] = [None; 3];
         for received in records {
             latest.see(received.filed_at, received.record.username());
             let slot = match received.record.stream() {

@@ -33,21 +33,30 @@ pub(crate) fn with<R>(
     })
 }
 
-/// The workspace a record belongs to: the one its instance names by id or by computer, else the only one of its user.
-pub(crate) fn of_record(read: &impl Read, record: &Record) -> Result<Option<Entry>> {
+/// The workspace a record belongs to, of those that `count`: the one its instance names by id or by computer, else the
+/// only one of its user.
+pub(crate) fn of_record(
+    read: &impl Read,
+    record: &Record,
+    count: impl Fn(&Entry) -> bool,
+) -> Result<Option<Entry>> {
+    let only = |ids: Vec<String>| -> Result<Option<Entry>> {
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(get(read, &id)?.filter(&count));
+        }
+        Ok(found.pop().filter(|_| found.is_empty()))
+    };
     let instance = record.instance_id();
     if !instance.is_empty() {
-        if let Some(entry) = get(read, instance)? {
+        if let Some(entry) = get(read, instance)?.filter(&count) {
             return Ok(Some(entry));
         }
-        if let [id] = of_computer(read, instance)?.as_slice() {
-            return get(read, id);
+        if let Some(entry) = only(of_computer(read, instance)?)? {
+            return Ok(Some(entry));
         }
     }
-    match of_user(read, &user_key(record.username()))?.as_slice() {
-        [id] => get(read, id),
-        _ => Ok(None),
-    }
+    only(of_user(read, &user_key(record.username()))?)
 }
 
 /// Stores a workspace over what is there and keeps the indexes true.

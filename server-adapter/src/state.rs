@@ -16,7 +16,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// What every connection of a server shares.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) openapi: OnceLock<Bytes>,
@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) http: http1::Builder,
 }
 
-impl Shared {
+impl ServerState {
     pub(crate) fn new(engine: Engine, options: ServerOptions) -> Self {
         let limits = &engine.config().limits;
         let largest_body = limits
