@@ -50,3 +50,8 @@ pub use view::history::HistoryPage;
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;
 pub use wire::problem::Code;
+
+/// The README's Rust is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ use crate::wire::{body, reply};
 use super::{Call, Handled, Step, Then};
 
 pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
-    let record = body::record_body(call.body, stream.empty_record())?;
+    let record = body::record_body(call.body, stream)?;
     Ok(Step::Write(
         vec![Mutation::Telemetry(vec![record])],
         Then::Empty,

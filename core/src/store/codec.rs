@@ -28,6 +28,13 @@ impl Encoder {
         self.0.extend_from_slice(bytes);
     }
 
+    /// Writes over what stands at `place`.
+    pub(crate) fn overwrite(&mut self, place: usize, bytes: &[u8]) {
+        if let Some(old) = self.0.get_mut(place..place + bytes.len()) {
+            old.copy_from_slice(bytes);
+        }
+    }
+
     /// Base 128, low group first, as in Protocol Buffers.
     pub(crate) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {

@@ -5,11 +5,14 @@ use serde_json::value::RawValue;
 
 use crate::domain::validation;
 use crate::model::field::record;
-use crate::model::{FailedState, FieldValue, Fields, NewKey, Nullable, Record, Scope, Workspace};
+use crate::model::{
+    FailedState, FieldValue, Fields, NewKey, Nullable, Record, Scope, Stream, Workspace,
+};
 use crate::timestamp::Timestamp;
 
+use super::batch;
 use super::problem::{Code, Problem};
-use super::record::{JsonError, read_batch_line, read_object};
+use super::record::{JsonError, read_exactly, read_record};
 
 record! {
     /// `WorkSpaceDetails` as a body.
@@ -74,8 +77,8 @@ impl From<validation::Violation> for Problem {
 }
 
 /// One telemetry record.
-pub(crate) fn record_body(text: &[u8], mut record: Record) -> Result<Record, Problem> {
-    read_object(text, record.fields_mut())?;
+pub(crate) fn record_body(text: &[u8], stream: Stream) -> Result<Record, Problem> {
+    let record = read_record(text, stream)?;
     let too_long = validation::record(&record);
     if too_long.is_empty() {
         return Ok(record);
@@ -101,7 +104,7 @@ fn pascal_case(name: &str) -> String {
 /// One workspace; its id may be left out where `id` is told otherwise, and must agree with it else.
 pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
     let mut body = WorkspaceBody::default();
-    read_object(text, &mut body)?;
+    read_exactly(text, &mut body)?;
     let mut workspace = Workspace {
         id: body
             .id
@@ -129,7 +132,7 @@ pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace,
 /// A hold to place.
 pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem> {
     let mut body = HoldBody::default();
-    read_object(text, &mut body)?;
+    read_exactly(text, &mut body)?;
     let matter = body.matter.unwrap_or_default();
     validation::short_text("matter", &matter)?;
     let reason = body.reason.value().cloned();
@@ -143,7 +146,7 @@ pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem
 pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), Problem> {
     let mut body = FailureBody::default();
     if !text.is_empty() {
-        read_object(text, &mut body)?;
+        read_exactly(text, &mut body)?;
     }
     let state = match body
         .state
@@ -241,7 +244,7 @@ pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Worksp
 pub(crate) fn batch_lines(text: &[u8]) -> Lines<Record> {
     read_lines(ndjson(text), |line| {
         let record =
-            read_batch_line(line).map_err(|error| format!("{}: {}", error.path, error.message))?;
+            batch::read_line(line).map_err(|error| format!("{}: {}", error.path, error.message))?;
         match validation::record(&record).first() {
             None => Ok(record),
             Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),

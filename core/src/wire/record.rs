@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use crate::limits::PROCESS_ITEMS_MAX;
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, Record, Stream};
 
+use super::canonical;
 use super::ignored::Ignored;
 
 /// What is wrong with a JSON text, and where.
@@ -21,8 +22,19 @@ pub(crate) struct JsonError {
     pub(crate) message: String,
 }
 
-/// Reads the JSON object `text` into `fields`.
-pub(crate) fn read_object(text: &[u8], fields: &mut dyn Fields) -> Result<(), JsonError> {
+/// Reads the JSON object `text` into a record of `stream`.
+pub(crate) fn read_record(text: &[u8], stream: Stream) -> Result<Record, JsonError> {
+    let mut record = stream.empty_record();
+    if canonical::read(text, record.fields_mut()).is_some() {
+        return Ok(record);
+    }
+    let mut record = stream.empty_record();
+    read_exactly(text, record.fields_mut())?;
+    Ok(record)
+}
+
+/// Reads the JSON object `text` into `fields`, whatever form it has.
+pub(crate) fn read_exactly(text: &[u8], fields: &mut dyn Fields) -> Result<(), JsonError> {
     read(text, |tracker| ObjectSeed {
         fields,
         tracker,
@@ -30,12 +42,7 @@ pub(crate) fn read_object(text: &[u8], fields: &mut dyn Fields) -> Result<(), Js
     })
 }
 
-/// Reads one line of a telemetry batch: `{"stats":{…}}`.
-pub(crate) fn read_batch_line(text: &[u8]) -> Result<Record, JsonError> {
-    read(text, |tracker| LineSeed { tracker })
-}
-
-fn read<'t, 'de: 't, S: DeserializeSeed<'de>>(
+pub(super) fn read<'t, 'de: 't, S: DeserializeSeed<'de>>(
     text: &'de [u8],
     seed: impl FnOnce(Tracker) -> S,
 ) -> Result<S::Value, JsonError> {
@@ -59,17 +66,21 @@ fn read<'t, 'de: 't, S: DeserializeSeed<'de>>(
 
 /// Where in the text the reader is; what fails leaves its place behind.
 #[derive(Debug, Clone, Default)]
-struct Tracker(std::rc::Rc<RefCell<Vec<Place>>>);
+pub(super) struct Tracker(std::rc::Rc<RefCell<Vec<Place>>>);
 
 #[derive(Debug)]
-enum Place {
+pub(super) enum Place {
     Member(&'static str),
     Unknown(String),
     Item(usize),
 }
 
 impl Tracker {
-    fn within<T, E>(&self, place: Place, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    pub(super) fn within<T, E>(
+        &self,
+        place: Place,
+        read: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         self.0.borrow_mut().push(place);
         let value = read()?;
         self.0.borrow_mut().pop();
@@ -89,10 +100,10 @@ impl Tracker {
     }
 }
 
-struct ObjectSeed<'f> {
-    fields: &'f mut dyn Fields,
-    tracker: Tracker,
-    depth: usize,
+pub(super) struct ObjectSeed<'f> {
+    pub(super) fields: &'f mut dyn Fields,
+    pub(super) tracker: Tracker,
+    pub(super) depth: usize,
 }
 
 impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
@@ -262,8 +273,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
         match self.spec.kind {
             FieldKind::Int32 | FieldKind::Int64 => Ok(FieldValue::Int(value)),
-            FieldKind::Float => Ok(FieldValue::Float(value as f32)),
-            FieldKind::Double => Ok(FieldValue::Double(value as f64)),
+            FieldKind::Float | FieldKind::Double => self.visit_f64(value as f64),
             FieldKind::Text | FieldKind::Time | FieldKind::Items => {
                 Err(E::invalid_type(serde::de::Unexpected::Signed(value), &self))
             }
@@ -277,8 +287,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
         match (i64::try_from(value), self.spec.kind) {
             (Ok(value), _) => self.visit_i64(value),
-            (Err(_), FieldKind::Float) => Ok(FieldValue::Float(value as f32)),
-            (Err(_), FieldKind::Double) => Ok(FieldValue::Double(value as f64)),
+            (Err(_), FieldKind::Float | FieldKind::Double) => self.visit_f64(value as f64),
             (Err(_), FieldKind::Int32 | FieldKind::Int64) => Err(out_of_range(self.spec.kind)),
             (Err(_), FieldKind::Text | FieldKind::Time | FieldKind::Items) => Err(E::invalid_type(
                 serde::de::Unexpected::Unsigned(value),
@@ -347,48 +356,5 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             }
             items.push(item);
         }
-    }
-}
-
-/// One line of a batch.
-struct LineSeed {
-    tracker: Tracker,
-}
-
-impl<'de> DeserializeSeed<'de> for LineSeed {
-    type Value = Record;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for LineSeed {
-    type Value = Record;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with one of stats, activity, startup, processes")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record, A::Error> {
-        let mut found: Option<Record> = None;
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            let stream = Stream::named(&name.to_ascii_lowercase());
-            let Some(stream) = stream.filter(|_| found.is_none()) else {
-                return Err(A::Error::custom(
-                    "a line holds exactly one of stats, activity, startup, processes",
-                ));
-            };
-            let mut record = stream.empty_record();
-            self.tracker.within(Place::Member(stream.name()), || {
-                map.next_value_seed(ObjectSeed {
-                    fields: record.fields_mut(),
-                    tracker: self.tracker.clone(),
-                    depth: 2,
-                })
-            })?;
-            found = Some(record);
-        }
-        found.ok_or_else(|| A::Error::invalid_length(0, &self))
     }
 }

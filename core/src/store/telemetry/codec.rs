@@ -18,6 +18,9 @@ const ABSENT: u64 = 0;
 const NULL: u64 = 1;
 const VALUE: u64 = 2;
 
+/// Stands where the presence of a record's fields goes once it is known.
+const EMPTY_PRESENCE: [u8; 8] = [0; 8];
+
 /// Collects records into one block.
 #[derive(Default)]
 pub(super) struct BlockEncoder {
@@ -65,27 +68,26 @@ impl BlockEncoder {
 
     fn fields(&mut self, fields: &dyn Fields, received_at: Timestamp) {
         let specs = fields.specs();
+        let place = self.rows.len();
+        let bytes = presence_bytes(specs);
+        self.rows
+            .raw(EMPTY_PRESENCE.get(..bytes).unwrap_or_default());
         let mut presence = 0_u64;
-        for (index, _) in specs.iter().enumerate() {
+        for index in 0..specs.len() {
             let mark = match fields.get(index) {
                 None => ABSENT,
                 Some(FieldValue::Null) => NULL,
-                Some(_) => VALUE,
+                Some(value) => {
+                    self.value(&value, received_at);
+                    VALUE
+                }
             };
             presence |= mark << (2 * index);
         }
-        for byte in presence
-            .to_le_bytes()
-            .into_iter()
-            .take(presence_bytes(specs))
-        {
-            self.rows.u8(byte);
-        }
-        for (index, _) in specs.iter().enumerate() {
-            if let Some(value) = fields.get(index) {
-                self.value(&value, received_at);
-            }
-        }
+        self.rows.overwrite(
+            place,
+            presence.to_le_bytes().get(..bytes).unwrap_or_default(),
+        );
     }
 
     fn value(&mut self, value: &FieldValue<'_>, received_at: Timestamp) {

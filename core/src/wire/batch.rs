@@ -1,0 +1,75 @@
+//! Reading the lines of a telemetry batch.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+
+use crate::model::{Record, Stream};
+
+use super::canonical;
+use super::record::{JsonError, ObjectSeed, Place, Tracker, read};
+
+/// Reads one line: `{"stats":{…}}`.
+pub(crate) fn read_line(text: &[u8]) -> Result<Record, JsonError> {
+    match read_canonical_line(text) {
+        Some(record) => Ok(record),
+        None => read(text, |tracker| LineSeed { tracker }),
+    }
+}
+
+/// A line without spaces that holds a record in the form agents send.
+fn read_canonical_line(text: &[u8]) -> Option<Record> {
+    let text = text.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
+    Stream::ALL.into_iter().find_map(|stream| {
+        let object = text
+            .strip_prefix(stream.name().as_bytes())?
+            .strip_prefix(b"\":")?;
+        let mut record = stream.empty_record();
+        canonical::read(object, record.fields_mut())?;
+        Some(record)
+    })
+}
+
+/// One line of a batch.
+struct LineSeed {
+    tracker: Tracker,
+}
+
+impl<'de> DeserializeSeed<'de> for LineSeed {
+    type Value = Record;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for LineSeed {
+    type Value = Record;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with one of stats, activity, startup, processes")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record, A::Error> {
+        let mut found: Option<Record> = None;
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            let stream = Stream::named(&name.to_ascii_lowercase());
+            let Some(stream) = stream.filter(|_| found.is_none()) else {
+                return Err(A::Error::custom(
+                    "a line holds exactly one of stats, activity, startup, processes",
+                ));
+            };
+            let mut record = stream.empty_record();
+            self.tracker.within(Place::Member(stream.name()), || {
+                map.next_value_seed(ObjectSeed {
+                    fields: record.fields_mut(),
+                    tracker: self.tracker.clone(),
+                    depth: 2,
+                })
+            })?;
+            found = Some(record);
+        }
+        found.ok_or_else(|| A::Error::invalid_length(0, &self))
+    }
+}
