@@ -17,7 +17,11 @@ struct Methods {
 
 /// Finds routes by path, without regard to ASCII case and with one trailing slash tolerated.
 #[derive(Debug)]
-pub(crate) struct Router(Matcher<Methods>);
+pub(crate) struct Router {
+    /// Each path as documented and in lower case, to its place in `paths`.
+    matcher: Matcher<usize>,
+    paths: Vec<Methods>,
+}
 
 /// What a request's method and path lead to.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,8 +47,11 @@ impl Router {
                 None => paths.push((path, vec![route])),
             }
         }
-        let mut matcher = Matcher::new();
-        for (path, mut routes) in paths {
+        let mut router = Self {
+            matcher: Matcher::new(),
+            paths: Vec::with_capacity(paths.len()),
+        };
+        for (lower, mut routes) in paths {
             routes.sort_by_key(|route| route.method);
             let allow = routes.iter().map(|route| match route.method {
                 Method::Get => "GET, HEAD",
@@ -53,9 +60,19 @@ impl Router {
                 Method::Delete => "DELETE",
             });
             let allow = allow.collect::<Vec<_>>().join(", ");
-            matcher.insert(path, Methods { routes, allow })?;
+            let place = router.paths.len();
+            // Most requests spell a path as documented, and need no copy in lower case then.
+            let documented = routes
+                .first()
+                .map(|route| route.path)
+                .filter(|path| !path.contains('{'));
+            if let Some(documented) = documented.filter(|path| *path != lower) {
+                router.matcher.insert(documented, place)?;
+            }
+            router.matcher.insert(lower, place)?;
+            router.paths.push(Methods { routes, allow });
         }
-        Ok(Self(matcher))
+        Ok(router)
     }
 
     /// The row for a method and a path.
@@ -87,6 +104,9 @@ impl Router {
         /// Longer than every path without `{name}`s, so most look-ups allocate nothing.
         const STACK_BYTES: usize = 128;
         let path = path.strip_suffix('/').unwrap_or(path);
+        if let Some(methods) = self.exactly(path) {
+            return Some(methods);
+        }
         let mut stack = [0; STACK_BYTES];
         let heap;
         let lower = if let Some(buffer) = stack.get_mut(..path.len()) {
@@ -97,7 +117,12 @@ impl Router {
             heap = path.to_ascii_lowercase();
             &heap
         };
-        self.0.at(lower).ok().map(|found| found.value)
+        self.exactly(lower)
+    }
+
+    fn exactly(&self, path: &str) -> Option<&Methods> {
+        let found = self.matcher.at(path).ok()?;
+        self.paths.get(*found.value)
     }
 }
 
