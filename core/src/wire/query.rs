@@ -23,10 +23,8 @@ impl<'r> RawQuery<'r> {
 
     /// The first value of `name`, whatever else the query holds; `None` when it is absent or cannot be decoded.
     pub(crate) fn find(self, name: &str) -> Option<Cow<'r, str>> {
-        let same =
-            |raw: &str| decode(raw).is_some_and(|decoded| decoded.eq_ignore_ascii_case(name));
-        let (_, value) = self.pairs().find(|(raw, _)| same(raw))?;
-        decode(value)
+        let mut pairs = self.0.split('&');
+        decode(pairs.find_map(|pair| value_of(pair, name))?)
     }
 
     /// Checks that all of the query can be decoded. `known` are the parameters that a message may name.
@@ -47,6 +45,26 @@ impl<'r> RawQuery<'r> {
         }
         Ok(Query(self))
     }
+}
+
+/// The raw value of a pair whose name is `name`, which holds nothing that would be escaped.
+fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
+    let plain = pair.split_at_checked(name.len());
+    if let Some((plain, rest)) = plain.filter(|(plain, _)| plain.eq_ignore_ascii_case(name)) {
+        debug_assert!(!is_encoded(plain));
+        if rest.is_empty() {
+            return Some(rest);
+        }
+        return rest.strip_prefix('=');
+    }
+    let (raw, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let named = is_encoded(raw) && decode(raw).is_some_and(|raw| raw.eq_ignore_ascii_case(name));
+    named.then_some(value)
+}
+
+/// Whether a name or value is other than it stands.
+fn is_encoded(raw: &str) -> bool {
+    raw.contains('%') || raw.contains('+')
 }
 
 /// A query string that can be decoded.
@@ -105,7 +123,7 @@ fn int32(text: &str) -> Option<i32> {
 
 /// Decodes `%XX` and `+`, once; `None` on a bad escape or what is not UTF-8.
 fn decode(raw: &str) -> Option<Cow<'_, str>> {
-    if !raw.bytes().any(|byte| byte == b'%' || byte == b'+') {
+    if !is_encoded(raw) {
         return Some(Cow::Borrowed(raw));
     }
     decode_percent(raw, true).map(Cow::Owned)

@@ -213,7 +213,7 @@ pub(crate) fn activities(views: &[ActivityView]) -> Vec<u8> {
 
 /// `GetAdminActivity`
 pub(crate) fn audit(rows: &[AuditEntry]) -> Vec<u8> {
-    let mut json = Json::with_capacity(64 + rows.len() * 400);
+    let mut json = Json::with_capacity(2 + rows.len() * 400);
     json.array(rows, |json, row| {
         json.object(|object| {
             object.integer("id", row.id);
