@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Stream};
+use deskfleet::{CommitDriver, Engine, Record, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -34,14 +34,14 @@ fn post(stream: Stream, id: usize) -> Request<Bytes> {
     request.body(body.into()).unwrap()
 }
 
-#[test]
-fn history_shows_each_record_once_while_it_is_filed() {
+/// Posts and files from two threads while `read` is asked for all it sees of `stream`, again and again.
+fn each_record_is_seen_once(stream: Stream, read: impl Fn(&Engine) -> Vec<Record>) {
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
             for id in 0..POSTS {
-                assert_eq!(engine.handle(post(Stream::Stats, id)).status(), 200);
+                assert_eq!(engine.handle(post(stream, id)).status(), 200);
                 acknowledged.store(id + 1, Ordering::SeqCst);
             }
             done.store(true, Ordering::SeqCst);
@@ -53,63 +53,42 @@ fn history_shows_each_record_once_while_it_is_filed() {
         });
         while !done.load(Ordering::SeqCst) {
             let at_least = acknowledged.load(Ordering::SeqCst);
-            let page = engine
-                .history(Stream::Stats, "i", None, None, 500, None)
-                .unwrap();
-            let seen = page.records.len();
+            let records = read(&engine);
+            let seen = records.len();
             assert!(
                 seen >= at_least,
                 "{seen} records seen, {at_least} acknowledged before"
             );
-            let mut ids: Vec<_> = page
-                .records
-                .iter()
-                .map(|received| format!("{:?}", received.record))
-                .collect();
-            ids.sort();
-            ids.dedup();
-            assert_eq!(ids.len(), seen, "a record was seen twice");
+            let mut texts: Vec<_> = records.iter().map(|record| format!("{record:?}")).collect();
+            texts.sort();
+            texts.dedup();
+            assert_eq!(texts.len(), seen, "a record was seen twice");
+            let user = engine.user("jdoe").unwrap();
+            assert!(
+                at_least == 0 || stream != Stream::Activity || user.is_some(),
+                "the user of an acknowledged record is known"
+            );
         }
     });
 }
 
 #[test]
+fn history_shows_each_record_once_while_it_is_filed() {
+    each_record_is_seen_once(Stream::Stats, |engine| {
+        let page = engine
+            .history(Stream::Stats, "i", None, None, 500, None)
+            .unwrap();
+        page.records
+            .into_iter()
+            .map(|received| received.record)
+            .collect()
+    });
+}
+
+#[test]
 fn the_last_24_hours_show_each_record_once_while_it_is_filed() {
-    let engine = engine(CommitDriver::Caller, Disk::new().backend());
-    let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for id in 0..POSTS {
-                assert_eq!(engine.handle(post(Stream::Activity, id)).status(), 200);
-                acknowledged.store(id + 1, Ordering::SeqCst);
-            }
-            done.store(true, Ordering::SeqCst);
-        });
-        scope.spawn(|| {
-            while !done.load(Ordering::SeqCst) {
-                engine.file_pending().unwrap();
-            }
-        });
-        while !done.load(Ordering::SeqCst) {
-            let at_least = acknowledged.load(Ordering::SeqCst);
-            let views = engine.activity_24_hours().unwrap();
-            assert!(
-                views.len() >= at_least,
-                "{} records seen, {at_least} acknowledged before",
-                views.len()
-            );
-            let mut ids: Vec<_> = views
-                .iter()
-                .map(|view| format!("{:?}", view.received.record))
-                .collect();
-            ids.sort();
-            ids.dedup();
-            assert_eq!(ids.len(), views.len(), "a record was seen twice");
-            let user = engine.user("jdoe").unwrap();
-            assert!(
-                at_least == 0 || user.is_some(),
-                "a user with telemetry is known"
-            );
-        }
+    each_record_is_seen_once(Stream::Activity, |engine| {
+        let views = engine.activity_24_hours().unwrap();
+        views.into_iter().map(|view| view.received.record).collect()
     });
 }

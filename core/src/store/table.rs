@@ -98,13 +98,24 @@ pub(crate) trait Read {
         read: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<Option<R>>;
 
+    /// Visits the entries of `range` until told to stop: first to last, or last to first.
+    fn walk(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        back: bool,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()>;
+
     /// Visits the entries of `range`, first to last, until told to stop.
     fn scan(
         &self,
         table: Table,
         range: KeyRange<'_>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.walk(table, range, false, visit)
+    }
 
     /// Visits the entries of `range`, last to first, until told to stop.
     fn scan_back(
@@ -112,7 +123,9 @@ pub(crate) trait Read {
         table: Table,
         range: KeyRange<'_>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.walk(table, range, true, visit)
+    }
 
     /// Whether there is a value at `key`.
     fn contains(&self, table: Table, key: &[u8]) -> Result<bool> {
@@ -129,7 +142,7 @@ fn get_from<R>(
     value.map(|value| read(value.value())).transpose()
 }
 
-fn scan_from(
+fn walk(
     table: &impl ReadableTable<Bytes, Bytes>,
     range: KeyRange<'_>,
     back: bool,
@@ -187,22 +200,14 @@ impl Read for Snapshot {
         get_from(self.table(table)?, key, read)
     }
 
-    fn scan(
+    fn walk(
         &self,
         table: Table,
         range: KeyRange<'_>,
+        back: bool,
         visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()> {
-        scan_from(self.table(table)?, range, false, visit)
-    }
-
-    fn scan_back(
-        &self,
-        table: Table,
-        range: KeyRange<'_>,
-        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
-    ) -> Result<()> {
-        scan_from(self.table(table)?, range, true, visit)
+        walk(self.table(table)?, range, back, visit)
     }
 }
 
@@ -292,22 +297,14 @@ impl Read for Tables<'_> {
         get_from(&*self.table(table)?.borrow(), key, read)
     }
 
-    fn scan(
+    fn walk(
         &self,
         table: Table,
         range: KeyRange<'_>,
+        back: bool,
         visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()> {
-        scan_from(&*self.table(table)?.borrow(), range, false, visit)
-    }
-
-    fn scan_back(
-        &self,
-        table: Table,
-        range: KeyRange<'_>,
-        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
-    ) -> Result<()> {
-        scan_from(&*self.table(table)?.borrow(), range, true, visit)
+        walk(&*self.table(table)?.borrow(), range, back, visit)
     }
 }
 
