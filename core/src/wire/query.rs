@@ -57,8 +57,12 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
         }
         return rest.strip_prefix('=');
     }
+    // The names of parameters hold no space, so only an escape can hide one.
+    if !pair.contains('%') {
+        return None;
+    }
     let (raw, value) = pair.split_once('=').unwrap_or((pair, ""));
-    let named = is_encoded(raw) && decode(raw).is_some_and(|raw| raw.eq_ignore_ascii_case(name));
+    let named = decode(raw).is_some_and(|raw| raw.eq_ignore_ascii_case(name));
     named.then_some(value)
 }
 
