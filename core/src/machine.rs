@@ -59,7 +59,7 @@ impl Machine {
             return Err(no_random());
         }
         Ok(Self {
-            writer: Writer::new(config.commit_driver == CommitDriver::Thread),
+            writer: Writer::new(config.commit_driver == CommitDriver::Thread, lost),
             store,
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
@@ -132,15 +132,15 @@ impl Machine {
         };
         let count = mutations.len();
         self.commit(mutations, batch);
-        self.writer.finish();
         count
     }
 
     /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
     pub(crate) fn commit_forever(&self) {
+        // Should this thread end by a panic, callers commit from then on.
+        let _callers_lead_after_this = StopOnDrop(self);
         while let Some((mutations, batch)) = self.writer.lead_next() {
             self.commit(mutations, batch);
-            self.writer.finish();
         }
     }
 
@@ -149,7 +149,8 @@ impl Machine {
         self.writer.close();
     }
 
-    fn commit(&self, mutations: Vec<Mutation>, batch: Batch<Outcome>) {
+    /// Commits a batch; the writer is free again when this returns.
+    fn commit(&self, mutations: Vec<Mutation>, mut batch: Batch<'_, Mutation, Outcome>) {
         let count = mutations.len();
         match self.write(mutations) {
             Ok(outcomes) => {
@@ -316,6 +317,20 @@ impl Machine {
         let kept = self.write_key_uses();
         self.store.close().and(kept)
     }
+}
+
+struct StopOnDrop<'m>(&'m Machine);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop_thread();
+    }
+}
+
+/// The outcome of a mutation whose commit panicked; whether it is durable is not known.
+fn lost() -> Outcome {
+    let said = "the commit ended in a panic; the write may or may not be there";
+    Err(EngineError::new(ErrorKind::Internal, said))
 }
 
 impl std::fmt::Debug for Machine {

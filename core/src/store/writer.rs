@@ -17,6 +17,8 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<Waiting<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
+    /// The outcome of a mutation whose commit panicked.
+    lost: fn() -> O,
 }
 
 #[derive(Debug)]
@@ -94,23 +96,37 @@ impl<O> Ticket<O> {
     }
 }
 
-/// A batch being committed. Dropping it without [`Self::resolve`] would leave its owners waiting, so nothing may fail
-/// in between.
+/// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
+/// panic leaves unresolved is resolved as lost.
 #[derive(Debug)]
-pub(crate) struct Batch<O>(Vec<Arc<Slot<O>>>);
+pub(crate) struct Batch<'w, M, O> {
+    writer: &'w Writer<M, O>,
+    slots: std::vec::IntoIter<Arc<Slot<O>>>,
+}
 
-impl<O> Batch<O> {
-    /// Hands the outcomes over, in the order of the mutations.
-    pub(crate) fn resolve(self, outcomes: impl IntoIterator<Item = O>) {
-        for (slot, outcome) in self.0.into_iter().zip(outcomes) {
+impl<M, O> Batch<'_, M, O> {
+    /// Hands the outcomes over, in the order of the mutations. The writer stays taken until the batch is dropped.
+    pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
+        // Outcomes first: a slot is only taken when there is one for it.
+        for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
             slot.wake(|state| state.outcome = Some(outcome));
         }
     }
 }
 
+impl<M, O> Drop for Batch<'_, M, O> {
+    fn drop(&mut self) {
+        for slot in self.slots.by_ref() {
+            slot.wake(|state| state.outcome = Some((self.writer.lost)()));
+        }
+        self.writer.finish();
+    }
+}
+
 impl<M, O> Writer<M, O> {
-    /// A writer with nothing waiting. With `has_thread` only that thread commits.
-    pub(crate) fn new(has_thread: bool) -> Self {
+    /// A writer with nothing waiting. With `has_thread` only that thread commits. `lost` is the outcome of a mutation whose
+    /// commit panicked.
+    pub(crate) fn new(has_thread: bool, lost: fn() -> O) -> Self {
         Self {
             waiting: Mutex::new(Waiting {
                 batch: Vec::new(),
@@ -119,6 +135,7 @@ impl<M, O> Writer<M, O> {
                 closed: false,
             }),
             arrived: Condvar::new(),
+            lost,
         }
     }
 
@@ -142,24 +159,24 @@ impl<M, O> Writer<M, O> {
         Ticket(slot)
     }
 
-    /// Takes all that waits, if there is something and nobody commits now. The caller must commit it, resolve the batch
-    /// and then call [`Self::finish`].
-    pub(crate) fn lead(&self) -> Option<(Vec<M>, Batch<O>)> {
+    /// Takes all that waits, if there is something and nobody commits now. The caller commits it and resolves the batch;
+    /// until that is dropped nobody else leads.
+    pub(crate) fn lead(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         let mut waiting = lock(&self.waiting);
         if waiting.leading || waiting.batch.is_empty() {
             return None;
         }
         waiting.leading = true;
-        Some(split(std::mem::take(&mut waiting.batch)))
+        Some(self.split(std::mem::take(&mut waiting.batch)))
     }
 
     /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
-    pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<O>)> {
+    pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         let mut waiting = lock(&self.waiting);
         loop {
             if !waiting.leading && !waiting.batch.is_empty() {
                 waiting.leading = true;
-                return Some(split(std::mem::take(&mut waiting.batch)));
+                return Some(self.split(std::mem::take(&mut waiting.batch)));
             }
             if waiting.closed {
                 return None;
@@ -171,8 +188,17 @@ impl<M, O> Writer<M, O> {
         }
     }
 
+    fn split(&self, batch: Vec<(M, Arc<Slot<O>>)>) -> (Vec<M>, Batch<'_, M, O>) {
+        let (mutations, slots): (Vec<M>, Vec<_>) = batch.into_iter().unzip();
+        let batch = Batch {
+            writer: self,
+            slots: slots.into_iter(),
+        };
+        (mutations, batch)
+    }
+
     /// Ends leading. Of those who wait by now, the first is asked to lead.
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.leading = false;
         let next = waiting.batch.first().map(|(_, slot)| Arc::clone(slot));
@@ -200,25 +226,21 @@ impl<M, O> Writer<M, O> {
     }
 }
 
-fn split<M, O>(batch: Vec<(M, Arc<Slot<O>>)>) -> (Vec<M>, Batch<O>) {
-    let (mutations, slots) = batch.into_iter().unzip();
-    (mutations, Batch(slots))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_waits_becomes_one_batch_in_its_order() {
-        let writer = Writer::<u32, u32>::new(false);
+        let writer = Writer::<u32, u32>::new(false, || 0);
         let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
-        let (mutations, batch) = writer.lead().unwrap();
+        let (mutations, mut batch) = writer.lead().unwrap();
         assert_eq!(mutations, [1, 2, 3]);
         let late = writer.submit(4);
         assert!(writer.lead().is_none(), "one leads at a time");
         batch.resolve([10, 20, 30]);
-        writer.finish();
+        assert!(writer.lead().is_none(), "the batch is not dropped yet");
+        drop(batch);
         assert_eq!(
             tickets.map(|ticket| ticket.wait()),
             [Some(10), Some(20), Some(30)]
@@ -233,13 +255,12 @@ mod tests {
 
     #[test]
     fn a_thread_takes_what_waits_and_ends_when_closed() {
-        let writer = Arc::new(Writer::<u32, u32>::new(true));
+        let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
         let thread = std::thread::spawn({
             let writer = Arc::clone(&writer);
             move || {
-                while let Some((mutations, batch)) = writer.lead_next() {
+                while let Some((mutations, mut batch)) = writer.lead_next() {
                     batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
-                    writer.finish();
                 }
             }
         });
@@ -249,5 +270,18 @@ mod tests {
         }
         writer.close();
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_batch_that_is_dropped_is_lost_and_frees_the_writer() {
+        let writer = Writer::<u32, u32>::new(false, || 99);
+        let tickets = [1, 2].map(|mutation| writer.submit(mutation));
+        drop(writer.lead());
+        assert_eq!(tickets.map(|ticket| ticket.wait()), [Some(99), Some(99)]);
+        let next = writer.submit(3);
+        let (mutations, mut batch) = writer.lead().unwrap();
+        assert_eq!(mutations, [3]);
+        batch.resolve([30]);
+        assert_eq!(next.wait(), Some(30));
     }
 }
