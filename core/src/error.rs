@@ -104,6 +104,11 @@ impl EngineError {
         }
     }
 
+    /// The refusal of a workspace that is not there, or not the account's.
+    pub(crate) fn no_workspace() -> Self {
+        Self::new(ErrorKind::WorkSpaceNotFound, "No such WorkSpace.")
+    }
+
     /// This error with what it is about said first.
     pub(crate) fn about(mut self, subject: impl fmt::Display) -> Self {
         self.context = format!("{subject}: {}", self.context);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::Stream;
 use crate::mutation::{Context, Done, Maintenance, Mutation, Outcome};
 use crate::observer::{Event, Observer};
@@ -241,10 +242,14 @@ impl Machine {
     pub(crate) fn maintain(&self) -> Result<()> {
         loop {
             let due = upkeep::due(&self.reader()?)?;
-            if due.is_empty() {
+            let more = due.len() == MAINTENANCE_ROWS_MAX;
+            if !due.is_empty() {
+                self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
+            }
+            // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
+            if !more {
                 break;
             }
-            self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
         }
         self.file_pending()?;
         self.write_key_uses()?;
@@ -262,10 +267,13 @@ impl Machine {
     pub(crate) fn sweep(&self) -> Result<()> {
         loop {
             let ids = upkeep::terminated(&self.reader()?)?;
-            if ids.is_empty() {
+            let more = ids.len() == MAINTENANCE_ROWS_MAX;
+            if !ids.is_empty() {
+                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
+            }
+            if !more {
                 break;
             }
-            self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
         }
         let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, None));
         let others = [Maintenance::DropAudit(None), Maintenance::ForgetUsers(None)];

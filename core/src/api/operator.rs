@@ -50,7 +50,7 @@ pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
 
 pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
     let view = workspaces::one(&call.machine.reader()?, call.segment())?
-        .ok_or_else(workspaces::not_found)?;
+        .ok_or_else(EngineError::no_workspace)?;
     Ok(Step::Done(reply::ok(
         reply::JSON,
         reply::workspace_view(&view),

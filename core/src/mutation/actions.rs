@@ -13,7 +13,7 @@ use crate::store::{audit, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::audit::Row;
-use super::{Caller, Context, Done, Outcome, no_workspace};
+use super::{Caller, Context, Done, Outcome};
 
 impl Context<'_, '_> {
     pub(super) fn act(&mut self, request: &ActionRequest, by: &Caller) -> Result<Outcome> {
@@ -71,10 +71,10 @@ impl Context<'_, '_> {
                     let owner = entry.workspace.username.as_deref().map(user_key);
                     account.is_none_or(|account| owner == Some(user_key(account)))
                 };
-                Ok(entry.filter(owned).ok_or_else(no_workspace))
+                Ok(entry.filter(owned).ok_or_else(EngineError::no_workspace))
             }
             (None, Some(account)) => self.only_live_workspace(account),
-            (None, None) => Ok(Err(no_workspace())),
+            (None, None) => Ok(Err(EngineError::no_workspace())),
         }
     }
 
@@ -89,7 +89,10 @@ impl Context<'_, '_> {
             }
         }
         let several = live.len() > 1;
-        let first = live.into_iter().next().ok_or_else(no_workspace);
+        let first = live
+            .into_iter()
+            .next()
+            .ok_or_else(EngineError::no_workspace);
         if several {
             return Ok(Err(EngineError::new(
                 ErrorKind::AmbiguousWorkSpace,

@@ -6,7 +6,7 @@ use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
 use super::audit::Row;
-use super::{Caller, Context, Done, Outcome, no_workspace};
+use super::{Caller, Context, Done, Outcome};
 
 impl Context<'_, '_> {
     pub(super) fn place_hold(
@@ -18,7 +18,7 @@ impl Context<'_, '_> {
     ) -> Result<Outcome> {
         let (row, entry) = self.hold_row(AuditAction::PlaceHold, id, by)?;
         let Some(mut entry) = entry else {
-            return self.refused(row, no_workspace());
+            return self.refused(row, EngineError::no_workspace());
         };
         let hold = LitigationHold {
             matter,
@@ -34,7 +34,7 @@ impl Context<'_, '_> {
     pub(super) fn release_hold(&mut self, id: &str, by: &Caller) -> Result<Outcome> {
         let (row, entry) = self.hold_row(AuditAction::ReleaseHold, id, by)?;
         let Some(mut entry) = entry else {
-            return self.refused(row, no_workspace());
+            return self.refused(row, EngineError::no_workspace());
         };
         if !entry.held {
             let error = EngineError::new(

@@ -12,7 +12,7 @@ mod telemetry;
 mod workspaces;
 
 use crate::config::Config;
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::{
     ActionRequest, AuditAction, FailedState, KeyInfo, NewKey, Record, Workspace, WorkspaceView,
 };
@@ -152,9 +152,4 @@ impl Context<'_, '_> {
             Mutation::Maintain(step) => self.maintain(step),
         }
     }
-}
-
-/// The refusal of a workspace that is not there, or not the account's.
-fn no_workspace() -> EngineError {
-    EngineError::new(ErrorKind::WorkSpaceNotFound, "No such WorkSpace.")
 }

@@ -5,7 +5,7 @@ use crate::model::{AuditAction, AuditResult, PendingAction, Workspace, Workspace
 use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
-use super::{Caller, Context, Done, Outcome, no_workspace};
+use super::{Caller, Context, Done, Outcome};
 
 impl Context<'_, '_> {
     pub(super) fn put_workspaces(&mut self, workspaces: Vec<Workspace>) -> Result<Outcome> {
@@ -74,7 +74,7 @@ impl Context<'_, '_> {
             None => None,
         };
         let Some(entry) = entry else {
-            return self.refused(row, no_workspace());
+            return self.refused(row, EngineError::no_workspace());
         };
         row.about(&entry.workspace);
         if entry.held {

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
 
-use super::codec::{Decoder, Encoder, damaged};
+use super::codec::{Decoder, Encoder};
 use super::table::{Read, Step, Table, Tables};
 
 /// The row of that number.
@@ -62,19 +62,12 @@ fn row_number(key: &[u8]) -> Result<u64> {
     Decoder::new(key).array().map(u64::from_be_bytes)
 }
 
-fn position<T: PartialEq>(all: &[T], value: &T) -> u8 {
-    let position = all.iter().position(|each| each == value);
-    position
-        .and_then(|at| u8::try_from(at).ok())
-        .unwrap_or(u8::MAX)
-}
-
 fn encode(entry: &AuditEntry) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.time(entry.time);
     encoder.text(&entry.requester);
-    encoder.u8(position(&AuditAction::ALL, &entry.action));
-    encoder.u8(position(&AuditResult::ALL, &entry.result));
+    encoder.variant(&AuditAction::ALL, &entry.action);
+    encoder.variant(&AuditResult::ALL, &entry.result);
     encoder.option_text(entry.workspace_id.as_deref());
     encoder.option_text(entry.username.as_deref());
     encoder.option_text(entry.computer_name.as_deref());
@@ -93,14 +86,14 @@ fn decode(id: u64, value: &[u8]) -> Result<AuditEntry> {
     let mut decoder = Decoder::new(value);
     let time = decoder.time()?;
     let requester = decoder.text()?.to_owned();
-    let action = AuditAction::ALL.get(usize::from(decoder.u8()?)).copied();
-    let result = AuditResult::ALL.get(usize::from(decoder.u8()?)).copied();
+    let action = decoder.variant(&AuditAction::ALL)?;
+    let result = decoder.variant(&AuditResult::ALL)?;
     let entry = AuditEntry {
         id,
         time,
         requester,
-        action: action.ok_or_else(damaged)?,
-        result: result.ok_or_else(damaged)?,
+        action,
+        result,
         workspace_id: owned(decoder.option_text()?),
         username: owned(decoder.option_text()?),
         computer_name: owned(decoder.option_text()?),

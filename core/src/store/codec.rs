@@ -53,6 +53,14 @@ impl Encoder {
         self.varint((value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
     }
 
+    /// The place of `value` in the list of its kind, as one byte.
+    pub(crate) fn variant<T: PartialEq>(&mut self, all: &[T], value: &T) {
+        let place = all.iter().position(|each| each == value);
+        self.u8(place
+            .and_then(|at| u8::try_from(at).ok())
+            .unwrap_or(u8::MAX));
+    }
+
     pub(crate) fn time(&mut self, value: Timestamp) {
         self.signed(value.ticks());
     }
@@ -150,6 +158,12 @@ impl<'a> Decoder<'a> {
     pub(crate) fn signed(&mut self) -> Result<i64> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    /// The value whose place in `all` stands here.
+    pub(crate) fn variant<T: Copy>(&mut self, all: &[T]) -> Result<T> {
+        let place = usize::from(self.u8()?);
+        all.get(place).copied().ok_or_else(damaged)
     }
 
     pub(crate) fn time(&mut self) -> Result<Timestamp> {

@@ -13,7 +13,7 @@ use crate::model::Received;
 use crate::store::Store;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::queue::{self, Wanted};
-use crate::store::workspaces::Entry;
+use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
 /// A snapshot of the store and the time it is read at.
@@ -47,18 +47,9 @@ impl Reader {
     }
 
     /// Whether a workspace is listed now.
-    fn lists(&self, entry: &Entry) -> bool {
-        let due_at = entry.due_by(self.now);
-        let outcome = entry.transition.as_ref().filter(|_| due_at.is_some());
-        let state = outcome.map_or(entry.workspace.state.as_deref(), |ended| {
-            Some(ended.outcome.as_str())
-        });
-        is_listed(
-            state,
-            due_at.unwrap_or(entry.state_since),
-            entry.held,
-            self.now,
-        )
+    fn lists(&self, entry: &EntryRef<'_>) -> bool {
+        let entry = entry.as_of(self.now);
+        is_listed(entry.state(), entry.state_since, entry.held, self.now)
     }
 
     /// The queued records that may be what was wanted.

@@ -1,6 +1,5 @@
 //! What upkeep has to do. Found in a snapshot, so that the writer is not held while looking; the mutation looks again.
 
-use crate::domain::retention::is_listed;
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::store::table::Step;
@@ -24,8 +23,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
 pub(crate) fn terminated(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     workspaces::scan_after(&reader.snapshot, None, |entry| {
-        let entry = entry.as_of(reader.now);
-        if !is_listed(entry.state(), entry.state_since, entry.held, reader.now) {
+        if !reader.lists(&entry) {
             ids.push(entry.id().to_owned());
         }
         Ok(enough(&ids))

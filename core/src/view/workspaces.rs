@@ -1,8 +1,7 @@
 //! Lists of workspaces, and single ones.
 
 use crate::domain::paging::{self, List};
-use crate::domain::retention::is_listed;
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::{EngineError, Result};
 use crate::model::{PendingAction, Workspace, WorkspaceView, user_key};
 use crate::store::table::Step;
 use crate::store::workspaces::{EntryRef, TransitionRef};
@@ -105,7 +104,7 @@ pub(crate) fn page(
     let mut more = false;
     let mut visit = |entry: EntryRef<'_>| {
         let entry = entry.as_of(reader.now);
-        let wanted = is_listed(entry.state(), entry.state_since, entry.held, reader.now)
+        let wanted = reader.lists(&entry)
             && match listing {
                 Listing::All | Listing::OnHold => true,
                 Listing::Filtered(filter) => filter.accepts(&entry),
@@ -144,7 +143,7 @@ pub(crate) fn bad_token() -> EngineError {
 pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
     let found = workspaces::with(&reader.snapshot, id, |entry| {
         let entry = entry.as_of(reader.now);
-        let listed = is_listed(entry.state(), entry.state_since, entry.held, reader.now);
+        let listed = reader.lists(&entry);
         Ok(listed.then(|| {
             (
                 entry.transition.map(|running| pending(id, running)),
@@ -180,7 +179,7 @@ pub(super) fn of_user(reader: &Reader, user: &str) -> Result<(Vec<Workspace>, bo
     for id in workspaces::of_user(&reader.snapshot, user)? {
         workspaces::with(&reader.snapshot, &id, |entry| {
             let entry = entry.as_of(reader.now);
-            if is_listed(entry.state(), entry.state_since, entry.held, reader.now) {
+            if reader.lists(&entry) {
                 held |= entry.held;
                 owned.push(entry.into_entry().workspace);
             }
@@ -188,9 +187,4 @@ pub(super) fn of_user(reader: &Reader, user: &str) -> Result<(Vec<Workspace>, bo
         })?;
     }
     Ok((owned, held))
-}
-
-/// What is said of a workspace that is not there.
-pub(crate) fn not_found() -> EngineError {
-    EngineError::new(ErrorKind::WorkSpaceNotFound, "No such WorkSpace.")
 }

@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 
 use super::batch;
 use super::problem::{Code, Problem};
-use super::record::{JsonError, read_exactly, read_record};
+use super::record::{JsonError, located, read_exactly, read_record};
 
 record! {
     /// `WorkSpaceDetails` as a body.
@@ -181,18 +181,8 @@ pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
         #[serde(alias = "Expires")]
         expires: Option<Timestamp>,
     }
-    let body: Body = serde_json::from_slice(text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let said = error.to_string();
-        let said = said
-            .strip_suffix(&format!(" at line {line} column {column}"))
-            .unwrap_or(&said);
-        Problem::invalid(
-            Code::InvalidBody,
-            "$",
-            format!("{said}, at line {line}, byte {column}."),
-        )
-    })?;
+    let body: Body = serde_json::from_slice(text)
+        .map_err(|error| Problem::invalid(Code::InvalidBody, "$", located(&error)))?;
     let name = body.name.unwrap_or_default();
     validation::short_text("name", &name)?;
     let scopes = body.scopes.unwrap_or_default();

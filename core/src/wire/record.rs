@@ -51,17 +51,20 @@ pub(super) fn read<'t, 'de: 't, S: DeserializeSeed<'de>>(
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let read = seed(tracker.clone()).deserialize(&mut deserializer);
     let read = read.and_then(|value| deserializer.end().map(|()| value));
-    read.map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let said = error.to_string();
-        let said = said
-            .strip_suffix(&format!(" at line {line} column {column}"))
-            .unwrap_or(&said);
-        JsonError {
-            path: tracker.path(),
-            message: format!("{said}, at line {line}, byte {column}."),
-        }
+    read.map_err(|error| JsonError {
+        path: tracker.path(),
+        message: located(&error),
     })
+}
+
+/// What `serde_json` says, and where, in the words of every message.
+pub(super) fn located(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let said = error.to_string();
+    let said = said
+        .strip_suffix(&format!(" at line {line} column {column}"))
+        .unwrap_or(&said);
+    format!("{said}, at line {line}, byte {column}.")
 }
 
 /// Where in the text the reader is; what fails leaves its place behind.

@@ -159,23 +159,12 @@ impl<'a> EntryRef<'a> {
 fn decode_transition<'a>(decoder: &mut Decoder<'a>) -> Result<TransitionRef<'a>> {
     Ok(TransitionRef {
         id: decoder.varint()?,
-        action: pick(Action::ALL, decoder.u8()?)?,
+        action: decoder.variant(Action::ALL)?,
         requested_at: decoder.time()?,
         due_at: decoder.option_time()?,
-        outcome: pick(State::ALL, decoder.u8()?)?,
+        outcome: decoder.variant(State::ALL)?,
         compute_type: decoder.option_text()?,
     })
-}
-
-fn pick<T: Copy>(all: &[T], number: u8) -> Result<T> {
-    all.get(usize::from(number)).copied().ok_or_else(damaged)
-}
-
-fn number_of<T: PartialEq>(all: &[T], value: &T) -> u8 {
-    let position = all.iter().position(|each| each == value);
-    position
-        .and_then(|at| u8::try_from(at).ok())
-        .unwrap_or(u8::MAX)
 }
 
 impl Entry {
@@ -214,10 +203,10 @@ impl Entry {
         }
         if let Some(transition) = &self.transition {
             encoder.varint(transition.id);
-            encoder.u8(number_of(Action::ALL, &transition.action));
+            encoder.variant(Action::ALL, &transition.action);
             encoder.time(transition.requested_at);
             encoder.option_time(transition.due_at);
-            encoder.u8(number_of(State::ALL, &transition.outcome));
+            encoder.variant(State::ALL, &transition.outcome);
             encoder.option_text(transition.compute_type.as_deref());
         }
         encoder.finish()

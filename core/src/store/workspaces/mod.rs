@@ -38,18 +38,24 @@ pub(crate) fn with<R>(
 pub(crate) fn of_record(
     read: &impl Read,
     record: &Record,
-    count: impl Fn(&Entry) -> bool,
+    count: impl Fn(&EntryRef<'_>) -> bool,
 ) -> Result<Option<Entry>> {
+    let counted = |id: &str| -> Result<Option<Entry>> {
+        let found = with(read, id, |entry| {
+            Ok(count(&entry).then(|| entry.into_entry()))
+        });
+        Ok(found?.flatten())
+    };
     let only = |ids: Vec<String>| -> Result<Option<Entry>> {
         let mut found = Vec::new();
         for id in ids {
-            found.extend(get(read, &id)?.filter(&count));
+            found.extend(counted(&id)?);
         }
         Ok(found.pop().filter(|_| found.is_empty()))
     };
     let instance = record.instance_id();
     if !instance.is_empty() {
-        if let Some(entry) = get(read, instance)?.filter(&count) {
+        if let Some(entry) = counted(instance)? {
             return Ok(Some(entry));
         }
         if let Some(entry) = only(of_computer(read, instance)?)? {
