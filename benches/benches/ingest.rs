@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Engine, Limits};
+use deskfleet_benches::figures::median;
 use deskfleet_benches::{
     Grouped, LogSink, RowSink, is_measuring, open, stats_json, stats_post, sync_micros_median,
 };
@@ -97,7 +98,7 @@ fn main() {
     let stores = Stores::create(folder.path());
     for producers in PRODUCERS {
         let sync = sync_micros_median(folder.path());
-        println!("{producers} producers; fdatasync of 4 KiB now: {sync} µs (median)");
+        println!("{producers} producers; fdatasync of 4 KiB now: {sync:.0} µs (median)");
         let rounds: Vec<[f64; 5]> = (0..rounds)
             .map(|_| STORES.map(|store| stores.turn(store, producers, time)))
             .collect();
@@ -121,12 +122,6 @@ fn file(engine: &Engine) {
     let count = u32::try_from(count).expect("a count");
     let rate = f64::from(count) / start.elapsed().as_secs_f64();
     println!("filing {count} records of 1000 instances: {rate:.0} records/s");
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 /// Each producer is a thread of its own.

@@ -4,15 +4,15 @@ use std::sync::{Condvar, Mutex};
 
 use bytes::Bytes;
 
-/// Where a batch is made durable.
-pub trait Sink: Send {
+/// Where a batch is made durable. Takes bodies as they are, unless it says otherwise.
+pub trait Sink<R = Bytes>: Send {
     /// Writes all of it and returns when the disk has it.
-    fn commit(&mut self, batch: &[Bytes]);
+    fn commit(&mut self, batch: &[R]);
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    batch: Vec<Bytes>,
+#[derive(Debug)]
+struct Waiting<R> {
+    batch: Vec<R>,
     /// The commit that will carry `batch`.
     next: u64,
     done: u64,
@@ -21,18 +21,20 @@ struct Waiting {
 
 /// The first producer that finds nobody committing commits for all that wait.
 #[derive(Debug)]
-pub struct Grouped<S> {
-    waiting: Mutex<Waiting>,
+pub struct Grouped<S, R = Bytes> {
+    waiting: Mutex<Waiting<R>>,
     finished: Condvar,
     sink: Mutex<S>,
 }
 
-impl<S: Sink> Grouped<S> {
+impl<R, S: Sink<R>> Grouped<S, R> {
     /// Around `sink`.
     pub fn new(sink: S) -> Self {
         let waiting = Waiting {
+            batch: Vec::new(),
             next: 1,
-            ..Waiting::default()
+            done: 0,
+            leading: false,
         };
         Self {
             waiting: Mutex::new(waiting),
@@ -45,7 +47,7 @@ impl<S: Sink> Grouped<S> {
     ///
     /// # Panics
     /// When another producer panicked.
-    pub fn put(&self, record: Bytes) {
+    pub fn put(&self, record: R) {
         let mut waiting = self.waiting.lock().expect("no producer panicked");
         waiting.batch.push(record);
         let mine = waiting.next;

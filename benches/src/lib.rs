@@ -1,17 +1,28 @@
-//! What the benches share: fixtures, and the alternatives the engine is measured against.
+//! What the benches share: fixtures, the alternatives the engine is measured against, and a client to keep servers busy.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
 mod axum_app;
+pub mod drain;
+pub mod figures;
 mod fixture;
 mod grouped;
+pub mod load;
+pub mod servers;
 mod sinks;
+mod sqlite;
+mod stats_row;
+mod writer;
 
 pub use axum_app::axum_app;
 pub use fixture::{Fixture, is_measuring, open, stats_json, stats_post, workspace};
 pub use grouped::{Grouped, Sink};
 pub use sinks::{LogSink, RowSink, sync_micros_median};
+pub use sqlite::{Indexed, SqliteSink};
+pub use stats_row::StatsRow;
+pub use writer::Writer;
 
+use std::path::PathBuf;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -26,4 +37,10 @@ pub fn ready<F: Future>(future: F) -> F::Output {
         Poll::Pending => None,
     }
     .expect("an answer without waiting")
+}
+
+/// Where files are made: `DESKFLEET_BENCH_DIR`, or else the bench's own `fallback`.
+#[must_use]
+pub fn folder_or(fallback: &str) -> PathBuf {
+    std::env::var_os("DESKFLEET_BENCH_DIR").map_or_else(|| PathBuf::from(fallback), PathBuf::from)
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use redb::{Database, TableDefinition};
 
+use crate::figures::median;
 use crate::grouped::Sink;
 
 const ROWS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("rows");
@@ -91,16 +92,16 @@ impl Sink for RowSink {
 /// # Panics
 /// When the disk cannot be written.
 #[must_use]
-pub fn sync_micros_median(folder: &Path) -> u128 {
-    let mut file = File::create(folder.join("probe")).expect("a file");
-    let mut times: Vec<_> = (0..201)
-        .map(|_| {
-            let start = Instant::now();
-            file.write_all(&[7; 4096]).expect("a block is written");
-            file.sync_data().expect("a block is synced");
-            start.elapsed().as_micros()
-        })
-        .collect();
-    times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+pub fn sync_micros_median(folder: &Path) -> f64 {
+    let path = folder.join("probe");
+    let mut file = File::create(&path).expect("a file");
+    let times = (0..201).map(|_| {
+        let start = Instant::now();
+        file.write_all(&[7; 4096]).expect("a block is written");
+        file.sync_data().expect("a block is synced");
+        start.elapsed().as_secs_f64() * 1e6
+    });
+    let median = median(times);
+    std::fs::remove_file(path).expect("the file goes");
+    median
 }

@@ -1,0 +1,24 @@
+//! Telling figures: medians and percentiles.
+
+/// The median of `values`; 0 of none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    percentile(values, 50)
+}
+
+/// The value that so many percent of `values` do not exceed; 0 of none.
+pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> f64 {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    let index = (values.len() * percent / 100).min(last);
+    values.get(index).copied().unwrap_or_default()
+}
+
+/// A count as a number to divide by.
+///
+/// # Panics
+/// When it is above four thousand million.
+#[must_use]
+pub fn float(count: u64) -> f64 {
+    f64::from(u32::try_from(count).expect("a count that fits"))
+}

@@ -1,0 +1,90 @@
+//! Clients over HTTP/1.1, each with a connection of its own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+use super::Progress;
+use super::requests::Requests;
+
+/// Connects all of them, then lets them begin.
+pub(super) async fn start(
+    address: SocketAddr,
+    clients: usize,
+    progress: &Arc<Progress>,
+) -> Vec<JoinHandle<()>> {
+    let mut connected = Vec::with_capacity(clients);
+    for client in 0..clients {
+        let stream = TcpStream::connect(address).await.expect("a connection");
+        stream.set_nodelay(true).expect("an option of the socket");
+        connected.push((stream, Requests::new(client, clients)));
+    }
+    let start = |(stream, requests)| tokio::spawn(post(stream, requests, Arc::clone(progress)));
+    connected.into_iter().map(start).collect()
+}
+
+async fn post(mut stream: TcpStream, mut requests: Requests, progress: Arc<Progress>) {
+    let mut answer = Answer::default();
+    while !progress.stopped() {
+        stream.write_all(requests.next()).await.expect("it is sent");
+        let accepted = loop {
+            let read = stream.read(answer.room()).await.expect("an answer");
+            if let Some(accepted) = answer.took(read) {
+                break accepted;
+            }
+        };
+        progress.count(accepted);
+    }
+}
+
+/// An answer as it arrives.
+#[derive(Debug)]
+pub(super) struct Answer {
+    bytes: [u8; 2048],
+    filled: usize,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self {
+            bytes: [0; 2048],
+            filled: 0,
+        }
+    }
+}
+
+impl Answer {
+    /// Where the next bytes go.
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.filled..).unwrap_or_default()
+    }
+
+    /// So many bytes came; once the answer is whole, whether its status is 200. The next one begins then.
+    pub(super) fn took(&mut self, read: usize) -> Option<bool> {
+        assert!(read > 0, "the server ended the connection");
+        self.filled += read;
+        let bytes = self.bytes.get(..self.filled).unwrap_or_default();
+        let accepted = bytes.starts_with(b"HTTP/1.1 200");
+        // The only answer 200 here has no body; of any other, its length is looked for.
+        if (accepted && bytes.ends_with(b"\r\n\r\n")) || (!accepted && is_whole(bytes)) {
+            self.filled = 0;
+            return Some(accepted);
+        }
+        None
+    }
+}
+
+fn is_whole(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))
+        .and_then(|length| length.trim().parse().ok());
+    body.len() >= length.unwrap_or(0)
+}

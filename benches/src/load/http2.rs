@@ -1,0 +1,89 @@
+//! Clients over HTTP/2: each is a stream at a time, and 32 share a connection.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::SendRequest;
+use http::{Request, StatusCode, Uri, header};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::requests::Requests;
+use super::{Progress, STREAMS};
+
+/// A server that has not answered the first request by then does not speak HTTP/2.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// Connects all of them, then lets them begin; `None` when the server does not understand.
+pub(super) async fn start(
+    address: SocketAddr,
+    clients: usize,
+    progress: &Arc<Progress>,
+) -> Option<Vec<JoinHandle<()>>> {
+    let uri: Uri = format!("http://{address}/api/Stats/Post")
+        .parse()
+        .expect("a URI");
+    let mut connected = Vec::with_capacity(clients);
+    while connected.len() < clients {
+        let mut client = connect(address).await?;
+        if connected.is_empty() {
+            let mut first = Requests::new(0, 1);
+            let asked = timeout(FIRST_ANSWER, post(&mut client, &uri, first.next_body())).await;
+            asked.ok()?.ok()?;
+        }
+        let clients = (clients - connected.len()).min(STREAMS);
+        connected.extend(std::iter::repeat_n(client, clients));
+    }
+    let tasks = connected.into_iter().enumerate().map(|(index, client)| {
+        let requests = Requests::new(index, clients);
+        tokio::spawn(post_many(
+            client,
+            uri.clone(),
+            requests,
+            Arc::clone(progress),
+        ))
+    });
+    Some(tasks.collect())
+}
+
+async fn connect(address: SocketAddr) -> Option<SendRequest<Bytes>> {
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    stream.set_nodelay(true).expect("an option of the socket");
+    let (client, connection) = h2::client::handshake(stream).await.ok()?;
+    // What goes wrong on it is told to the streams too.
+    tokio::spawn(async { drop(connection.await) });
+    Some(client)
+}
+
+async fn post_many(
+    mut client: SendRequest<Bytes>,
+    uri: Uri,
+    mut requests: Requests,
+    progress: Arc<Progress>,
+) {
+    while !progress.stopped() {
+        let accepted = post(&mut client, &uri, requests.next_body()).await;
+        progress.count(accepted.expect("an answer"));
+    }
+}
+
+async fn post(client: &mut SendRequest<Bytes>, uri: &Uri, body: &[u8]) -> Result<bool, h2::Error> {
+    let mut request = Request::post(uri.clone()).body(()).expect("a request");
+    let headers = request.headers_mut();
+    let json = header::HeaderValue::from_static("application/json");
+    headers.insert(header::CONTENT_TYPE, json);
+    headers.insert(header::CONTENT_LENGTH, body.len().into());
+    std::future::poll_fn(|context| client.poll_ready(context)).await?;
+    let (response, mut sending) = client.send_request(request, false)?;
+    sending.send_data(Bytes::copy_from_slice(body), true)?;
+    let response = response.await?;
+    let status = response.status();
+    let mut body = response.into_body();
+    while let Some(part) = body.data().await {
+        body.flow_control().release_capacity(part?.len())?;
+    }
+    Ok(status == StatusCode::OK)
+}

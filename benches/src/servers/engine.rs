@@ -1,0 +1,49 @@
+//! The engine behind its server, set up as `deskfleet serve --quiet` does it.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use deskfleet::{CommitDriver, Config, Engine, Event, Observer};
+use deskfleet_server::{Metrics, Server, ServerOptions};
+
+use super::{announce, any_port};
+
+pub(super) fn serve(folder: &Path) {
+    let metrics = Metrics::default();
+    let engine = open(folder, metrics.clone());
+    let options = ServerOptions {
+        metrics,
+        ..ServerOptions::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let server = Server::bind(any_port(), engine.clone(), options)
+            .await
+            .expect("a free port");
+        let stopped = announce(server.local_addr().expect("an address"));
+        let drained = server.run(async { drop(stopped.await) }).await;
+        drained.expect("it serves");
+    });
+    engine.close().expect("the file is closed");
+}
+
+fn open(folder: &Path, metrics: Metrics) -> Engine {
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Thread;
+    let file = folder.join("bench.redb");
+    let medium = file.clone();
+    let builder = Engine::builder()
+        .config(config)
+        .clock(SystemTime::now)
+        .random(getrandom::fill)
+        .observer(move |event: &Event<'_>| metrics.event(event))
+        .free_space(move || {
+            let medium = rustix::fs::statvfs(&medium).ok()?;
+            medium.f_bavail.checked_mul(medium.f_frsize)
+        });
+    builder.open(file).expect("an engine opens")
+}

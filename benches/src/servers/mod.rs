@@ -1,0 +1,138 @@
+//! The servers that are measured against each other, each run by a child process of the bench.
+//!
+//! A bench binary calls [`serve_if_asked`] first: it is its own child. A child serves until its standard input ends, so
+//! none outlives the bench.
+
+mod bare;
+mod engine;
+mod gathered;
+mod process;
+mod rows;
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+pub use process::{ServerProcess, cpu_micros};
+
+use crate::sqlite::Indexed;
+
+/// The first argument of a child.
+const SERVE: &str = "--serve";
+
+/// A server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// hyper; reads the body, answers 200. The floor.
+    Echo,
+    /// The engine behind its server, as `deskfleet serve` runs it.
+    Deskfleet,
+    /// hyper and an append-only log of the bodies, unread, with one `fdatasync` for all that gathered meanwhile.
+    Log,
+    /// axum and SQLite: JSON into a struct, a row of columns, an index by instance and time, commits grouped by hand.
+    Sqlite,
+    /// The same without the index.
+    SqliteUnindexed,
+}
+
+/// The protocol between client and server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1, kept alive.
+    Http1,
+    /// HTTP/2 without TLS, begun as such.
+    Http2,
+}
+
+impl Served {
+    /// Every server, in the order of their turns; the first is what the others are compared with.
+    pub const ALL: [Self; 5] = [
+        Self::Echo,
+        Self::Log,
+        Self::Deskfleet,
+        Self::Sqlite,
+        Self::SqliteUnindexed,
+    ];
+
+    /// Its name in arguments and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Deskfleet => "deskfleet",
+            Self::Log => "log",
+            Self::Sqlite => "axum-sqlite",
+            Self::SqliteUnindexed => "axum-sqlite-unindexed",
+        }
+    }
+
+    /// The server of that [`name`](Self::name).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|server| server.name() == name)
+    }
+}
+
+impl Protocol {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "http1",
+            Self::Http2 => "http2",
+        }
+    }
+}
+
+/// In a child: serves until standard input ends, then answers true. Elsewhere: answers false at once.
+///
+/// # Panics
+/// When it cannot serve.
+#[must_use]
+pub fn serve_if_asked() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|first| first != SERVE) {
+        return false;
+    }
+    let mut text = || arguments.next().map(OsString::into_string);
+    let Some(Ok(name)) = text() else { return false };
+    let Some(Ok(protocol)) = text() else {
+        return false;
+    };
+    let http2 = protocol == Protocol::Http2.name();
+    let folder = arguments.next().expect("a folder");
+    let folder = Path::new(&folder);
+    match Served::named(&name).expect("a server") {
+        Served::Echo => bare::echo(http2),
+        Served::Log => bare::log(folder, http2),
+        Served::Deskfleet => engine::serve(folder),
+        Served::Sqlite => rows::serve(folder, Indexed::Yes),
+        Served::SqliteUnindexed => rows::serve(folder, Indexed::No),
+    }
+    true
+}
+
+/// A free port of this machine, bound.
+async fn listen() -> TcpListener {
+    TcpListener::bind(any_port()).await.expect("a free port")
+}
+
+fn any_port() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+/// Tells the bench where the server listens; what is answered is ready when the bench wants no more.
+fn announce(address: SocketAddr) -> oneshot::Receiver<()> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{address}").expect("the bench listens");
+    out.flush().expect("the bench listens");
+    let (stop, stopped) = oneshot::channel();
+    std::thread::spawn(move || {
+        // Nothing is ever sent; an end and an error both mean that the bench is gone.
+        let _ = std::io::stdin().read(&mut [0]);
+        drop(stop);
+    });
+    stopped
+}

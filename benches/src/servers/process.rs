@@ -1,0 +1,121 @@
+//! A server in a child process, and what the system tells of it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::{Protocol, SERVE, Served};
+
+/// A process that used less than a fiftieth of this, over this time, rests. Longer than the pauses of its upkeep.
+const RESTING: Duration = Duration::from_millis(1300);
+
+/// A running server on a fresh folder; it stops and the folder goes when this is dropped.
+#[derive(Debug)]
+pub struct ServerProcess {
+    /// Which server.
+    pub served: Served,
+    /// Where it listens.
+    pub address: SocketAddr,
+    child: Child,
+    _folder: TempDir,
+}
+
+impl ServerProcess {
+    /// Starts it with its data in a new folder inside `folder`.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn start(served: Served, protocol: Protocol, folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).expect("a folder");
+        let program = std::env::current_exe().expect("this program");
+        let mut child = Command::new(program)
+            .args([SERVE, served.name(), protocol.name()])
+            .arg(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a server starts");
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().expect("its output"))
+            .read_line(&mut said)
+            .expect("its address");
+        Self {
+            served,
+            address: said.trim().parse().expect("its address"),
+            child,
+            _folder: folder,
+        }
+    }
+
+    /// Processor time so far, in microseconds.
+    #[must_use]
+    pub fn cpu_micros(&self) -> u64 {
+        cpu_micros(self.child.id())
+    }
+
+    /// Resident memory now and at most until now, in bytes; 0 where the system does not tell.
+    #[must_use]
+    pub fn memory_bytes(&self) -> (u64, u64) {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.unwrap_or_default();
+        let line = |name: &str| {
+            let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+            let kib: u64 = value.split_whitespace().next()?.parse().ok()?;
+            Some(kib * 1024)
+        };
+        (line("VmRSS:").unwrap_or(0), line("VmHWM:").unwrap_or(0))
+    }
+
+    /// Waits until it rests, `longest` at most: what it put off is done then.
+    pub fn settle(&self, longest: Duration) {
+        let start = Instant::now();
+        let pause = RESTING.min(longest);
+        while start.elapsed() < longest {
+            let before = self.cpu_micros();
+            sleep(pause);
+            let used = self.cpu_micros().saturating_sub(before);
+            if u128::from(used) * 50 < pause.as_micros() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // It ends with its input. One that does not must not outlive the bench.
+        drop(self.child.stdin.take());
+        for _ in 0..200 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            sleep(Duration::from_millis(50));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Processor time of a process so far, user and system, in microseconds; 0 where the system does not tell.
+#[must_use]
+pub fn cpu_micros(process: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th field behind it.
+    let Some((_, fields)) = stat.rsplit_once(')') else {
+        return 0;
+    };
+    let ticks: u64 = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
+    ticks * 1_000_000 / rustix::param::clock_ticks_per_second()
+}
