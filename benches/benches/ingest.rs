@@ -1,84 +1,149 @@
-//! Stats posts, each answered when it is durable, by 1, 8 and 64 producers; the simplest durable stores beside them.
+//! Stats posts, each answered when it is durable, by 1 to 512 producers; the simplest durable stores beside them.
 //!
-//! The stores beside the engine take the body as it is: they neither route nor parse nor validate. They are the floor.
+//! A store beside the engine takes the body as it is, without routing, parsing or validating: it is the floor. Where it is
+//! said so, it reads the JSON into a struct first, which is what a store that is asked anything later must do.
 //!
-//! `handle` and `call` measure the queue alone. `handle_and_file` is the steady state of a host that never files: above
-//! the high-water mark each commit files as well.
+//! Producers are threads that wait (`handle` and the stores up to it) or tasks on one thread (`call` and its log). `handle` and
+//! `call` measure the queue alone. `handle, filing` is the steady state of a host that never files: above the high-water mark
+//! each commit files as well.
 //!
 //! Not a criterion bench: what a sync costs changes from second to second, so the stores take turns in short rounds and
-//! what is told is the median over the rounds, of the rate and of the ratio to the log in the same round.
+//! what is told is the median over the rounds, of the rate and of the ratios within the same round.
 //! `DESKFLEET_BENCH_DIR` names another folder; in memory (`/dev/shm`) what is left is the processor's part.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Engine, Limits};
-use deskfleet_benches::figures::median;
+use deskfleet_benches::figures::{float, median, percentile};
 use deskfleet_benches::{
-    Grouped, LogSink, RowSink, is_measuring, open, stats_json, stats_post, sync_micros_median,
+    Grouped, Indexed, LogSink, RowSink, SqliteSink, StatsRow, SyncMicros, Writer, folder_or,
+    is_measuring, open, stats_body, stats_post,
 };
 use http::StatusCode;
 
-const PRODUCERS: [usize; 3] = [1, 8, 64];
-/// In the order of their turns; the log is what the others are compared with.
-const STORES: [&str; 5] = ["log", "redb_rows", "handle", "call", "handle_and_file"];
+const PRODUCERS: [usize; 4] = [1, 8, 64, 512];
 
 /// The next record to send; no two sends are alike, or the engine would see repetitions.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 fn record() -> Bytes {
-    stats_json(NEXT.fetch_add(1, Ordering::Relaxed))
+    stats_body(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-struct Stores {
-    log: Grouped<LogSink>,
-    rows: Grouped<RowSink>,
-    /// Its callers commit.
-    by_caller: Engine,
-    /// A thread of its own commits.
-    by_thread: Engine,
-    /// Files by itself above the high-water mark, as it does unless configured.
-    filing: Engine,
+/// Records a second of so many producers over so long a turn.
+type Turn = Box<dyn Fn(usize, Duration) -> f64>;
+/// Returns when the record is durable.
+type Post = Arc<dyn Fn(Bytes) + Send + Sync>;
+
+/// In the order of their turns.
+struct Store {
+    name: &'static str,
+    /// The log that it is compared with: the one with the same kind of producers.
+    log: &'static str,
+    turn: Turn,
+    /// For one producer alone.
+    post: Option<Post>,
 }
 
-impl Stores {
-    fn create(folder: &Path) -> Self {
-        let inner = |name: &str| {
-            let inner = folder.join(name);
-            std::fs::create_dir(&inner).expect("a folder");
-            inner
-        };
+impl Store {
+    fn of_threads(name: &'static str, post: impl Fn(Bytes) + Send + Sync + 'static) -> Self {
+        let post: Post = Arc::new(post);
+        let theirs = Arc::clone(&post);
         Self {
-            log: Grouped::new(LogSink::create(folder)),
-            rows: Grouped::new(RowSink::create(folder)),
-            by_caller: open(Some(&inner("caller")), |_| {}).engine,
-            by_thread: open(Some(&inner("thread")), |config| {
-                config.commit_driver = CommitDriver::Thread;
-            })
-            .engine,
-            filing: open(Some(&inner("filing")), |config| {
-                config.limits = Limits::default();
-            })
-            .engine,
+            name,
+            log: "log",
+            turn: Box::new(move |producers, time| by_threads(producers, time, &*theirs)),
+            post: Some(post),
         }
     }
 
-    /// Records a second over one turn of the store.
-    fn turn(&self, store: &str, producers: usize, time: Duration) -> f64 {
-        match store {
-            "log" => by_threads(producers, time, |body| self.log.put(body)),
-            "redb_rows" => by_threads(producers, time, |body| self.rows.put(body)),
-            "handle" => by_threads(producers, time, |body| handle(&self.by_caller, body)),
-            "handle_and_file" => by_threads(producers, time, |body| handle(&self.filing, body)),
-            _ => by_tasks(producers, time, &self.by_thread),
+    fn of_tasks<F>(name: &'static str, post: impl Fn(Bytes) -> F + Clone + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self {
+            name,
+            log: "log of tasks",
+            turn: Box::new(move |producers, time| by_tasks(producers, time, &post)),
+            post: None,
         }
     }
+}
+
+/// Calls `inner` with a new folder of that name.
+fn inside<T>(folder: &Path, name: &str, inner: impl FnOnce(&Path) -> T) -> T {
+    let folder = folder.join(name);
+    std::fs::create_dir(&folder).expect("a folder");
+    inner(&folder)
+}
+
+/// The stores; `by_caller` is the engine behind `handle`.
+fn stores(folder: &Path, by_caller: &Engine) -> Vec<Store> {
+    let grouped_log = |name| inside(folder, name, |folder| Grouped::new(LogSink::create(folder)));
+    let (log, log_parsed) = (grouped_log("log"), grouped_log("log_parsed"));
+    let rows = inside(folder, "rows", |folder| {
+        Grouped::new(RowSink::create(folder))
+    });
+    let sqlite = |name| {
+        inside(folder, name, |folder| {
+            SqliteSink::create(folder, Indexed::No)
+        })
+    };
+    let bodies: Grouped<_, Bytes> = Grouped::new(sqlite("bodies"));
+    let columns: Grouped<_, StatsRow> = Grouped::new(sqlite("columns"));
+    let by_caller = by_caller.clone();
+    let filing = inside(folder, "filing", |folder| {
+        open(Some(folder), |config| config.limits = Limits::default()).engine
+    });
+    let by_thread = inside(folder, "thread", |folder| {
+        open(Some(folder), |config| {
+            config.commit_driver = CommitDriver::Thread;
+        })
+        .engine
+    });
+    let writer = |name| {
+        Arc::new(inside(folder, name, |folder| {
+            Writer::new(LogSink::create(folder))
+        }))
+    };
+    let (tasks, tasks_parsed) = (writer("tasks"), writer("tasks_parsed"));
+    vec![
+        Store::of_threads("log", move |body| log.put(body)),
+        Store::of_threads("log, JSON parsed", move |body| {
+            std::hint::black_box(StatsRow::parse(&body));
+            log_parsed.put(body);
+        }),
+        Store::of_threads("redb rows", move |body| rows.put(body)),
+        Store::of_threads("SQLite", move |body| bodies.put(body)),
+        Store::of_threads("SQLite, JSON parsed", move |body| {
+            columns.put(StatsRow::parse(&body));
+        }),
+        Store::of_threads("handle", move |body| handle(&by_caller, body)),
+        Store::of_threads("handle, filing", move |body| handle(&filing, body)),
+        Store::of_tasks("log of tasks", move |body| {
+            let log = Arc::clone(&tasks);
+            async move { log.put(body).await }
+        }),
+        Store::of_tasks("log of tasks, JSON parsed", move |body| {
+            let log = Arc::clone(&tasks_parsed);
+            async move {
+                std::hint::black_box(StatsRow::parse(&body));
+                log.put(body).await;
+            }
+        }),
+        Store::of_tasks("call", move |body| {
+            let answered = by_thread.call(stats_post(body));
+            async { assert_eq!(answered.await.status(), StatusCode::OK) }
+        }),
+    ]
 }
 
 fn handle(engine: &Engine, body: Bytes) {
@@ -92,44 +157,109 @@ fn main() {
     } else {
         (1, Duration::from_millis(10))
     };
-    let folder = std::env::var_os("DESKFLEET_BENCH_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+    let folder = folder_or(env!("CARGO_TARGET_TMPDIR"));
     let folder = tempfile::tempdir_in(folder).expect("a folder");
-    let stores = Stores::create(folder.path());
+    let by_caller = inside(folder.path(), "caller", |folder| open(Some(folder), |_| {}));
+    let stores = stores(folder.path(), &by_caller.engine);
     for producers in PRODUCERS {
-        let sync = sync_micros_median(folder.path());
-        println!("{producers} producers; fdatasync of 4 KiB now: {sync:.0} µs (median)");
-        let rounds: Vec<[f64; 5]> = (0..rounds)
-            .map(|_| STORES.map(|store| stores.turn(store, producers, time)))
+        let sync = SyncMicros::measure(folder.path());
+        println!("{producers} producers; {sync}");
+        let rounds: Vec<Vec<f64>> = (0..rounds)
+            .map(|_| {
+                let turns = stores.iter().map(|store| (store.turn)(producers, time));
+                turns.collect()
+            })
             .collect();
-        for (index, store) in STORES.iter().enumerate() {
-            let rate = median(rounds.iter().filter_map(|round| round.get(index).copied()));
-            let ratio = median(
-                rounds
-                    .iter()
-                    .filter_map(|round| Some(round.get(index)? / round.first()?)),
-            );
-            println!("  {store:15} {rate:>9.0} records/s  {ratio:.2} of the log");
-        }
+        tell(&stores, &rounds);
     }
-    file(&stores.by_caller);
+    lone(&stores, rounds, time);
+    file(&by_caller.engine);
+}
+
+/// One row for each store: its rate, and what that is of its log, of its log that parses, and of SQLite that parses.
+fn tell(stores: &[Store], rounds: &[Vec<f64>]) {
+    println!(
+        "  {:26} {:>10} {:>8} {:>15} {:>18}",
+        "", "records/s", "of log", "of log, parsed", "of SQLite, parsed"
+    );
+    let place = |name: &str| stores.iter().position(|store| store.name == name);
+    for (index, store) in stores.iter().enumerate() {
+        let rate = median(rounds.iter().filter_map(|round| round.get(index).copied()));
+        let of = |name: &str| {
+            let base = place(name).expect("a store");
+            let ratio = |round: &Vec<f64>| Some(round.get(index)? / round.get(base)?);
+            median(rounds.iter().filter_map(ratio))
+        };
+        println!(
+            "  {:26} {rate:>10.0} {:>8.2} {:>15.2} {:>18.2}",
+            store.name,
+            of(store.log),
+            of(&format!("{}, JSON parsed", store.log)),
+            of("SQLite, JSON parsed"),
+        );
+    }
+}
+
+/// One thread alone: how long a record takes.
+fn lone(stores: &[Store], rounds: usize, time: Duration) {
+    println!("one producer's wait for each record");
+    println!(
+        "  {:26} {:>8} {:>8} {:>8}",
+        "", "p50 µs", "p99 µs", "of log"
+    );
+    let rounds: Vec<Vec<(f64, f64)>> = (0..rounds)
+        .map(|_| {
+            let waits = stores.iter().filter_map(|store| {
+                let times = waits(&**store.post.as_ref()?, time);
+                Some((percentile(times.clone(), 50), percentile(times, 99)))
+            });
+            waits.collect()
+        })
+        .collect();
+    let waiting = stores.iter().filter(|store| store.post.is_some());
+    for (index, store) in waiting.enumerate() {
+        let own = || rounds.iter().filter_map(|round| round.get(index));
+        let ratios = rounds
+            .iter()
+            .filter_map(|round| Some(round.get(index)?.0 / round.first()?.0));
+        println!(
+            "  {:26} {:>8.0} {:>8.0} {:>8.2}",
+            store.name,
+            median(own().map(|wait| wait.0)),
+            median(own().map(|wait| wait.1)),
+            median(ratios),
+        );
+    }
+}
+
+/// The waits of one producer, in microseconds.
+fn waits(post: &dyn Fn(Bytes), time: Duration) -> Vec<f64> {
+    let mut waits = Vec::new();
+    let start = Instant::now();
+    while start.elapsed() < time {
+        let record = record();
+        let sent = Instant::now();
+        post(record);
+        waits.push(sent.elapsed().as_secs_f64() * 1e6);
+    }
+    waits
 }
 
 /// Files what the turns left in the queue.
 fn file(engine: &Engine) {
     let start = Instant::now();
     let count = engine.file_pending().expect("filing");
-    let count = u32::try_from(count).expect("a count");
-    let rate = f64::from(count) / start.elapsed().as_secs_f64();
+    let rate = float(count) / start.elapsed().as_secs_f64();
     println!("filing {count} records of 1000 instances: {rate:.0} records/s");
 }
 
 /// Each producer is a thread of its own.
-fn by_threads(producers: usize, time: Duration, post: impl Fn(Bytes) + Sync) -> f64 {
+fn by_threads(producers: usize, time: Duration, post: &(dyn Fn(Bytes) + Sync)) -> f64 {
     let stop = AtomicBool::new(false);
-    let start = Instant::now();
-    let count: u32 = thread::scope(|scope| {
+    let ready = Barrier::new(producers + 1);
+    let (start, count) = thread::scope(|scope| {
         let produce = || {
+            ready.wait();
             let mut count = 0;
             while !stop.load(Ordering::Relaxed) {
                 post(record());
@@ -138,33 +268,31 @@ fn by_threads(producers: usize, time: Duration, post: impl Fn(Bytes) + Sync) -> 
             count
         };
         let producers: Vec<_> = (0..producers).map(|_| scope.spawn(produce)).collect();
+        ready.wait();
+        let start = Instant::now();
         thread::sleep(time);
         stop.store(true, Ordering::Relaxed);
         let counts = producers
             .into_iter()
             .map(|producer| producer.join().expect("a producer"));
-        counts.sum::<u32>()
+        (start, counts.sum())
     });
-    f64::from(count) / start.elapsed().as_secs_f64()
+    float(count) / start.elapsed().as_secs_f64()
 }
 
 /// Each producer is a task, all on one thread.
-fn by_tasks(producers: usize, time: Duration, engine: &Engine) -> f64 {
+fn by_tasks<F: Future<Output = ()> + Send + 'static>(
+    producers: usize,
+    time: Duration,
+    post: &(impl Fn(Bytes) -> F + Clone + Send + 'static),
+) -> f64 {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.build().expect("a runtime");
     let start = Instant::now();
-    let count: u32 = runtime.block_on(async {
-        let produce = |engine: Engine| async move {
-            let mut count = 0;
-            while start.elapsed() < time {
-                let status = engine.call(stats_post(record())).await.status();
-                assert_eq!(status, StatusCode::OK);
-                count += 1;
-            }
-            count
-        };
+    let count = runtime.block_on(async {
+        let produce = |post: _| produce(post, start, time);
         let tasks: Vec<_> = (0..producers)
-            .map(|_| tokio::spawn(produce(engine.clone())))
+            .map(|_| tokio::spawn(produce(post.clone())))
             .collect();
         let mut count = 0;
         for task in tasks {
@@ -172,5 +300,18 @@ fn by_tasks(producers: usize, time: Duration, engine: &Engine) -> f64 {
         }
         count
     });
-    f64::from(count) / start.elapsed().as_secs_f64()
+    float(count) / start.elapsed().as_secs_f64()
+}
+
+async fn produce<F: Future<Output = ()>>(
+    post: impl Fn(Bytes) -> F,
+    start: Instant,
+    time: Duration,
+) -> u64 {
+    let mut count = 0;
+    while start.elapsed() < time {
+        post(record()).await;
+        count += 1;
+    }
+    count
 }

@@ -20,7 +20,7 @@ use deskfleet_benches::drain::drain;
 use deskfleet_benches::figures::{median, percentile};
 use deskfleet_benches::load::{Load, STREAMS, Turn, lone_client, runtime, turn};
 use deskfleet_benches::servers::{Protocol, Served, ServerProcess, serve_if_asked};
-use deskfleet_benches::{folder_or, is_measuring, sync_micros_median};
+use deskfleet_benches::{SyncMicros, folder_or, is_measuring};
 use tokio::runtime::Runtime;
 
 struct Options {
@@ -120,7 +120,7 @@ fn load(runtime: &Runtime, folder: &Path, options: &Options, protocol: Protocol,
     let mut syncs = Vec::new();
     let mut rounds: Vec<Vec<Option<Turn>>> = Vec::new();
     for _ in 0..options.rounds {
-        syncs.push(sync_micros_median(folder));
+        syncs.push(SyncMicros::measure(folder));
         let turns = servers
             .iter()
             .map(|server| turn(runtime, server, load, options.time));
@@ -133,9 +133,9 @@ fn load(runtime: &Runtime, folder: &Path, options: &Options, protocol: Protocol,
             .flatten()
             .map(|turn| turn.client_cpu),
     );
-    let sync = median(syncs);
+    let sync = SyncMicros::median(&syncs);
     println!(
-        "{clients} clients over {}; fdatasync of 4 KiB {sync:.0} µs (median); the client itself {client_cpu:.1} µs a request",
+        "{clients} clients over {}; {sync}; the client itself {client_cpu:.1} µs a request",
         match protocol {
             Protocol::Http1 => "HTTP/1.1",
             Protocol::Http2 => "HTTP/2, 32 streams a connection",
@@ -195,7 +195,7 @@ fn lone(folder: &Path, options: &Options) {
     let mut rounds = Vec::new();
     let mut syncs = Vec::new();
     for _ in 0..options.rounds {
-        syncs.push(sync_micros_median(folder));
+        syncs.push(SyncMicros::measure(folder));
         let turns = servers.iter().map(|server| {
             let times = lone_client(server.address, options.time);
             server.settle(options.time);
@@ -207,8 +207,8 @@ fn lone(folder: &Path, options: &Options) {
         .iter()
         .position(|server| server.served == Served::Log);
     println!(
-        "one client; fdatasync of 4 KiB {:.0} µs (median)\n  {:22} {:>8} {:>8} {:>14}",
-        median(syncs),
+        "one client; {}\n  {:22} {:>8} {:>8} {:>14}",
+        SyncMicros::median(&syncs),
         "",
         "p50 µs",
         "p99 µs",

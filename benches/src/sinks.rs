@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
 
 use bytes::Bytes;
 use redb::{Database, TableDefinition};
 
-use crate::figures::median;
 use crate::grouped::Sink;
 
 const ROWS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("rows");
@@ -85,23 +83,4 @@ impl Sink for RowSink {
         }
         transaction.commit().expect("a commit");
     }
-}
-
-/// The median time of an appended block of 4 KiB and its `fdatasync`, in microseconds: what this disk costs now.
-///
-/// # Panics
-/// When the disk cannot be written.
-#[must_use]
-pub fn sync_micros_median(folder: &Path) -> f64 {
-    let path = folder.join("probe");
-    let mut file = File::create(&path).expect("a file");
-    let times = (0..201).map(|_| {
-        let start = Instant::now();
-        file.write_all(&[7; 4096]).expect("a block is written");
-        file.sync_data().expect("a block is synced");
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    let median = median(times);
-    std::fs::remove_file(path).expect("the file goes");
-    median
 }

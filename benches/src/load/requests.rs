@@ -4,28 +4,18 @@ use std::time::SystemTime;
 
 use deskfleet::Timestamp;
 
-use crate::fixture::stats_json;
+use crate::fixture::Template;
 
 /// Posts that all clients together walk through before the first comes again, with another time in it.
 const POSTS: u64 = 8192;
 const HEAD: &str = "POST /api/Stats/Post HTTP/1.1\r\nhost: 127.0.0.1\r\n\
      content-type: application/json\r\ncontent-length: ";
-const TIME: &[u8] = b"\"updatetime\":\"";
-/// Digits of a second's fraction.
-const FRACTION: usize = 7;
-
-/// One post: the bytes to send, and where its body and the fraction of its time begin.
-#[derive(Debug)]
-struct Post {
-    bytes: Vec<u8>,
-    body: usize,
-    fraction: usize,
-}
 
 /// The posts of one client. They are taken now, as the server's clock has it: a fleet's records are about the present.
 #[derive(Debug)]
 pub(super) struct Requests {
-    posts: Vec<Post>,
+    /// Each with the length of its head.
+    posts: Vec<(Template, usize)>,
     turn: usize,
     number: u64,
     step: u64,
@@ -38,7 +28,13 @@ impl Requests {
         let second = now.get(..19).expect("a date and a time");
         let (client, clients) = (client as u64, clients as u64);
         let share = (POSTS / clients).max(1);
-        let posts = (0..share).map(|index| Post::new(client + index * clients, second));
+        let posts = (0..share).map(|index| {
+            let mut post = Template::new(client + index * clients);
+            post.set_second(second);
+            let head = format!("{HEAD}{}\r\n\r\n", post.bytes.len());
+            post.put_before(head.as_bytes());
+            (post, head.len())
+        });
         Self {
             posts: posts.collect(),
             turn: 0,
@@ -49,49 +45,20 @@ impl Requests {
 
     /// The next request, head and body.
     pub(super) fn next(&mut self) -> &[u8] {
-        &self.next_post().bytes
+        &self.next_post().0.bytes
     }
 
     /// The body of the next request.
     pub(super) fn next_body(&mut self) -> &[u8] {
-        let post = self.next_post();
-        post.bytes.get(post.body..).unwrap_or_default()
+        let (post, head) = self.next_post();
+        post.bytes.get(*head..).unwrap_or_default()
     }
 
-    fn next_post(&mut self) -> &Post {
-        let number = self.number;
-        self.number += self.step;
+    fn next_post(&mut self) -> &(Template, usize) {
         self.turn = (self.turn + 1) % self.posts.len();
         let post = self.posts.get_mut(self.turn).expect("a post");
-        post.stamp(number);
+        post.0.set_fraction(self.number);
+        self.number += self.step;
         post
-    }
-}
-
-impl Post {
-    fn new(number: u64, second: &str) -> Self {
-        let body = stats_json(number);
-        let mut bytes = format!("{HEAD}{}\r\n\r\n", body.len()).into_bytes();
-        let start = bytes.len();
-        bytes.extend_from_slice(&body);
-        let name = bytes.windows(TIME.len()).position(|part| part == TIME);
-        let time = name.expect("a time") + TIME.len();
-        let fraction = time + second.len() + 1;
-        let place = bytes.get_mut(time..time + second.len()).expect("a time");
-        place.copy_from_slice(second.as_bytes());
-        Self {
-            bytes,
-            body: start,
-            fraction,
-        }
-    }
-
-    /// Writes `number` into the fraction of the time, so that no two records are the same.
-    fn stamp(&mut self, mut number: u64) {
-        let place = self.bytes.get_mut(self.fraction..self.fraction + FRACTION);
-        for digit in place.expect("a fraction").iter_mut().rev() {
-            *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
-            number /= 10;
-        }
     }
 }
