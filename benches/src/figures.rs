@@ -14,11 +14,9 @@ pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> f64 
     values.get(index).copied().unwrap_or_default()
 }
 
-/// A count as a number to divide by.
-///
-/// # Panics
-/// When it is above four thousand million.
+/// A count as a number to divide by, exact as far as such numbers are.
 #[must_use]
 pub fn float(count: u64) -> f64 {
-    f64::from(u32::try_from(count).expect("a count that fits"))
+    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).map_or(0.0, f64::from);
+    half(count >> 32) * 4_294_967_296.0 + half(count)
 }

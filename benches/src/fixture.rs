@@ -14,6 +14,8 @@ pub struct Fixture {
     pub engine: Engine,
     /// The key.
     pub key: String,
+    /// What the engine takes for the time.
+    pub clock: ManualClock,
 }
 
 /// Opens an engine in `folder`, or in memory without one. The clock stands still: it costs nothing.
@@ -29,7 +31,8 @@ pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixtu
     config.limits.queue_high_water = u64::MAX;
     configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));
-    let builder = Engine::builder().clock(clock).seed(1).config(config);
+    let builder = Engine::builder().clock(clock.clone());
+    let builder = builder.seed(1).config(config);
     let engine = match folder {
         Some(folder) => builder.open(folder.join("bench.redb")),
         None => builder.open_in_memory(),
@@ -41,7 +44,7 @@ pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixtu
         expires: None,
     };
     let key = engine.issue_key(key).expect("a key is issued").secret;
-    Fixture { engine, key }
+    Fixture { engine, key, clock }
 }
 
 impl Fixture {

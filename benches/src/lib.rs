@@ -9,6 +9,7 @@ mod fixture;
 mod grouped;
 pub mod load;
 mod probe;
+pub mod samples;
 pub mod servers;
 mod sinks;
 mod sqlite;

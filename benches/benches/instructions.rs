@@ -1,0 +1,269 @@
+//! Instructions that fixed pieces of work take, counted by callgrind: figures that do not depend on what else the machine
+//! does, compared with those in `benches/instructions.txt`.
+//!
+//! ```sh
+//! cargo bench -p deskfleet-benches --bench instructions             # fails when a count is more than 3 % up
+//! cargo bench -p deskfleet-benches --bench instructions -- --bless  # writes the counts of now into the file
+//! ```
+//!
+//! Each piece runs in a child of this program under valgrind, which counts only inside [`counted`]. Without valgrind this
+//! fails, unless `--optional` says that it need not be there. Under `cargo test` each piece runs once, uncounted.
+
+#![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
+#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::pin::Pin;
+use std::process::{Command, ExitCode, Stdio};
+use std::task::{Context, Poll, Waker};
+
+use deskfleet::{CommitDriver, Stream};
+use deskfleet_benches::figures::float;
+use deskfleet_benches::samples::{BATCH, STEP_SECONDS, STEPS_A_DAY, instance_id, stats_sample};
+use deskfleet_benches::{is_measuring, open, stats_json, stats_post};
+use http::StatusCode;
+
+/// The counts that hold.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
+/// More than this above the file fails, more than this below asks for a new file.
+const TOLERANCE: f64 = 0.03;
+/// The first argument of a child.
+const RUN: &str = "--run";
+const POSTS: u64 = 64;
+
+/// A piece of work; answers how many times it did what it is named after.
+type Work = fn() -> u64;
+
+const WORK: [(&str, Work); 5] = [
+    ("post_in_batches_of_64", post),
+    ("get_test", get_test),
+    ("page_of_50", page),
+    ("file_a_record_of_10000", file),
+    ("query_24_hours", query),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    if has(RUN) {
+        let work = WORK.iter().find(|(name, _)| has(name)).expect("a work");
+        println!("{}", work.1());
+        return ExitCode::SUCCESS;
+    }
+    if !is_measuring() {
+        for (name, work) in WORK {
+            println!("{name}: {} times, not counted", work());
+        }
+        return ExitCode::SUCCESS;
+    }
+    if !has_valgrind() {
+        println!("valgrind is not there, so no instructions can be counted");
+        return if has("--optional") {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
+    }
+    let counts: Vec<_> = WORK.iter().map(|(name, _)| (*name, count(name))).collect();
+    let compiler = compiler();
+    if has("--bless") {
+        bless(&counts, &compiler);
+        return ExitCode::SUCCESS;
+    }
+    if compare(&counts, &compiler) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn has_valgrind() -> bool {
+    let asked = Command::new("valgrind")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// The compiler in use, which the counts depend on.
+fn compiler() -> String {
+    let said = Command::new("rustc").arg("--version").output();
+    let said = said.expect("rustc tells its version").stdout;
+    String::from_utf8_lossy(&said).trim().to_owned()
+}
+
+/// Instructions for each time of a piece of work.
+fn count(name: &str) -> f64 {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let out = folder.path().join("callgrind.out");
+    let ran = Command::new("valgrind")
+        .args(["--tool=callgrind", "--collect-atstart=no"])
+        .arg("--toggle-collect=*instructions::counted*")
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(std::env::current_exe().expect("this program"))
+        .args([RUN, name])
+        .stderr(Stdio::null())
+        .output()
+        .expect("valgrind runs");
+    assert!(ran.status.success(), "{name} fails under valgrind");
+    let times = String::from_utf8_lossy(&ran.stdout);
+    let times: u64 = times.trim().parse().expect("how many times");
+    float(total(&out)) / float(times)
+}
+
+fn total(out: &Path) -> u64 {
+    let text = fs::read_to_string(out).expect("what callgrind counted");
+    let total = text.lines().find_map(|line| line.strip_prefix("totals:"));
+    let total = total.and_then(|total| total.trim().parse().ok());
+    total.filter(|total| *total > 0).expect("a count")
+}
+
+fn bless(counts: &[(&str, f64)], compiler: &str) {
+    let mut text = format!(
+        "# Instructions; `cargo bench -p deskfleet-benches --bench instructions -- --bless` writes this.\n# {compiler}\n"
+    );
+    for (name, count) in counts {
+        println!("{name:24} {count:>12.0}");
+        writeln!(text, "{name} {count:.0}").expect("a text");
+    }
+    fs::write(FILE, text).expect("the file is written");
+}
+
+/// Tells the counts beside those of the file; whether none is too high.
+fn compare(counts: &[(&str, f64)], compiler: &str) -> bool {
+    let file = fs::read_to_string(FILE).unwrap_or_default();
+    let before: BTreeMap<&str, f64> = file
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(name, count)| Some((name, count.parse().ok()?)))
+        .collect();
+    let same_compiler = file.lines().any(|line| line == format!("# {compiler}"));
+    if !same_compiler {
+        println!(
+            "The file's counts were taken with another compiler than {compiler}: too high ones do not fail."
+        );
+    }
+    let mut holds = true;
+    for (name, count) in counts {
+        let change = before.get(name).map(|before| count / before - 1.0);
+        let verdict = match change {
+            None => "  not in the file: --bless",
+            Some(change) if change > TOLERANCE => "  TOO HIGH",
+            Some(change) if change < -TOLERANCE => "  faster: --bless",
+            Some(_) => "",
+        };
+        let percent = change.unwrap_or_default() * 100.0;
+        println!("{name:24} {count:>12.0} {percent:>+7.2} %{verdict}");
+        holds &= change.is_some_and(|change| change <= TOLERANCE);
+    }
+    holds || !same_compiler
+}
+
+/// What is counted: everything below it.
+#[inline(never)]
+fn counted(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// Stats posts through the future, 64 to a commit.
+fn post() -> u64 {
+    let fixture = open(None, |config| config.commit_driver = CommitDriver::Host);
+    let engine = &fixture.engine;
+    let batches = if is_counted() { 64 } else { 2 };
+    let mut context = Context::from_waker(Waker::noop());
+    for batch in 0..batches {
+        let numbers = batch * POSTS..(batch + 1) * POSTS;
+        let requests: Vec<_> = numbers
+            .map(|number| stats_post(stats_json(number)))
+            .collect();
+        let mut requests = Some(requests);
+        counted(&mut || {
+            let requests = requests.take().unwrap_or_default().into_iter();
+            let mut answers: Vec<_> = requests.map(|request| engine.call(request)).collect();
+            for answer in &mut answers {
+                assert!(Pin::new(answer).poll(&mut context).is_pending());
+            }
+            engine.commit_pending();
+            for answer in &mut answers {
+                let answer = Pin::new(answer).poll(&mut context);
+                assert!(matches!(answer, Poll::Ready(answer) if answer.status() == StatusCode::OK));
+            }
+        });
+    }
+    batches * POSTS
+}
+
+fn get_test() -> u64 {
+    gets("/api/Stats/Test", 0, if is_counted() { 10_000 } else { 10 })
+}
+
+fn page() -> u64 {
+    let path = "/api/Information/GetAllWorkSpaces?limit=50";
+    if is_counted() {
+        gets(path, 10_000, 200)
+    } else {
+        gets(path, 100, 2)
+    }
+}
+
+fn gets(path: &str, workspaces: usize, times: u64) -> u64 {
+    let fixture = open(None, |_| {});
+    fixture.fill(workspaces);
+    for _ in 0..times {
+        let mut request = Some(fixture.get(path));
+        counted(&mut || {
+            let request = request.take().expect("a request");
+            assert_eq!(fixture.engine.handle(request).status(), StatusCode::OK);
+        });
+    }
+    times
+}
+
+/// Filing samples of 1000 instances, at first and once more on top of that.
+fn file() -> u64 {
+    let fixture = open(None, |_| {});
+    let (instances, steps) = if is_counted() { (1000, 10) } else { (10, 2) };
+    for _ in 0..2 {
+        for _ in 0..steps {
+            fixture.clock.advance_seconds(STEP_SECONDS);
+            let time = fixture.engine.now();
+            fixture.record(
+                BATCH,
+                (0..instances).map(|instance| stats_sample(instance, time)),
+            );
+        }
+        let mut filed = 0;
+        counted(&mut || filed = fixture.engine.file_pending().expect("filing"));
+        assert!(filed > 0, "nothing was filed");
+    }
+    let instances = u64::try_from(instances).expect("a count");
+    2 * instances * steps
+}
+
+/// The last day of one instance out of 100, all filed.
+fn query() -> u64 {
+    let fixture = open(None, |_| {});
+    let (instances, times) = if is_counted() { (100, 50) } else { (2, 2) };
+    fixture.sample(instances, STEPS_A_DAY);
+    fixture.engine.file_pending().expect("filing");
+    let from = fixture.engine.now().plus_seconds(-86_400);
+    for instance in 0..times {
+        let id = instance_id(usize::try_from(instance).expect("a count") % instances);
+        counted(&mut || {
+            let page = fixture
+                .engine
+                .history(Stream::Stats, &id, Some(from), None, 500, None);
+            assert_eq!(page.expect("a page").records.len(), STEPS_A_DAY);
+        });
+    }
+    times
+}
+
+/// Whether this is a child under valgrind.
+fn is_counted() -> bool {
+    std::env::args().any(|argument| argument == RUN)
+}
