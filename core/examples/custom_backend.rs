@@ -61,10 +61,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     let opened = syncs.load(Ordering::Relaxed);
     for _ in 0..100 {
-        engine.record(logon.clone())?;
+        engine.record(&logon)?;
     }
     let one_by_one = syncs.load(Ordering::Relaxed) - opened;
-    engine.record_all(vec![logon; 100])?;
+    engine.record_all(&vec![logon; 100])?;
     let together = syncs.load(Ordering::Relaxed) - opened - one_by_one;
 
     println!("100 records one by one: {one_by_one} syncs; 100 at once: {together}");

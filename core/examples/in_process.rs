@@ -29,14 +29,14 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     })?;
 
     // Each call returns when the record is durable; `record_all` takes many at once.
-    engine.record(Record::Stats(Box::new(StatsRecord {
+    engine.record(&Record::Stats(Box::new(StatsRecord {
         update_time: Some(engine.now()),
         processor_in_use: Some(97),
         username: "jdoe".into(),
         instance_id: "ws-8k2m4n6p1".into(),
         ..StatsRecord::default()
     })))?;
-    engine.record(Record::Activity(Box::new(ActivityRecord {
+    engine.record(&Record::Activity(Box::new(ActivityRecord {
         activity: "Logon".into(),
         activity_time: Some(engine.now()),
         username: "jdoe".into(),

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 /// What kind of failure an [`EngineError`] is; each kind that can reach a client has one status and one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,13 +77,14 @@ impl ErrorKind {
 /// A failure, with a sentence for a person and its cause.
 ///
 /// `Display` prints one level; walk [`Error::source`] for the causes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EngineError {
     kind: ErrorKind,
     context: String,
     /// The parameter that was wrong, of an [`ErrorKind::InvalidParameter`].
     parameter: Option<&'static str>,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    /// Shared with the others who waited for the same transaction.
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl EngineError {
@@ -115,14 +117,6 @@ impl EngineError {
         self
     }
 
-    /// This error for one more of those who wait for the same transaction; its cause stays with the first.
-    pub(crate) fn share(&self) -> Self {
-        Self {
-            parameter: self.parameter,
-            ..Self::new(self.kind, self.context.clone())
-        }
-    }
-
     /// The same with its cause.
     pub(crate) fn caused(
         kind: ErrorKind,
@@ -133,7 +127,7 @@ impl EngineError {
             kind,
             context: context.into(),
             parameter: None,
-            source: Some(source.into()),
+            source: Some(Arc::from(source.into())),
         }
     }
 

@@ -50,10 +50,14 @@ pub const CHUNK_RECORDS_MAX: usize = 512;
 pub const CHUNK_BYTES_MAX: usize = 60_000;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
+/// Bytes of the texts of those records.
+pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Rows, chunks or workspaces that one maintenance mutation removes or settles.
 pub const MAINTENANCE_ROWS_MAX: usize = 1000;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.
 pub const BLOCK_BYTES_MAX: usize = 60_000;
+/// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
+pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.

@@ -1,15 +1,16 @@
 //! The parts of an engine, wired: the store, the writer, and what the host injected.
 
+mod intake;
+mod upkeep;
+
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::Stream;
-use crate::mutation::{Context, Done, Maintenance, Mutation, Outcome};
+use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
@@ -18,10 +19,9 @@ use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Writer};
 use crate::store::{Store, WriteFailure};
 use crate::timestamp::Timestamp;
-use crate::view::{Reader, upkeep};
+use crate::view::Reader;
 
-/// Upkeep that looks at everything runs once in this many seconds of the clock.
-const SWEEP_SECONDS: i64 = 3600;
+use intake::Intake;
 
 /// Tells the free bytes of the medium, where it can.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -40,13 +40,21 @@ pub(crate) struct Machine {
     /// Makes trace ids; seeded once.
     pub(crate) trace_random: SplitMix,
     injected: Injected,
-    writer: Writer<Mutation, Outcome>,
+    writer: Writer<Submission, Outcome>,
+    intake: Intake,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// Held while a step of filing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,
+}
+
+/// What waits for the writer.
+enum Submission {
+    Mutation(Mutation),
+    /// The telemetry that has gathered until then.
+    Gathered,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,6 +73,7 @@ impl Machine {
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
             injected,
+            intake: Intake::default(),
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
             swept_at: AtomicI64::new(i64::MIN),
@@ -104,17 +113,16 @@ impl Machine {
 
     /// Puts a mutation behind those that wait.
     pub(crate) fn submit(&self, mutation: Mutation) -> Ticket<Outcome> {
-        self.writer.submit(mutation)
+        self.writer.submit(Submission::Mutation(mutation))
     }
 
     /// Submits a mutation and blocks until it is durable or refused.
     pub(crate) fn run(&self, mutation: Mutation) -> Outcome {
-        let ticket = self.submit(mutation);
-        self.wait(&ticket)
+        self.wait(&mut self.submit(mutation))
     }
 
     /// Blocks until the outcome is there; commits for all that wait where nobody else does.
-    pub(crate) fn wait(&self, ticket: &Ticket<Outcome>) -> Outcome {
+    pub(crate) fn wait(&self, ticket: &mut Ticket<Outcome>) -> Outcome {
         loop {
             self.lead();
             if let Some(outcome) = ticket.wait() {
@@ -128,20 +136,18 @@ impl Machine {
         if self.writer.has_thread() {
             return 0;
         }
-        let Some((mutations, batch)) = self.writer.lead() else {
+        let Some((submissions, batch)) = self.writer.lead() else {
             return 0;
         };
-        let count = mutations.len();
-        self.commit(mutations, batch);
-        count
+        self.commit(submissions, batch)
     }
 
     /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
     pub(crate) fn commit_forever(&self) {
         // Should this thread end by a panic, callers commit from then on.
         let _callers_lead_after_this = StopOnDrop(self);
-        while let Some((mutations, batch)) = self.writer.lead_next() {
-            self.commit(mutations, batch);
+        while let Some((submissions, batch)) = self.writer.lead_next() {
+            self.commit(submissions, batch);
         }
     }
 
@@ -150,16 +156,41 @@ impl Machine {
         self.writer.close();
     }
 
-    /// Commits a batch; the writer is free again when this returns.
-    fn commit(&self, mutations: Vec<Mutation>, mut batch: Batch<'_, Mutation, Outcome>) {
-        let count = mutations.len();
-        match self.write(mutations) {
+    /// Commits a batch; the writer is free again when this returns. Answers how many mutations that were, of which each
+    /// record of telemetry is one.
+    fn commit(
+        &self,
+        submissions: Vec<Submission>,
+        mut batch: Batch<'_, Submission, Outcome>,
+    ) -> usize {
+        let mut count = submissions.len();
+        let mut landing = Landing {
+            intake: &self.intake,
+            records: 0,
+        };
+        let mutations = submissions.into_iter().map(|submission| {
+            let mutation = match submission {
+                Submission::Mutation(mutation) => mutation,
+                Submission::Gathered => Mutation::Telemetry(Box::new(self.intake.take())),
+            };
+            if let Mutation::Telemetry(arrivals) = &mutation {
+                landing.records += arrivals.records();
+                count += usize::try_from(arrivals.records())
+                    .unwrap_or(0)
+                    .saturating_sub(1);
+            }
+            mutation
+        });
+        let mutations = mutations.collect();
+        let written = self.write(mutations);
+        drop(landing);
+        match written {
             Ok(outcomes) => {
                 batch.resolve(outcomes);
                 self.observe(&Event::Committed { mutations: count });
             }
             Err(error) => {
-                batch.resolve(std::iter::repeat_with(|| Err(error.share())));
+                batch.resolve(std::iter::repeat_with(|| Err(error.clone())));
                 self.observe(&Event::CommitFailed { error: &error });
             }
         }
@@ -170,6 +201,7 @@ impl Machine {
         {
             self.observe(&Event::CommitFailed { error: &error });
         }
+        count
     }
 
     /// Files one step as the one who commits.
@@ -217,74 +249,6 @@ impl Machine {
         }
     }
 
-    // ---- upkeep
-
-    /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
-    /// goes on committing.
-    pub(crate) fn file_pending(&self) -> Result<u64> {
-        let _one_at_a_time = lock(&self.filing);
-        let waited = self.store.queued();
-        let mut filed = 0;
-        while filed < waited
-            && let Some(filing) = filing::prepare(&self.reader()?.snapshot)?
-        {
-            let records = filing.records;
-            self.run(Mutation::File(Box::new(filing)))?;
-            filed += records;
-        }
-        if filed > 0 {
-            self.observe(&Event::Filed { records: filed });
-        }
-        Ok(filed)
-    }
-
-    /// Ends what is due and files what waits; once an hour also removes what is too old.
-    pub(crate) fn maintain(&self) -> Result<()> {
-        loop {
-            let due = upkeep::due(&self.reader()?)?;
-            let more = due.len() == MAINTENANCE_ROWS_MAX;
-            if !due.is_empty() {
-                self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
-            }
-            // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
-            if !more {
-                break;
-            }
-        }
-        self.file_pending()?;
-        self.write_key_uses()?;
-        let now = self.now().ticks();
-        let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
-        let sweep_due = now < last.ticks() || now >= last.plus_seconds(SWEEP_SECONDS).ticks();
-        if sweep_due {
-            self.sweep()?;
-            self.swept_at.store(now, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    /// Removes what is older than it is kept.
-    pub(crate) fn sweep(&self) -> Result<()> {
-        loop {
-            let ids = upkeep::terminated(&self.reader()?)?;
-            let more = ids.len() == MAINTENANCE_ROWS_MAX;
-            if !ids.is_empty() {
-                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
-            }
-            if !more {
-                break;
-            }
-        }
-        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, None));
-        let others = [Maintenance::DropAudit(None), Maintenance::ForgetUsers(None)];
-        for mut step in histories.into_iter().chain(others) {
-            while let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? {
-                step = next;
-            }
-        }
-        Ok(())
-    }
-
     // ---- keys
 
     /// The key of that secret, if it is accepted now; notes its use.
@@ -324,6 +288,18 @@ impl Machine {
         while self.lead() > 0 {}
         let kept = self.write_key_uses();
         self.store.close().and(kept)
+    }
+}
+
+/// Records being committed; however that ends, they are in flight no longer.
+struct Landing<'m> {
+    intake: &'m Intake,
+    records: u64,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.intake.landed(self.records);
     }
 }
 

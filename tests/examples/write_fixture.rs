@@ -59,7 +59,7 @@ fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
 }
 
 fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {
-    engine.record(Record::Stats(Box::new(StatsRecord {
+    engine.record(&Record::Stats(Box::new(StatsRecord {
         id: Some(7),
         username: "user1".into(),
         instance_id: "ws-1".into(),
@@ -69,20 +69,20 @@ fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {
         uptime: 3600.25.into(),
         ..StatsRecord::default()
     })))?;
-    engine.record(Record::Activity(Box::new(ActivityRecord {
+    engine.record(&Record::Activity(Box::new(ActivityRecord {
         username: "user1".into(),
         instance_id: "ws-1".into(),
         activity: "Logon".into(),
         activity_time: Some(now),
         ..ActivityRecord::default()
     })))?;
-    engine.record(Record::Startup(Box::new(StartupRecord {
+    engine.record(&Record::Startup(Box::new(StartupRecord {
         username: "user1".into(),
         instance_id: "ws-1".into(),
         total_ms: Some(31_000),
         ..StartupRecord::default()
     })))?;
-    engine.record(Record::Processes(Box::new(ProcessReport {
+    engine.record(&Record::Processes(Box::new(ProcessReport {
         instance_id: "ws-1".into(),
         created_date: Some(now),
         processes: Some(vec![ProcessItem {

@@ -55,7 +55,7 @@ pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
         id,
         by: call.caller(),
     };
-    Step::Write(vec![mutation], then)
+    Step::write(call.machine, vec![mutation], then)
 }
 
 pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {

@@ -8,6 +8,7 @@ pub(crate) mod operator;
 pub(crate) mod router;
 pub(crate) mod routes;
 mod stats;
+mod step;
 
 use std::sync::Arc;
 
@@ -21,39 +22,14 @@ use crate::model::AuditAction;
 use crate::mutation::{Caller, Done, Mutation, Outcome, Refused};
 use crate::observer::Event;
 use crate::store::keys::LiveKey;
-use crate::wire::body::LineError;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
+pub(crate) use step::{Step, Then, Tickets};
+
 use endpoint::{Endpoint, RequestBody, Route};
 use router::{Found, Router};
-
-/// What a handler decides.
-#[derive(Debug)]
-pub(crate) enum Step {
-    /// The answer.
-    Done(Response<Bytes>),
-    /// The answer waits until these are durable.
-    Write(Vec<Mutation>, Then),
-}
-
-/// The answer once everything is durable. Where a mutation was refused, the first refusal is the answer instead.
-#[derive(Debug)]
-pub(crate) enum Then {
-    Empty,
-    Removed(String),
-    Workspace,
-    /// The secret of the key.
-    IssuedKey(String),
-    Lines {
-        done: &'static str,
-        count: u64,
-        errors: Vec<LineError>,
-    },
-    /// The call was refused before; what is durable now is its audit row.
-    Refused(Box<Problem>),
-}
 
 /// A request on its way to a handler.
 pub(crate) struct Call<'c> {
@@ -95,7 +71,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
         Step::Done(response) if request.method() == Method::HEAD => {
             Step::Done(reply::head(response))
         }
-        step @ (Step::Done(_) | Step::Write(..)) => step,
+        step @ (Step::Done(_) | Step::Wait(..)) => step,
     }
 }
 
@@ -112,7 +88,14 @@ fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Resul
         return handle(machine, route, request, segments, key);
     };
     let handled = handle(machine, route, request, segments.clone(), key.clone());
-    Ok(handled.unwrap_or_else(|problem| refuse(action, problem, query, segments, key)))
+    Ok(handled.unwrap_or_else(|problem| {
+        let row = Box::new(refused(action, &problem, query, segments));
+        let by = Caller {
+            key_name: key.map(|key| key.info.name.clone()),
+        };
+        let then = Then::Refused(Box::new(problem));
+        Step::write(machine, vec![Mutation::Refuse { row, by }], then)
+    }))
 }
 
 /// The header a trace id is taken from.
@@ -227,7 +210,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::PutWorkspace => operator::put_workspace(call),
         Endpoint::PlaceHold => operator::place_hold(call),
         Endpoint::ReleaseHold => Ok(operator::release_hold(call)),
-        Endpoint::PostBatch => Ok(operator::post_batch(call)),
+        Endpoint::PostBatch => operator::post_batch(call),
         Endpoint::History(stream) => operator::history(call, stream),
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
@@ -310,30 +293,22 @@ fn audited(endpoint: Endpoint) -> Option<AuditAction> {
     }
 }
 
-/// Has the audit row of a refusal written before it is answered.
-fn refuse(
+/// The audit row of a refusal, written before it is answered.
+fn refused(
     action: AuditAction,
-    problem: Problem,
+    problem: &Problem,
     query: RawQuery<'_>,
     segments: Vec<String>,
-    key: Option<Arc<LiveKey>>,
-) -> Step {
+) -> Refused {
     let found = |name: &str| query.find(name).map(std::borrow::Cow::into_owned);
     let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
     let segment = segments.into_iter().next().filter(|_| on_workspace);
-    let row = Box::new(Refused {
+    Refused {
         action,
         code: problem.code.as_str(),
         workspace_id: segment.or_else(|| found("workSpaceId")),
         requester: found("requester"),
-    });
-    let by = Caller {
-        key_name: key.map(|key| key.info.name.clone()),
-    };
-    Step::Write(
-        vec![Mutation::Refuse { row, by }],
-        Then::Refused(Box::new(problem)),
-    )
+    }
 }
 
 /// The answer, once the outcome of every mutation is there.

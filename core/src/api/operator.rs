@@ -6,14 +6,16 @@ use crate::machine::Machine;
 use crate::model::{KeyInfo, Stream};
 use crate::mutation::Mutation;
 use crate::store::keys::LiveKey;
+use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::actions;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, WorkspaceFilter};
+use crate::wire::body::LineError;
 use crate::wire::{accept, body, reply};
 
 use super::information::{page, page_limit};
-use super::{Call, Handled, Step, Then, auth};
+use super::{Call, Handled, Step, Then, Tickets, auth};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
@@ -45,7 +47,7 @@ pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
         count,
         errors,
     };
-    Ok(Step::Write(mutations, then))
+    Ok(Step::write(call.machine, mutations, then))
 }
 
 pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
@@ -59,7 +61,8 @@ pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
 
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {
     let workspace = body::workspace_body(call.body, Some(call.segment()))?;
-    Ok(Step::Write(
+    Ok(Step::write(
+        call.machine,
         vec![Mutation::PutWorkspace(Box::new(workspace))],
         Then::Workspace,
     ))
@@ -73,7 +76,7 @@ pub(super) fn place_hold(call: &Call<'_>) -> Handled {
         reason,
         by: call.caller(),
     };
-    Ok(Step::Write(vec![mutation], Then::Workspace))
+    Ok(Step::write(call.machine, vec![mutation], Then::Workspace))
 }
 
 pub(super) fn release_hold(call: &Call<'_>) -> Step {
@@ -81,17 +84,25 @@ pub(super) fn release_hold(call: &Call<'_>) -> Step {
         id: call.segment().to_owned(),
         by: call.caller(),
     };
-    Step::Write(vec![mutation], Then::Workspace)
+    Step::write(call.machine, vec![mutation], Then::Workspace)
 }
 
-pub(super) fn post_batch(call: &Call<'_>) -> Step {
-    let (records, errors) = body::batch_lines(call.body);
+pub(super) fn post_batch(call: &Call<'_>) -> Handled {
+    let mut batch = Arrivals::default();
+    let mut errors = Vec::new();
+    for (line, text) in body::ndjson(call.body) {
+        let read = body::batch_line(text, |record| call.machine.push(&mut batch, record));
+        errors.extend(read.err().map(|message| LineError { line, message }));
+    }
     let then = Then::Lines {
         done: "accepted",
-        count: records.len() as u64,
+        count: batch.records(),
         errors,
     };
-    Step::Write(vec![Mutation::Telemetry(records)], then)
+    Ok(Step::Wait(
+        Tickets::one(call.machine.accept_all(batch)?),
+        then,
+    ))
 }
 
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
@@ -126,7 +137,8 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
-    Ok(Step::Write(
+    Ok(Step::write(
+        call.machine,
         vec![Mutation::CompleteAction(call.number()?)],
         Then::Empty,
     ))
@@ -135,7 +147,8 @@ pub(super) fn complete_action(call: &Call<'_>) -> Handled {
 pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
-    Ok(Step::Write(
+    Ok(Step::write(
+        call.machine,
         vec![Mutation::FailAction { id, state, detail }],
         Then::Empty,
     ))
@@ -160,7 +173,11 @@ pub(super) fn issue_key(call: &Call<'_>) -> Handled {
         hash,
         by: call.caller(),
     };
-    Ok(Step::Write(vec![mutation], Then::IssuedKey(secret)))
+    Ok(Step::write(
+        call.machine,
+        vec![mutation],
+        Then::IssuedKey(secret),
+    ))
 }
 
 pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
@@ -168,5 +185,5 @@ pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
         id: call.number()?,
         by: call.caller(),
     };
-    Ok(Step::Write(vec![mutation], Then::Empty))
+    Ok(Step::write(call.machine, vec![mutation], Then::Empty))
 }

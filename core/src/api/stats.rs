@@ -1,17 +1,13 @@
 //! The Stats area.
 
 use crate::model::Stream;
-use crate::mutation::Mutation;
 use crate::wire::{body, reply};
 
-use super::{Call, Handled, Step, Then};
+use super::{Call, Handled, Step, Then, Tickets};
 
 pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
-    let record = body::record_body(call.body, stream)?;
-    Ok(Step::Write(
-        vec![Mutation::Telemetry(vec![record])],
-        Then::Empty,
-    ))
+    let accepted = body::record_body(call.body, stream, |record| call.machine.accept(record))?;
+    Ok(Step::Wait(Tickets::one(accepted?), Then::Empty))
 }
 
 pub(super) fn queue_count(call: &Call<'_>) -> Step {

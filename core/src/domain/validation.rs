@@ -2,7 +2,7 @@
 
 use crate::limits::{REQUESTER_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX};
 use crate::model::{
-    ComputeType, FieldSpec, FieldValue, Fields, Protocol, Record, RunningMode, State, Workspace,
+    ComputeType, FieldSpec, FieldValue, Fields, Protocol, RecordRef, RunningMode, State, Workspace,
 };
 
 /// A value that breaks a rule.
@@ -60,11 +60,10 @@ fn canonical(value: &mut Option<String>, known: impl Fn(&str) -> Option<&'static
 }
 
 /// Checks the documented lengths of a record; answers every violation.
-pub(crate) fn record(record: &Record) -> Vec<(&'static FieldSpec, usize)> {
-    let fields = record.fields();
+pub(crate) fn record(record: &RecordRef<'_>) -> Vec<(&'static FieldSpec, usize)> {
     let mut too_long = Vec::new();
-    for (index, spec) in fields.specs().iter().enumerate() {
-        if let (Some(max), Some(FieldValue::Text(text))) = (spec.length_max, fields.get(index))
+    for (spec, value) in record.fields() {
+        if let (Some(max), Some(FieldValue::Text(text))) = (spec.length_max, value)
             // No text has more code points than bytes, so most are never counted.
             && text.len() > max
             && text.chars().count() > max
@@ -111,7 +110,7 @@ pub(crate) fn requester(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::StatsRecord;
+    use crate::model::{Record, StatsRecord};
 
     use super::*;
 
@@ -157,7 +156,7 @@ mod tests {
             instance_id: "ü".repeat(50).as_str().into(),
             ..StatsRecord::default()
         };
-        let found: Vec<_> = record(&Record::Stats(Box::new(stats)))
+        let found: Vec<_> = record(&RecordRef::of(&Record::Stats(Box::new(stats))))
             .into_iter()
             .map(|(spec, max)| (spec.name, max))
             .collect();

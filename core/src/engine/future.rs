@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::api::{self, Then};
+use crate::api::{self, Then, Tickets};
 use crate::config::CommitDriver;
 use crate::machine::Machine;
-use crate::mutation::{Mutation, Outcome};
+use crate::mutation::Outcome;
 use crate::store::writer::Ticket;
 
 /// Resolves to the response, once what the request wrote is durable. Needs no particular executor.
@@ -20,14 +20,15 @@ pub struct ResponseFuture(State);
 
 enum State {
     Ready(Option<Response<Bytes>>),
-    Waiting(Box<Waiting>),
+    Waiting(Waiting),
 }
 
 struct Waiting {
     machine: Arc<Machine>,
-    /// Those whose outcome has not come yet, behind those in `outcomes`.
-    tickets: std::vec::IntoIter<Ticket<Outcome>>,
+    /// The one whose outcome comes next, behind those in `outcomes`.
     current: Option<Ticket<Outcome>>,
+    /// Those behind that.
+    tickets: Tickets,
     outcomes: Vec<Outcome>,
     then: Option<Then>,
     traceparent: Option<HeaderValue>,
@@ -42,16 +43,11 @@ impl ResponseFuture {
 
     pub(super) fn waiting(
         machine: Arc<Machine>,
-        mutations: Vec<Mutation>,
+        mut tickets: Tickets,
         then: Then,
         traceparent: Option<HeaderValue>,
     ) -> Self {
-        let tickets: Vec<_> = mutations
-            .into_iter()
-            .map(|mutation| machine.submit(mutation))
-            .collect();
-        let mut tickets = tickets.into_iter();
-        Self(State::Waiting(Box::new(Waiting {
+        Self(State::Waiting(Waiting {
             current: tickets.next(),
             tickets,
             outcomes: Vec::new(),
@@ -59,7 +55,7 @@ impl ResponseFuture {
             traceparent,
             gathered: machine.config.commit_driver != CommitDriver::Caller,
             machine,
-        })))
+        }))
     }
 }
 
@@ -72,7 +68,7 @@ impl Waiting {
             return Poll::Pending;
         }
         let leads = self.machine.config.commit_driver != CommitDriver::Host;
-        while let Some(ticket) = &self.current {
+        while let Some(ticket) = &mut self.current {
             if leads {
                 self.machine.lead();
             }

@@ -98,12 +98,10 @@ impl Engine {
         let machine = self.machine();
         match api::dispatch(machine, &self.running.router, &request) {
             Step::Done(response) => response,
-            Step::Write(mutations, then) => {
-                let tickets: Vec<_> = mutations
-                    .into_iter()
-                    .map(|mutation| machine.submit(mutation))
+            Step::Wait(tickets, then) => {
+                let outcomes: Vec<_> = tickets
+                    .map(|mut ticket| machine.wait(&mut ticket))
                     .collect();
-                let outcomes: Vec<_> = tickets.iter().map(|ticket| machine.wait(ticket)).collect();
                 api::finish(
                     machine,
                     request.headers().get(api::TRACEPARENT),
@@ -124,9 +122,9 @@ impl Engine {
         let machine = Arc::clone(&self.running.machine);
         match api::dispatch(&machine, &self.running.router, &request) {
             Step::Done(response) => ResponseFuture::ready(response),
-            Step::Write(mutations, then) => {
+            Step::Wait(tickets, then) => {
                 let traceparent = request.headers().get(api::TRACEPARENT).cloned();
-                ResponseFuture::waiting(machine, mutations, then, traceparent)
+                ResponseFuture::waiting(machine, tickets, then, traceparent)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod activity;
 mod audit;
+mod borrowed;
 pub(crate) mod field;
 mod hold;
 mod key;
@@ -16,6 +17,7 @@ mod workspace;
 
 pub use activity::ActivityRecord;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
+pub(crate) use borrowed::RecordRef;
 pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable};
 pub use hold::LitigationHold;
 pub use key::{IssuedKey, KeyInfo, Scope, Scopes};

@@ -14,10 +14,11 @@ mod workspaces;
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{
-    ActionRequest, AuditAction, FailedState, KeyInfo, NewKey, Record, Workspace, WorkspaceView,
+    ActionRequest, AuditAction, FailedState, KeyInfo, NewKey, Workspace, WorkspaceView,
 };
 use crate::store::keys::SecretHash;
 use crate::store::table::Tables;
+use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::filing::Filing;
 use crate::timestamp::Timestamp;
 
@@ -76,7 +77,8 @@ pub(crate) enum Mutation {
         state: FailedState,
         detail: Option<String>,
     },
-    Telemetry(Vec<Record>),
+    /// Telemetry, as blocks.
+    Telemetry(Box<Arrivals>),
     IssueKey {
         key: NewKey,
         hash: SecretHash,
@@ -104,7 +106,7 @@ pub(crate) struct Refused {
 }
 
 /// What an accepted mutation tells its caller.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Done {
     Nothing,
     Workspace(Box<WorkspaceView>),
@@ -141,7 +143,7 @@ impl Context<'_, '_> {
             Mutation::Refuse { row, by } => self.refuse(*row, &by),
             Mutation::CompleteAction(id) => self.complete_action(id),
             Mutation::FailAction { id, state, detail } => self.fail_action(id, state, detail),
-            Mutation::Telemetry(records) => Ok(self.accept_telemetry(records)),
+            Mutation::Telemetry(arrivals) => self.accept_telemetry(*arrivals),
             Mutation::IssueKey { key, hash, by } => self.issue_key(key, hash, &by),
             Mutation::RevokeKey { id, by } => self.revoke_key(id, &by),
             Mutation::TouchKeys(used) => self.touch_keys(&used),

@@ -4,14 +4,10 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 /// Appends values to a buffer.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Encoder(Vec<u8>);
 
 impl Encoder {
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self(Vec::with_capacity(bytes))
-    }
-
     pub(crate) fn finish(self) -> Vec<u8> {
         self.0
     }
@@ -26,6 +22,11 @@ impl Encoder {
 
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
+    }
+
+    /// Moves what `other` holds behind what is here.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.0.append(&mut other.0);
     }
 
     /// Writes over what stands at `place`.
@@ -48,9 +49,9 @@ impl Encoder {
         self.varint(value as u64);
     }
 
-    /// Zigzag, then [`Self::varint`]: small values of either sign are short.
+    /// [`zigzag`], then [`Self::varint`]: small values of either sign are short.
     pub(crate) fn signed(&mut self, value: i64) {
-        self.varint((value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
+        self.varint(zigzag(value));
     }
 
     /// The place of `value` in the list of its kind, as one byte.
@@ -101,6 +102,11 @@ impl<'a> Decoder<'a> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Refuses what is left over.
@@ -156,8 +162,7 @@ impl<'a> Decoder<'a> {
     }
 
     pub(crate) fn signed(&mut self) -> Result<i64> {
-        let value = self.varint()?;
-        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+        Ok(unzigzag(self.varint()?))
     }
 
     /// The value whose place in `all` stands here.
@@ -193,6 +198,16 @@ impl<'a> Decoder<'a> {
     pub(crate) fn option_time(&mut self) -> Result<Option<Timestamp>> {
         self.option(Self::time)
     }
+}
+
+/// 0, -1, 1, -2, … as 0, 1, 2, 3, …
+pub(crate) fn zigzag(value: i64) -> u64 {
+    (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
+}
+
+/// What [`zigzag`] was given.
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// What is said of bytes that no version of this format wrote.

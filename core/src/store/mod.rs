@@ -31,7 +31,7 @@ use failure::{
 use keys::KeyIndex;
 use medium::Medium;
 use table::{Snapshot, Table, Tables};
-use telemetry::queue::{self, QueueIndex};
+use telemetry::queue::QueueIndex;
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy)]
@@ -178,11 +178,9 @@ impl Store {
         transaction.set_quick_repair(self.options.quick_repair);
         let (result, effects, written) = {
             let mut tables = Tables::new(&transaction);
-            tables.effects.queued_before = self.queued();
+            tables.effects.next_block = read(&self.queue).next();
             let result = work(&mut tables)?;
-            let mut effects = std::mem::take(&mut tables.effects);
-            let next = read(&self.queue).next();
-            queue::append(&tables, &effects.accepted, next, &mut effects.queue)?;
+            let effects = std::mem::take(&mut tables.effects);
             (result, effects, tables.written.get())
         };
         if !written {

@@ -6,7 +6,6 @@ use std::ops::{Bound, ControlFlow};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::Received;
 
 use super::failure::{from_storage, from_table};
 use super::telemetry::contents::QueueChanges;
@@ -227,14 +226,12 @@ pub(crate) struct Tables<'t> {
 /// What a transaction changes in memory when, and only when, it is durable.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Telemetry accepted in this transaction; written as blocks at its end.
-    pub(super) accepted: Vec<Received>,
     /// Blocks added and removed.
     pub(super) queue: QueueChanges,
     /// Whether a key was written.
     pub(super) keys_changed: bool,
-    /// Records that wait, when the transaction began.
-    pub(super) queued_before: u64,
+    /// The number of the next block.
+    pub(super) next_block: u64,
 }
 
 impl<'t> Tables<'t> {
@@ -245,16 +242,6 @@ impl<'t> Tables<'t> {
             written: Cell::new(false),
             effects: Effects::default(),
         }
-    }
-
-    /// Telemetry records that wait, those of this transaction included.
-    pub(crate) fn queued(&self) -> u64 {
-        self.effects.queued_before + self.effects.accepted.len() as u64
-    }
-
-    /// Puts telemetry behind what waits.
-    pub(crate) fn accept(&mut self, records: impl IntoIterator<Item = Received>) {
-        self.effects.accepted.extend(records);
     }
 
     fn table(&self, table: Table) -> Result<&OpenTable<'t>> {

@@ -2,22 +2,26 @@
 //!
 //! Whoever finds the writer free leads: it takes all that waits, commits it and wakes the others. What arrives in the
 //! meantime is the next batch, and one of those who wait for it is asked to lead that. There is no timer: the commit in
-//! progress is the clock, and a lone mutation is committed at once.
+//! progress is the clock, and a lone submission is committed at once.
+
+mod ticket;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+
+use ticket::Slot;
+pub(crate) use ticket::Ticket;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The mutations that wait, and whether someone commits.
+/// What waits, and whether someone commits.
 #[derive(Debug)]
 pub(crate) struct Writer<M, O> {
     waiting: Mutex<Waiting<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
-    /// The outcome of a mutation whose commit panicked.
+    /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
 
@@ -30,101 +34,35 @@ struct Waiting<M, O> {
     closed: bool,
 }
 
-/// Where the outcome of one mutation arrives.
-#[derive(Debug)]
-struct Slot<O> {
-    state: Mutex<SlotState<O>>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-struct SlotState<O> {
-    outcome: Option<O>,
-    /// Its owner should commit what waits.
-    asked_to_lead: bool,
-    waker: Option<Waker>,
-}
-
-impl<O> Slot<O> {
-    fn wake(&self, change: impl FnOnce(&mut SlotState<O>)) {
-        let mut state = lock(&self.state);
-        change(&mut state);
-        let waker = state.waker.take();
-        drop(state);
-        self.changed.notify_one();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-/// The claim to the outcome of one submitted mutation.
-#[derive(Debug)]
-pub(crate) struct Ticket<O>(Arc<Slot<O>>);
-
-impl<O> Ticket<O> {
-    /// Takes the outcome if it is there; else waits until it is, or until the owner is asked to lead.
-    pub(crate) fn wait(&self) -> Option<O> {
-        let mut state = lock(&self.0.state);
-        loop {
-            if let Some(outcome) = state.outcome.take() {
-                return Some(outcome);
-            }
-            if std::mem::take(&mut state.asked_to_lead) {
-                return None;
-            }
-            state = self
-                .0
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Takes the outcome if it is there, or answers `None` when the owner is asked to lead; else has `waker` called
-    /// when either is so.
-    pub(crate) fn poll(&self, waker: &Waker) -> Poll<Option<O>> {
-        let mut state = lock(&self.0.state);
-        if let Some(outcome) = state.outcome.take() {
-            return Poll::Ready(Some(outcome));
-        }
-        if std::mem::take(&mut state.asked_to_lead) {
-            return Poll::Ready(None);
-        }
-        state.waker = Some(waker.clone());
-        Poll::Pending
-    }
-}
-
 /// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
 /// panic leaves unresolved is resolved as lost.
 #[derive(Debug)]
-pub(crate) struct Batch<'w, M, O> {
+pub(crate) struct Batch<'w, M, O: Clone> {
     writer: &'w Writer<M, O>,
     slots: std::vec::IntoIter<Arc<Slot<O>>>,
 }
 
-impl<M, O> Batch<'_, M, O> {
-    /// Hands the outcomes over, in the order of the mutations. The writer stays taken until the batch is dropped.
+impl<M, O: Clone> Batch<'_, M, O> {
+    /// Hands the outcomes over, in the order of the submissions. The writer stays taken until the batch is dropped.
     pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
         // Outcomes first: a slot is only taken when there is one for it.
         for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
-            slot.wake(|state| state.outcome = Some(outcome));
+            slot.resolve(outcome);
         }
     }
 }
 
-impl<M, O> Drop for Batch<'_, M, O> {
+impl<M, O: Clone> Drop for Batch<'_, M, O> {
     fn drop(&mut self) {
         for slot in self.slots.by_ref() {
-            slot.wake(|state| state.outcome = Some((self.writer.lost)()));
+            slot.resolve((self.writer.lost)());
         }
         self.writer.finish();
     }
 }
 
-impl<M, O> Writer<M, O> {
-    /// A writer with nothing waiting. With `has_thread` only that thread commits. `lost` is the outcome of a mutation whose
+impl<M, O: Clone> Writer<M, O> {
+    /// A writer with nothing waiting. With `has_thread` only that thread commits. `lost` is the outcome of a submission whose
     /// commit panicked.
     pub(crate) fn new(has_thread: bool, lost: fn() -> O) -> Self {
         Self {
@@ -139,24 +77,17 @@ impl<M, O> Writer<M, O> {
         }
     }
 
-    /// Puts a mutation behind those that wait.
-    pub(crate) fn submit(&self, mutation: M) -> Ticket<O> {
-        let slot = Arc::new(Slot {
-            state: Mutex::new(SlotState {
-                outcome: None,
-                asked_to_lead: false,
-                waker: None,
-            }),
-            changed: Condvar::new(),
-        });
+    /// Puts a submission behind those that wait.
+    pub(crate) fn submit(&self, submission: M) -> Ticket<O> {
+        let slot = Arc::new(Slot::default());
         let mut waiting = lock(&self.waiting);
-        waiting.batch.push((mutation, Arc::clone(&slot)));
+        waiting.batch.push((submission, Arc::clone(&slot)));
         let wake = waiting.has_thread && !waiting.leading;
         drop(waiting);
         if wake {
             self.arrived.notify_one();
         }
-        Ticket(slot)
+        Ticket::new(slot)
     }
 
     /// Takes all that waits, if there is something and nobody commits now. The caller commits it and resolves the batch;
@@ -189,12 +120,12 @@ impl<M, O> Writer<M, O> {
     }
 
     fn split(&self, batch: Vec<(M, Arc<Slot<O>>)>) -> (Vec<M>, Batch<'_, M, O>) {
-        let (mutations, slots): (Vec<M>, Vec<_>) = batch.into_iter().unzip();
+        let (submissions, slots): (Vec<M>, Vec<_>) = batch.into_iter().unzip();
         let batch = Batch {
             writer: self,
             slots: slots.into_iter(),
         };
-        (mutations, batch)
+        (submissions, batch)
     }
 
     /// Ends leading. Of those who wait by now, the first is asked to lead.
@@ -206,7 +137,7 @@ impl<M, O> Writer<M, O> {
         drop(waiting);
         match next {
             Some(_) if has_thread => self.arrived.notify_one(),
-            Some(slot) => slot.wake(|state| state.asked_to_lead = true),
+            Some(slot) => slot.ask_to_lead(),
             None => {}
         }
     }
@@ -228,6 +159,10 @@ impl<M, O> Writer<M, O> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Poll, Wake, Waker};
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -236,13 +171,13 @@ mod tests {
         let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
         let (mutations, mut batch) = writer.lead().unwrap();
         assert_eq!(mutations, [1, 2, 3]);
-        let late = writer.submit(4);
+        let mut late = writer.submit(4);
         assert!(writer.lead().is_none(), "one leads at a time");
         batch.resolve([10, 20, 30]);
         assert!(writer.lead().is_none(), "the batch is not dropped yet");
         drop(batch);
         assert_eq!(
-            tickets.map(|ticket| ticket.wait()),
+            tickets.map(|mut ticket| ticket.wait()),
             [Some(10), Some(20), Some(30)]
         );
         assert_eq!(
@@ -256,7 +191,7 @@ mod tests {
     #[test]
     fn a_thread_takes_what_waits_and_ends_when_closed() {
         let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
-        let thread = std::thread::spawn({
+        let thread = thread::spawn({
             let writer = Arc::clone(&writer);
             move || {
                 while let Some((mutations, mut batch)) = writer.lead_next() {
@@ -265,7 +200,7 @@ mod tests {
             }
         });
         let tickets: Vec<_> = (0..100).map(|mutation| writer.submit(mutation)).collect();
-        for (mutation, ticket) in (0..100).zip(tickets) {
+        for (mutation, mut ticket) in (0..100).zip(tickets) {
             assert_eq!(ticket.wait(), Some(mutation * 10));
         }
         writer.close();
@@ -277,11 +212,80 @@ mod tests {
         let writer = Writer::<u32, u32>::new(false, || 99);
         let tickets = [1, 2].map(|mutation| writer.submit(mutation));
         drop(writer.lead());
-        assert_eq!(tickets.map(|ticket| ticket.wait()), [Some(99), Some(99)]);
-        let next = writer.submit(3);
+        assert_eq!(
+            tickets.map(|mut ticket| ticket.wait()),
+            [Some(99), Some(99)]
+        );
+        let mut next = writer.submit(3);
         let (mutations, mut batch) = writer.lead().unwrap();
         assert_eq!(mutations, [3]);
         batch.resolve([30]);
         assert_eq!(next.wait(), Some(30));
+    }
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Futures that wait for one outcome, with the counts of their wake-ups.
+    fn waiting(shared: &Ticket<u32>, count: usize) -> (Vec<Ticket<u32>>, Vec<Arc<Count>>) {
+        let counts: Vec<_> = (0..count).map(|_| Arc::<Count>::default()).collect();
+        let waits = counts.iter().map(|count| {
+            let mut ticket = shared.share();
+            let waker = Waker::from(Arc::clone(count));
+            assert!(ticket.poll(&waker).is_pending());
+            ticket
+        });
+        (waits.collect(), counts)
+    }
+
+    fn woken(counts: &[Arc<Count>]) -> Vec<usize> {
+        let count = |count: &Arc<Count>| count.0.load(Ordering::Relaxed);
+        counts.iter().map(count).collect()
+    }
+
+    #[test]
+    fn one_future_of_a_thread_is_woken_and_wakes_the_others_when_it_is_polled() {
+        let writer = Writer::<u32, u32>::new(true, || 0);
+        let shared = writer.submit(1);
+        let (mut here, counts_here) = waiting(&shared, 3);
+        let (there, counts_there) = thread::scope(|scope| {
+            let there = scope.spawn(|| waiting(&shared, 2));
+            there.join().unwrap()
+        });
+        writer.lead_next().unwrap().1.resolve([10]);
+        assert_eq!(woken(&counts_here), [1, 0, 0]);
+        assert_eq!(woken(&counts_there), [1, 0]);
+        assert_eq!(here[0].poll(Waker::noop()), Poll::Ready(Some(10)));
+        assert_eq!(woken(&counts_here), [1, 1, 1]);
+        drop(there);
+        assert_eq!(
+            woken(&counts_there),
+            [1, 1],
+            "who is dropped instead of polled wakes the others as well"
+        );
+        for ticket in &mut here[1..] {
+            assert_eq!(ticket.poll(Waker::noop()), Poll::Ready(Some(10)));
+        }
+    }
+
+    #[test]
+    fn who_is_dropped_when_asked_to_lead_has_another_asked() {
+        let writer = Writer::<u32, u32>::new(false, || 0);
+        let _first = writer.submit(1);
+        let (_, batch) = writer.lead().unwrap();
+        let shared = writer.submit(2);
+        let (mut tickets, counts) = waiting(&shared, 2);
+        drop(batch);
+        assert_eq!(woken(&counts), [1, 0]);
+        drop(tickets.remove(0));
+        assert_eq!(woken(&counts), [1, 1]);
+        assert_eq!(tickets[0].poll(Waker::noop()), Poll::Ready(None));
     }
 }

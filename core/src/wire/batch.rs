@@ -5,29 +5,31 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
-use crate::model::{Record, Stream};
+use crate::model::{Record, RecordRef, Stream};
 
 use super::canonical;
 use super::record::{JsonError, ObjectSeed, Place, Tracker, read};
 
-/// Reads one line: `{"stats":{…}}`.
-pub(crate) fn read_line(text: &[u8]) -> Result<Record, JsonError> {
-    match read_canonical_line(text) {
-        Some(record) => Ok(record),
-        None => read(text, |tracker| LineSeed { tracker }),
+/// Reads one line, `{"stats":{…}}`, and hands the record to `take`.
+pub(crate) fn read_line<R>(
+    text: &[u8],
+    take: impl FnOnce(&RecordRef<'_>) -> R,
+) -> Result<R, JsonError> {
+    if let Some(record) = read_canonical_line(text) {
+        return Ok(take(&record));
     }
+    let record = read(text, |tracker| LineSeed { tracker })?;
+    Ok(take(&RecordRef::of(&record)))
 }
 
-/// A line without spaces that holds a record in the form agents send.
-fn read_canonical_line(text: &[u8]) -> Option<Record> {
+/// A line without spaces around the one member, which holds a record in the form agents send.
+fn read_canonical_line(text: &[u8]) -> Option<RecordRef<'_>> {
     let text = text.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
     Stream::ALL.into_iter().find_map(|stream| {
         let object = text
             .strip_prefix(stream.name().as_bytes())?
             .strip_prefix(b"\":")?;
-        let mut record = stream.empty_record();
-        canonical::read(object, record.fields_mut())?;
-        Some(record)
+        canonical::read(object, stream)
     })
 }
 

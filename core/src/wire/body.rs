@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::domain::validation;
 use crate::model::field::record;
 use crate::model::{
-    FailedState, FieldValue, Fields, NewKey, Nullable, Record, Scope, Stream, Workspace,
+    FailedState, FieldValue, Fields, NewKey, Nullable, RecordRef, Scope, Stream, Workspace,
 };
 use crate::timestamp::Timestamp;
 
@@ -76,19 +76,24 @@ impl From<validation::Violation> for Problem {
     }
 }
 
-/// One telemetry record.
-pub(crate) fn record_body(text: &[u8], stream: Stream) -> Result<Record, Problem> {
-    let record = read_record(text, stream)?;
-    let too_long = validation::record(&record);
-    if too_long.is_empty() {
-        return Ok(record);
-    }
-    let errors = too_long.into_iter().map(|(spec, max)| {
-        let name = pascal_case(spec.name);
-        let message = validation::too_long(&name, max);
-        (name, message)
-    });
-    Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
+/// One telemetry record, which is handed to `take`.
+pub(crate) fn record_body<R>(
+    text: &[u8],
+    stream: Stream,
+    take: impl FnOnce(&RecordRef<'_>) -> R,
+) -> Result<R, Problem> {
+    read_record(text, stream, |record| {
+        let too_long = validation::record(record);
+        if too_long.is_empty() {
+            return Ok(take(record));
+        }
+        let errors = too_long.into_iter().map(|(spec, max)| {
+            let name = pascal_case(spec.name);
+            let message = validation::too_long(&name, max);
+            (name, message)
+        });
+        Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
+    })?
 }
 
 fn pascal_case(name: &str) -> String {
@@ -230,19 +235,20 @@ pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Worksp
     Ok(read_lines(items, read))
 }
 
-/// The records of a telemetry batch, one object a line.
-pub(crate) fn batch_lines(text: &[u8]) -> Lines<Record> {
-    read_lines(ndjson(text), |line| {
-        let record =
-            batch::read_line(line).map_err(|error| format!("{}: {}", error.path, error.message))?;
-        match validation::record(&record).first() {
-            None => Ok(record),
-            Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
+/// One line of a telemetry batch, whose record is handed to `take`; else what is wrong with it.
+pub(crate) fn batch_line(text: &[u8], take: impl FnOnce(&RecordRef<'_>)) -> Result<(), String> {
+    let read = batch::read_line(text, |record| match validation::record(record).first() {
+        None => {
+            take(record);
+            Ok(())
         }
-    })
+        Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
+    });
+    read.unwrap_or_else(|error| Err(format!("{}: {}", error.path, error.message)))
 }
 
-fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+/// The lines of a text that are not blank, with their numbers from 1.
+pub(crate) fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..)
         .zip(text.split(|byte| *byte == b'\n'))
         .filter(|(_, line)| !line.trim_ascii().is_empty())

@@ -1,47 +1,47 @@
 //! Reading records in the form agents send them: the documented names, in the order of the document, without escapes.
 //!
-//! One pass, nothing looked at twice. Whatever is not of that form, or is wrong, is left to the exact reader, which decides
-//! and explains; where this one answers, the exact one answers the same.
+//! One pass over the body, nothing copied. Whatever is not of that form, or is wrong, is left to the exact reader, which
+//! decides and explains; where this one answers, the exact one answers the same.
 
 use std::borrow::Cow;
 
 use crate::limits::PROCESS_ITEMS_MAX;
-use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem};
+use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef, Stream};
 
-/// Reads the object `text` into `fields`; `None` where the exact reader must look. `fields` may then hold a part.
-pub(super) fn read(text: &[u8], fields: &mut dyn Fields) -> Option<()> {
+/// Reads the object `text` as a record of `stream`; `None` where the exact reader must look.
+pub(super) fn read(text: &[u8], stream: Stream) -> Option<RecordRef<'_>> {
+    let text = std::str::from_utf8(text).ok()?;
     let mut reader = Reader {
-        text: std::str::from_utf8(text).ok()?,
-        at: 0,
+        text,
+        rest: text.as_bytes(),
     };
-    reader.object(fields)?;
+    let mut record = RecordRef::empty(stream);
+    reader.object(stream.fields(), |index, value| {
+        record.set(index, value);
+        true
+    })?;
     reader.spaces();
-    (reader.at == text.len()).then_some(())
+    reader.rest.is_empty().then_some(record)
 }
 
 struct Reader<'a> {
     text: &'a str,
-    at: usize,
+    rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
-    }
-
     fn spaces(&mut self) {
-        let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-        while self.rest().first().is_some_and(space) {
-            self.at += 1;
+        while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
+            self.rest = rest;
         }
     }
 
     /// The next byte that is no space.
     fn next(&mut self) -> Option<u8> {
         self.spaces();
-        let byte = *self.rest().first()?;
-        self.at += 1;
-        Some(byte)
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*byte)
     }
 
     fn eat(&mut self, byte: u8) -> Option<()> {
@@ -49,25 +49,31 @@ impl<'a> Reader<'a> {
     }
 
     /// The members must stand in the order of the table, so none can stand twice; any may be left out.
-    fn object(&mut self, fields: &mut dyn Fields) -> Option<()> {
+    fn object(
+        &mut self,
+        specs: &'static [FieldSpec],
+        mut set: impl FnMut(usize, FieldValue<'a>) -> bool,
+    ) -> Option<()> {
         self.eat(b'{')?;
-        let mut specs = fields.specs().iter().enumerate();
+        let mut specs = specs.iter().enumerate();
         self.spaces();
-        if self.rest().first() == Some(&b'}') {
-            self.at += 1;
+        if let [b'}', rest @ ..] = self.rest {
+            self.rest = rest;
             return Some(());
         }
         loop {
             self.eat(b'"')?;
-            let rest = self.rest();
-            let (index, spec) = specs.find(|(_, spec)| {
-                let name = spec.name.as_bytes();
-                rest.starts_with(name) && rest.get(name.len()) == Some(&b'"')
+            let name_on = self.rest;
+            let (index, spec, rest) = specs.find_map(|(index, spec)| {
+                match name_on.strip_prefix(spec.name.as_bytes()) {
+                    Some([b'"', rest @ ..]) => Some((index, spec, rest)),
+                    _ => None,
+                }
             })?;
-            self.at += spec.name.len() + 1;
+            self.rest = rest;
             self.eat(b':')?;
             let value = self.value(spec)?;
-            if !fields.set(index, value) {
+            if !set(index, value) {
                 return None;
             }
             match self.next()? {
@@ -80,91 +86,113 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self, spec: &FieldSpec) -> Option<FieldValue<'a>> {
         self.spaces();
-        if self.rest().starts_with(b"null") {
-            self.at += 4;
+        if let Some(rest) = self.rest.strip_prefix(b"null") {
+            self.rest = rest;
             return spec.nullable.then_some(FieldValue::Null);
         }
-        match spec.kind {
-            FieldKind::Int32 | FieldKind::Int64 => self.integer().map(FieldValue::Int),
-            FieldKind::Float => self.float().map(FieldValue::Float),
-            FieldKind::Double => self.double().map(FieldValue::Double),
-            FieldKind::Text => Some(FieldValue::Text(Cow::Borrowed(self.string()?))),
-            FieldKind::Time => Some(FieldValue::Time(self.string()?.parse().ok()?)),
-            FieldKind::Items => Some(FieldValue::Items(Cow::Owned(self.items()?))),
-        }
+        Some(match spec.kind {
+            FieldKind::Int32 => {
+                FieldValue::Int(i32::try_from(self.integer()?).ok().map(i64::from)?)
+            }
+            FieldKind::Int64 => FieldValue::Int(self.integer()?),
+            FieldKind::Float => FieldValue::Float(self.float()?),
+            FieldKind::Double => FieldValue::Double(self.double()?),
+            FieldKind::Text => FieldValue::Text(Cow::Borrowed(self.string()?)),
+            FieldKind::Time => FieldValue::Time(self.string()?.parse().ok()?),
+            FieldKind::Items => FieldValue::Items(Cow::Owned(self.items()?)),
+        })
     }
 
     /// A string without escapes.
     fn string(&mut self) -> Option<&'a str> {
         self.eat(b'"')?;
-        let start = self.at;
-        let end = self
-            .rest()
+        let length = self
+            .rest
             .iter()
             .position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
-        self.at += end + 1;
-        let text = self.text.get(start..start + end)?;
-        (self.text.as_bytes().get(start + end) == Some(&b'"')).then_some(text)
+        let start = self.text.len() - self.rest.len();
+        let text = self.text.get(start..start + length)?;
+        self.rest = self.rest.get(length..)?.strip_prefix(b"\"")?;
+        Some(text)
     }
 
-    /// The bytes of a number: all that can stand in one.
-    fn number(&mut self) -> Option<&'a str> {
-        let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self
-            .rest()
-            .iter()
-            .take_while(|byte| of_number(byte))
-            .count();
-        let number = self.text.get(self.at..self.at + length)?;
-        self.at += length;
-        Some(number)
+    /// Digits: their value, which wraps beyond 19 of them, and how many.
+    fn digits(&mut self, mut value: u64) -> (u64, usize) {
+        let before = self.rest.len();
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            value = value
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(*digit - b'0'));
+            self.rest = rest;
+        }
+        (value, before - self.rest.len())
+    }
+
+    /// The digits before a fraction, none of them a leading zero.
+    fn whole(&mut self) -> Option<(u64, usize)> {
+        let first = self.rest.first() == Some(&b'0');
+        let (value, count) = self.digits(0);
+        (count == 1 || (count > 1 && !first)).then_some((value, count))
+    }
+
+    fn minus(&mut self) -> bool {
+        match self.rest {
+            [b'-', rest @ ..] => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// An integer of up to 18 digits; `-0` is none to the exact reader.
     fn integer(&mut self) -> Option<i64> {
         const DIGITS_MAX: usize = 18;
-        let negative = self.rest().first() == Some(&b'-');
-        self.at += usize::from(negative);
-        let digits = self.rest();
-        let mut value = 0;
-        let mut count = 0;
-        while let Some(byte @ b'0'..=b'9') = digits.get(count) {
-            if count == DIGITS_MAX {
-                return None;
-            }
-            value = value * 10 + i64::from(byte - b'0');
-            count += 1;
-        }
-        let leading_zero = digits.first() == Some(&b'0') && (count > 1 || negative);
-        if count == 0 || leading_zero {
+        let negative = self.minus();
+        let (value, count) = self.whole()?;
+        if count > DIGITS_MAX || (negative && value == 0) {
             return None;
         }
-        self.at += count;
+        let value = i64::try_from(value).ok()?;
         Some(if negative { -value } else { value })
     }
 
     /// A number of the JSON grammar, rounded to the nearest double.
     fn double(&mut self) -> Option<f64> {
-        let text = self.number()?;
-        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-            None => (text, None),
-        };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((whole, fraction)) => (whole, Some(fraction)),
-            None => (mantissa, None),
-        };
-        let digits =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let whole = whole.strip_prefix('-').unwrap_or(whole);
-        let in_grammar = digits(whole)
-            && (whole.len() == 1 || !whole.starts_with('0'))
-            && fraction.is_none_or(digits)
-            && exponent.is_none_or(|exponent| {
-                digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
-            });
-        let value: f64 = text.parse().ok()?;
-        (in_grammar && value.is_finite()).then_some(value)
+        let number = self.rest;
+        let negative = self.minus();
+        let (mut mantissa, mut digits) = self.whole()?;
+        let mut decimals = 0;
+        if let [b'.', rest @ ..] = self.rest {
+            self.rest = rest;
+            (mantissa, decimals) = self.digits(mantissa);
+            digits += decimals;
+            if decimals == 0 {
+                return None;
+            }
+        }
+        let mut simple = digits <= EXACT_DIGITS_MAX;
+        if let [b'e' | b'E', rest @ ..] = self.rest {
+            self.rest = rest
+                .strip_prefix(b"+")
+                .or_else(|| rest.strip_prefix(b"-"))
+                .unwrap_or(rest);
+            if self.digits(0).1 == 0 {
+                return None;
+            }
+            simple = false;
+        }
+        if simple {
+            // Both are exact as doubles, so the one rounding is that of the division.
+            let power = EXACT_POWERS.get(decimals)?;
+            #[expect(clippy::cast_precision_loss, reason = "15 digits fit a double")]
+            let value = mantissa as f64 / power;
+            return Some(if negative { -value } else { value });
+        }
+        let start = self.text.len() - number.len();
+        let end = self.text.len() - self.rest.len();
+        let value: f64 = self.text.get(start..end)?.parse().ok()?;
+        value.is_finite().then_some(value)
     }
 
     #[expect(
@@ -180,13 +208,13 @@ impl<'a> Reader<'a> {
         self.eat(b'[')?;
         let mut items = Vec::new();
         self.spaces();
-        if self.rest().first() == Some(&b']') {
-            self.at += 1;
+        if let [b']', rest @ ..] = self.rest {
+            self.rest = rest;
             return Some(items);
         }
         loop {
             let mut item = ProcessItem::default();
-            self.object(&mut item)?;
+            self.object(ProcessItem::FIELDS, |index, value| item.set(index, value))?;
             items.push(item);
             match self.next()? {
                 b',' if items.len() < PROCESS_ITEMS_MAX => {}
@@ -197,9 +225,17 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A decimal of so many digits is an integer that a double holds exactly.
+const EXACT_DIGITS_MAX: usize = 15;
+
+/// Powers of ten that a double holds exactly, up to as many decimals as such a number can have.
+const EXACT_POWERS: [f64; EXACT_DIGITS_MAX + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
+
 #[cfg(test)]
 mod tests {
-    use crate::model::{Record, Stream};
+    use crate::model::Record;
     use crate::random::SplitMix;
     use crate::wire::record::read_exactly;
 
@@ -209,8 +245,16 @@ mod tests {
     const PROCESSES: &str = r#"{"username":"jdoe","createdDate":"2026-11-20","processes":[{"processName":"a.exe","processorUsage":1.5,"memoryUsage":-0.25e-3,"processCount":2},{},{"username":"x"}],"instanceId":"ws-1"}"#;
 
     fn read_both(stream: Stream, text: &[u8]) -> (Option<Record>, Option<Record>) {
-        let (mut fast, mut exact) = (stream.empty_record(), stream.empty_record());
-        let read_fast = read(text, fast.fields_mut()).map(|()| fast);
+        let read_fast = read(text, stream).map(|read| {
+            let mut record = stream.empty_record();
+            for (index, (_, value)) in read.fields().enumerate() {
+                if let Some(value) = value {
+                    assert!(record.fields_mut().set(index, value.clone()));
+                }
+            }
+            record
+        });
+        let mut exact = stream.empty_record();
         let read_exact = read_exactly(text, exact.fields_mut()).ok().map(|()| exact);
         (read_fast, read_exact)
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::limits::PROCESS_ITEMS_MAX;
-use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, Record, Stream};
+use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef, Stream};
 
 use super::canonical;
 use super::ignored::Ignored;
@@ -22,15 +22,18 @@ pub(crate) struct JsonError {
     pub(crate) message: String,
 }
 
-/// Reads the JSON object `text` into a record of `stream`.
-pub(crate) fn read_record(text: &[u8], stream: Stream) -> Result<Record, JsonError> {
-    let mut record = stream.empty_record();
-    if canonical::read(text, record.fields_mut()).is_some() {
-        return Ok(record);
+/// Reads the JSON object `text` as a record of `stream` and hands it to `take`.
+pub(crate) fn read_record<R>(
+    text: &[u8],
+    stream: Stream,
+    take: impl FnOnce(&RecordRef<'_>) -> R,
+) -> Result<R, JsonError> {
+    if let Some(record) = canonical::read(text, stream) {
+        return Ok(take(&record));
     }
     let mut record = stream.empty_record();
     read_exactly(text, record.fields_mut())?;
-    Ok(record)
+    Ok(take(&RecordRef::of(&record)))
 }
 
 /// Reads the JSON object `text` into `fields`, whatever form it has.

@@ -94,7 +94,7 @@ fn play(
             if batch.is_empty() {
                 break;
             }
-            engine.record_all(batch)?;
+            engine.record_all(&batch)?;
         }
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));

@@ -270,9 +270,9 @@ impl World {
             self.telemetry.accept(record.clone(), self.now);
         }
         if !alone {
-            return self.engine.record_all(records).expect("good records");
+            return self.engine.record_all(&records).expect("good records");
         }
-        for record in records {
+        for record in &records {
             self.engine.record(record).expect("a good record");
         }
     }

@@ -5,8 +5,8 @@ use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{EngineError, Result};
-use crate::model::{Record, Stream, user_key};
-use crate::mutation::Mutation;
+use crate::model::{Record, RecordRef, Stream, user_key};
+use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::activity::{self, ActivityView};
@@ -20,17 +20,19 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite,
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
-    pub fn record(&self, record: Record) -> Result<()> {
-        self.record_all(vec![record])
+    pub fn record(&self, record: &Record) -> Result<()> {
+        self.record_all(std::slice::from_ref(record))
     }
 
     /// Accepts records in one transaction: all of them, or none.
     ///
     /// # Errors
     /// Those of [`Self::record`].
-    pub fn record_all(&self, records: Vec<Record>) -> Result<()> {
-        for record in &records {
-            if let Some((spec, max)) = validation::record(record).first() {
+    pub fn record_all(&self, records: &[Record]) -> Result<()> {
+        let mut batch = Arrivals::default();
+        for record in records {
+            let borrowed = RecordRef::of(record);
+            if let Some((spec, max)) = validation::record(&borrowed).first() {
                 return Err(EngineError::invalid(
                     spec.name,
                     validation::too_long(spec.name, *max),
@@ -40,8 +42,10 @@ impl Engine {
                 let said = format!("The field {name} must be a finite number.");
                 return Err(EngineError::invalid(name, said));
             }
+            self.machine().push(&mut batch, &borrowed);
         }
-        self.done(Mutation::Telemetry(records))
+        let mut ticket = self.machine().accept_all(batch)?;
+        self.machine().wait(&mut ticket).map(drop)
     }
 
     /// Telemetry records that are durable and not yet filed into history.

@@ -99,8 +99,8 @@ impl Engine {
         let tickets: Vec<_> = chunks
             .map(|chunk| machine.submit(Mutation::PutWorkspaces(chunk.to_vec())))
             .collect();
-        for ticket in tickets {
-            machine.wait(&ticket)?;
+        for mut ticket in tickets {
+            machine.wait(&mut ticket)?;
         }
         Ok(count)
     }

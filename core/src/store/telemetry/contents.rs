@@ -3,34 +3,49 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
-use crate::model::{Received, Stream, user_key};
+use crate::model::{Received, RecordRef, Stream, user_key};
 
 /// What a block holds: its record count, and hashes of the names in it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     pub(super) records: u64,
-    pub(super) streams: u8,
-    /// Hashes of (stream, instance) and of users, sorted. A collision costs a look into a block in vain.
-    pub(super) names: Vec<u64>,
+    streams: u8,
+    /// Hashes of (stream, instance) and of users, sorted once the block is closed. A collision costs a look into a block
+    /// in vain.
+    names: Vec<u64>,
 }
 
 impl Contents {
     pub(super) fn of(records: &[Received]) -> Self {
-        let mut names = Vec::with_capacity(2 * records.len());
-        let mut streams = 0;
+        let mut contents = Self::default();
         for received in records {
-            let stream = received.record.stream();
-            streams |= 1 << stream.number();
-            names.push(instance_hash(stream, received.record.instance_id()));
-            names.push(user_hash(&user_key(received.record.username())));
+            contents.add(&RecordRef::of(&received.record));
         }
-        names.sort_unstable();
-        names.dedup();
-        Self {
-            records: records.len() as u64,
-            streams,
-            names,
-        }
+        contents.close();
+        contents
+    }
+
+    pub(super) fn add(&mut self, record: &RecordRef<'_>) {
+        let stream = record.stream();
+        self.records += 1;
+        self.streams |= 1 << stream.number();
+        self.names.push(instance_hash(stream, record.instance_id()));
+        self.names.push(user_hash(&user_key(record.username())));
+    }
+
+    /// Nothing is added any more.
+    pub(super) fn close(&mut self) {
+        self.names.sort_unstable();
+        self.names.dedup();
+        self.names.shrink_to_fit();
+    }
+
+    pub(super) fn has_stream(&self, stream: Stream) -> bool {
+        self.streams & (1 << stream.number()) != 0
+    }
+
+    pub(super) fn has_name(&self, hash: u64) -> bool {
+        self.names.binary_search(&hash).is_ok()
     }
 }
 

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, FILE_RECORDS_MAX};
-use crate::model::{Received, history_order, user_key, without_repetitions};
+use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
+use crate::model::{Received, RecordRef, history_order, user_key, without_repetitions};
 use crate::store::codec::damaged;
 use crate::store::table::{Read, Table, Tables};
 
@@ -32,7 +32,7 @@ pub(crate) struct Filing {
 pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
     let mut filing = Filing::default();
     let mut records = Vec::new();
-    for (number, block) in queue::oldest(read, FILE_RECORDS_MAX)? {
+    for (number, block) in queue::oldest(read)? {
         filing.blocks.push(number);
         records.extend(block);
     }
@@ -98,7 +98,7 @@ impl Filing {
                 .push(received);
         }
         for (name, records) in by_name {
-            let user = user_key(name);
+            let user = user_key(name).into_owned();
             if user.is_empty() {
                 continue;
             }
@@ -138,7 +138,11 @@ impl Filing {
 fn encode_part(records: &[Received]) -> Result<(Vec<u8>, &[Received])> {
     let mut encoder = BlockEncoder::default();
     for record in records {
-        encoder.push(record);
+        encoder.push(
+            &RecordRef::of(&record.record),
+            record.received_at,
+            record.filed_at,
+        );
         if encoder.records() == CHUNK_RECORDS_MAX || encoder.bytes() >= CHUNK_BYTES_MAX {
             break;
         }

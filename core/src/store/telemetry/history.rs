@@ -91,7 +91,7 @@ pub(super) fn heads(read: &impl Read, prefix: &[u8]) -> Result<Vec<PartHead>> {
         heads.push(PartHead {
             key: key.to_vec(),
             part: part_number(key)?,
-            records: usize::try_from(codec::count(block)?).unwrap_or(usize::MAX),
+            records: codec::counts(block)?.records,
             bytes: block.len(),
             first,
             last,
@@ -163,7 +163,7 @@ pub(super) fn part(read: &impl Read, key: &[u8]) -> Result<Vec<Received>> {
 }
 
 /// A part: the span of `records`, then the block that holds just them.
-pub(super) fn encode(records: &[Received], block: BlockEncoder) -> Vec<u8> {
+pub(super) fn encode(records: &[Received], mut block: BlockEncoder) -> Vec<u8> {
     let time = |record: Option<&Received>| {
         record.map_or([0; 8], |record| record.filed_at.ticks().to_le_bytes())
     };

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::BLOCK_BYTES_MAX;
+use crate::limits::{FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
 use crate::model::{Received, Stream};
-use crate::store::codec::{Decoder, damaged};
+use crate::store::codec::Decoder;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 
-use super::codec::{self, BlockEncoder};
+use super::arrivals::Arrivals;
+use super::codec;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
 
 /// Which blocks wait and what is in them; held in memory, rebuilt when the store is opened.
@@ -59,8 +60,8 @@ impl QueueIndex {
             Wanted::Stream(_) => 0,
         };
         let holds = |contents: &Contents| match wanted {
-            Wanted::Stream(stream) => contents.streams & (1 << stream.number()) != 0,
-            Wanted::Instance(..) | Wanted::User(_) => contents.names.binary_search(&hash).is_ok(),
+            Wanted::Stream(stream) => contents.has_stream(stream),
+            Wanted::Instance(..) | Wanted::User(_) => contents.has_name(hash),
         };
         self.blocks
             .iter()
@@ -93,40 +94,27 @@ impl QueueIndex {
     }
 }
 
-/// Writes `records` behind what waits, in blocks numbered from `next` on.
-pub(crate) fn append(
-    tables: &Tables<'_>,
-    records: &[Received],
-    mut next: u64,
-    changes: &mut QueueChanges,
-) -> Result<()> {
-    let mut rest = records;
-    while !rest.is_empty() {
-        let mut encoder = BlockEncoder::default();
-        for record in rest {
-            encoder.push(record);
-            if encoder.bytes() >= BLOCK_BYTES_MAX {
-                break;
-            }
-        }
-        let (block, tail) = rest
-            .split_at_checked(encoder.records())
-            .ok_or_else(damaged)?;
-        tables.put(Table::Queue, &next.to_be_bytes(), &encoder.finish())?;
-        changes.added.push((next, Contents::of(block)));
-        rest = tail;
-        next += 1;
+/// Writes `arrivals` behind what waits.
+pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> {
+    for (block, contents) in arrivals.into_blocks() {
+        let number = tables.effects.next_block;
+        tables.put(Table::Queue, &number.to_be_bytes(), &block)?;
+        tables.effects.next_block += 1;
+        tables.effects.queue.added.push((number, contents));
     }
     Ok(())
 }
 
-/// The oldest blocks that wait, no more than fit `records_max` unless the first alone does not.
-pub(crate) fn oldest(read: &impl Read, records_max: usize) -> Result<Vec<(u64, Vec<Received>)>> {
+/// The oldest blocks that wait, no more than fit the bounds of a step of filing unless the first alone does not.
+pub(crate) fn oldest(read: &impl Read) -> Result<Vec<(u64, Vec<Received>)>> {
     let mut blocks = Vec::new();
-    let mut records = 0;
+    let (mut records, mut text_bytes) = (0, 0);
     read.scan(Table::Queue, ALL_KEYS, |key, block| {
-        records += usize::try_from(codec::count(block)?).unwrap_or(usize::MAX);
-        if records > records_max && !blocks.is_empty() {
+        let counts = codec::counts(block)?;
+        records += counts.records;
+        text_bytes += counts.text_bytes;
+        let too_much = records > FILE_RECORDS_MAX || text_bytes > FILE_TEXT_BYTES_MAX;
+        if too_much && !blocks.is_empty() {
             return Ok(Step::Break(()));
         }
         blocks.push((block_number(key)?, codec::decode(block)?));
@@ -158,7 +146,7 @@ pub(crate) fn read_blocks(read: &impl Read, numbers: &[u64]) -> Result<Vec<Recei
 pub(crate) fn count(read: &impl Read) -> Result<u64> {
     let mut records = 0;
     read.scan(Table::Queue, ALL_KEYS, |_, block| {
-        records += codec::count(block)?;
+        records += codec::counts(block)?.records as u64;
         Ok(Step::Continue(()))
     })?;
     Ok(records)

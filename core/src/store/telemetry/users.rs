@@ -6,7 +6,7 @@
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::model::{Received, Stream, history_order};
+use crate::model::{Received, RecordRef, Stream, history_order};
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::table::{Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
@@ -96,7 +96,8 @@ impl UserLatest {
         for newest in [&self.stats, &self.startup, &self.activity] {
             encoder.option(newest.as_ref(), |encoder, received| {
                 let mut block = BlockEncoder::default();
-                block.push(received);
+                let record = RecordRef::of(&received.record);
+                block.push(&record, received.received_at, received.filed_at);
                 let block = block.finish();
                 encoder.count(block.len());
                 encoder.raw(&block);

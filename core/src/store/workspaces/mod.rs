@@ -100,14 +100,14 @@ const INDEXES: [Table; 2] = [Table::WorkspacesByUser, Table::WorkspacesByCompute
 /// The keys of the entry in [`INDEXES`].
 fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 2] {
     let workspace = &entry.workspace;
-    let key = |name: String| {
-        let mut key = index_prefix(&name);
+    let key = |name: &str| {
+        let mut key = index_prefix(name);
         key.extend_from_slice(workspace.id.as_bytes());
         key
     };
     let user = workspace.username.as_deref().map(user_key);
     let computer = workspace.computer_name.as_deref().map(str::to_lowercase);
-    [user.map(key), computer.map(key)]
+    [user.as_deref().map(key), computer.as_deref().map(key)]
 }
 
 /// The length stands first, so that no name is a prefix of another.

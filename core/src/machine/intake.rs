@@ -1,0 +1,91 @@
+//! Accepting telemetry: what arrives while a commit runs gathers here, and goes into the next one as a whole.
+
+use std::sync::{Mutex, MutexGuard};
+
+use crate::domain::filing::filed_at;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::RecordRef;
+use crate::mutation::{Mutation, Outcome};
+use crate::store::telemetry::arrivals::Arrivals;
+use crate::store::writer::Ticket;
+use crate::timestamp::Timestamp;
+
+use super::{Machine, Submission, lock};
+
+/// The records that gather for the next commit.
+#[derive(Debug, Default)]
+pub(super) struct Intake(Mutex<Gathering>);
+
+#[derive(Debug, Default)]
+struct Gathering {
+    arrivals: Arrivals,
+    /// What those who wait for these records wait for; `None` when there are none.
+    ticket: Option<Ticket<Outcome>>,
+    /// Records accepted and not durable yet, those being committed included.
+    in_flight: u64,
+}
+
+impl Intake {
+    fn lock(&self) -> MutexGuard<'_, Gathering> {
+        lock(&self.0)
+    }
+
+    /// What has gathered; the next record begins anew.
+    pub(super) fn take(&self) -> Arrivals {
+        let mut gathering = self.lock();
+        gathering.ticket = None;
+        std::mem::take(&mut gathering.arrivals)
+    }
+
+    /// Notes that so many records are in the queue now, or never will be.
+    pub(super) fn landed(&self, records: u64) {
+        self.lock().in_flight -= records;
+    }
+}
+
+impl Machine {
+    /// When a record that is received now stands in history: the time of its receipt, and where it is filed.
+    fn times(&self, record: &RecordRef<'_>) -> (Timestamp, Timestamp) {
+        let now = self.now();
+        let days = self.config.retention_days.of(record.stream());
+        (now, filed_at(record.sent_time(), now, days))
+    }
+
+    /// Puts a record behind those that wait.
+    pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Ticket<Outcome>> {
+        let (received_at, filed_at) = self.times(record);
+        let mut gathering = self.intake.lock();
+        self.make_room(&mut gathering, 1)?;
+        gathering.arrivals.push(record, received_at, filed_at);
+        if let Some(ticket) = &gathering.ticket {
+            return Ok(ticket.share());
+        }
+        let ticket = self.writer.submit(Submission::Gathered);
+        gathering.ticket = Some(ticket.share());
+        Ok(ticket)
+    }
+
+    /// Adds a record to a batch that is to be accepted as a whole.
+    pub(crate) fn push(&self, batch: &mut Arrivals, record: &RecordRef<'_>) {
+        let (received_at, filed_at) = self.times(record);
+        batch.push(record, received_at, filed_at);
+    }
+
+    /// Puts a batch behind those that wait: all of it, or nothing.
+    pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Ticket<Outcome>> {
+        self.make_room(&mut self.intake.lock(), batch.records())?;
+        Ok(self.submit(Mutation::Telemetry(Box::new(batch))))
+    }
+
+    fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {
+        let waiting = self.store.queued() + gathering.in_flight;
+        if waiting + records > self.config.limits.queue_records {
+            return Err(EngineError::new(
+                ErrorKind::QueueFull,
+                "The telemetry queue is full; send the record again later.",
+            ));
+        }
+        gathering.in_flight += records;
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Upkeep: ending what is due, filing, removing what is too old.
+
+use std::sync::atomic::Ordering;
+
+use crate::error::Result;
+use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::model::Stream;
+use crate::mutation::{Done, Maintenance, Mutation};
+use crate::observer::Event;
+use crate::store::telemetry::filing;
+use crate::timestamp::Timestamp;
+use crate::view::upkeep;
+
+use super::{Machine, lock};
+
+/// Upkeep that looks at everything runs once in this many seconds of the clock.
+const SWEEP_SECONDS: i64 = 3600;
+
+impl Machine {
+    /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
+    /// goes on committing.
+    pub(crate) fn file_pending(&self) -> Result<u64> {
+        let _one_at_a_time = lock(&self.filing);
+        let waited = self.store.queued();
+        let mut filed = 0;
+        while filed < waited
+            && let Some(filing) = filing::prepare(&self.reader()?.snapshot)?
+        {
+            let records = filing.records;
+            self.run(Mutation::File(Box::new(filing)))?;
+            filed += records;
+        }
+        if filed > 0 {
+            self.observe(&Event::Filed { records: filed });
+        }
+        Ok(filed)
+    }
+
+    /// Ends what is due and files what waits; once an hour also removes what is too old.
+    pub(crate) fn maintain(&self) -> Result<()> {
+        loop {
+            let due = upkeep::due(&self.reader()?)?;
+            let more = due.len() == MAINTENANCE_ROWS_MAX;
+            if !due.is_empty() {
+                self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
+            }
+            // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
+            if !more {
+                break;
+            }
+        }
+        self.file_pending()?;
+        self.write_key_uses()?;
+        let now = self.now().ticks();
+        let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
+        let sweep_due = now < last.ticks() || now >= last.plus_seconds(SWEEP_SECONDS).ticks();
+        if sweep_due {
+            self.sweep()?;
+            self.swept_at.store(now, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Removes what is older than it is kept.
+    pub(crate) fn sweep(&self) -> Result<()> {
+        loop {
+            let ids = upkeep::terminated(&self.reader()?)?;
+            let more = ids.len() == MAINTENANCE_ROWS_MAX;
+            if !ids.is_empty() {
+                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
+            }
+            if !more {
+                break;
+            }
+        }
+        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, None));
+        let others = [Maintenance::DropAudit(None), Maintenance::ForgetUsers(None)];
+        for mut step in histories.into_iter().chain(others) {
+            while let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? {
+                step = next;
+            }
+        }
+        Ok(())
+    }
+}

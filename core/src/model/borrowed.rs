@@ -1,0 +1,179 @@
+//! A record that borrows its texts: from the body it came in, or from an owned record.
+
+use crate::timestamp::Timestamp;
+
+use super::field::{FieldSpec, FieldValue};
+use super::{Record, Stream};
+
+/// At least as many as the longest table has fields.
+const FIELDS_MAX: usize = 24;
+
+/// A telemetry record on its way into the store.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordRef<'a> {
+    stream: Stream,
+    values: [Option<FieldValue<'a>>; FIELDS_MAX],
+}
+
+impl<'a> RecordRef<'a> {
+    /// A record of the stream in which nothing was sent.
+    pub(crate) fn empty(stream: Stream) -> Self {
+        Self {
+            stream,
+            values: [const { None }; FIELDS_MAX],
+        }
+    }
+
+    /// Borrows `record`.
+    pub(crate) fn of(record: &'a Record) -> Self {
+        let fields = record.fields();
+        let mut borrowed = Self::empty(record.stream());
+        for (index, value) in borrowed.values.iter_mut().enumerate() {
+            *value = fields.get(index);
+        }
+        borrowed
+    }
+
+    pub(crate) fn stream(&self) -> Stream {
+        self.stream
+    }
+
+    /// The field at `index` of the record's table; `None` when it was not sent.
+    pub(crate) fn get(&self, index: usize) -> Option<&FieldValue<'a>> {
+        self.values.get(index)?.as_ref()
+    }
+
+    /// Stores a field whose value is of the kind its table says.
+    pub(crate) fn set(&mut self, index: usize, value: FieldValue<'a>) {
+        if let Some(place) = self.values.get_mut(index) {
+            *place = Some(value);
+        }
+    }
+
+    /// Every field of the table with its value, in the order of the table.
+    pub(crate) fn fields(
+        &self,
+    ) -> impl Iterator<Item = (&'static FieldSpec, Option<&FieldValue<'a>>)> {
+        let values = self.values.iter().map(Option::as_ref);
+        self.stream.fields().iter().zip(values)
+    }
+
+    /// The time the agent put into the record.
+    pub(crate) fn sent_time(&self) -> Option<Timestamp> {
+        match self.get(self.places().time) {
+            Some(FieldValue::Time(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// The instance that posted; empty when the record does not say.
+    pub(crate) fn instance_id(&self) -> &str {
+        self.text(self.places().instance)
+    }
+
+    /// The user the record is about; empty when the record does not say.
+    pub(crate) fn username(&self) -> &str {
+        self.text(self.places().username)
+    }
+
+    fn text(&self, index: usize) -> &str {
+        match self.get(index) {
+            Some(FieldValue::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    fn places(&self) -> &'static Places {
+        const STATS: Places = Places::of(Stream::Stats, "updatetime");
+        const ACTIVITY: Places = Places::of(Stream::Activity, "activityTime");
+        const STARTUP: Places = Places::of(Stream::Startup, "baselineUtc");
+        const PROCESSES: Places = Places::of(Stream::Processes, "createdDate");
+        match self.stream {
+            Stream::Stats => &STATS,
+            Stream::Activity => &ACTIVITY,
+            Stream::Startup => &STARTUP,
+            Stream::Processes => &PROCESSES,
+        }
+    }
+}
+
+/// Where in its table a record tells of itself.
+struct Places {
+    instance: usize,
+    username: usize,
+    time: usize,
+}
+
+impl Places {
+    const fn of(stream: Stream, time: &str) -> Self {
+        let fields = stream.fields();
+        assert!(fields.len() <= FIELDS_MAX, "a record holds every field");
+        Self {
+            instance: place(fields, "instanceId"),
+            username: place(fields, "username"),
+            time: place(fields, time),
+        }
+    }
+}
+
+/// Where `name` stands in the table; it must. Evaluated by the compiler.
+const fn place(mut fields: &[FieldSpec], name: &str) -> usize {
+    let mut at = 0;
+    while let [first, rest @ ..] = fields {
+        if same(first.name.as_bytes(), name.as_bytes()) {
+            return at;
+        }
+        fields = rest;
+        at += 1;
+    }
+    assert!(!fields.is_empty(), "the table has a field of that name");
+    at
+}
+
+const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([first, rest @ ..], [other, others @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (rest, others);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ProcessReport, StatsRecord};
+
+    #[test]
+    fn a_borrowed_record_tells_what_the_owned_one_does() {
+        let time = Timestamp::from_unix_seconds(1_790_000_000);
+        let stats = StatsRecord {
+            id: Some(-7),
+            update_time: Some(time),
+            username: "jdoe".into(),
+            instance_id: "ws-1".into(),
+            ..StatsRecord::default()
+        };
+        let processes = ProcessReport {
+            created_date: Some(time),
+            instance_id: "ws-2".into(),
+            ..ProcessReport::default()
+        };
+        for record in [
+            Record::Stats(Box::new(stats)),
+            Record::Processes(Box::new(processes)),
+            Stream::Activity.empty_record(),
+            Stream::Startup.empty_record(),
+        ] {
+            let borrowed = RecordRef::of(&record);
+            assert_eq!(borrowed.stream(), record.stream());
+            assert_eq!(borrowed.instance_id(), record.instance_id());
+            assert_eq!(borrowed.username(), record.username());
+            assert_eq!(borrowed.sent_time(), record.sent_time());
+            for (index, (_, value)) in borrowed.fields().enumerate() {
+                assert_eq!(value, record.fields().get(index).as_ref());
+            }
+        }
+    }
+}
