@@ -100,8 +100,8 @@ impl Fixture {
     pub fn record(&self, commit: usize, records: impl Iterator<Item = Record>) {
         let mut records = records.peekable();
         while records.peek().is_some() {
-            let batch = records.by_ref().take(commit).collect();
-            self.engine.record_all(batch).expect("records are accepted");
+            let batch: Vec<_> = records.by_ref().take(commit).collect();
+            self.engine.record_all(&batch).expect("records are accepted");
         }
     }
 }
