@@ -4,6 +4,7 @@
 
 mod axum_app;
 mod fixture;
+pub mod fleet;
 mod grouped;
 mod sinks;
 

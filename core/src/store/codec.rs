@@ -103,6 +103,11 @@ impl<'a> Decoder<'a> {
         self.0.is_empty()
     }
 
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// Refuses what is left over.
     pub(crate) fn end(&self) -> Result<()> {
         if self.0.is_empty() {

@@ -1,4 +1,4 @@
-//! The block: how telemetry records are written, in the queue and in history alike. See `core/docs/format.md`.
+//! The block: how telemetry records are written in the queue. See `core/docs/format.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

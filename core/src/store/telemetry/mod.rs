@@ -1,6 +1,7 @@
 //! Telemetry on disk: the arrival queue, the per-instance history it is filed into, and the newest record of each user.
 
 mod codec;
+mod columns;
 pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;
