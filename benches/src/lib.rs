@@ -6,6 +6,7 @@ mod axum_app;
 pub mod drain;
 pub mod figures;
 mod fixture;
+pub mod fleet;
 mod grouped;
 pub mod load;
 mod probe;

@@ -101,7 +101,9 @@ impl Fixture {
         let mut records = records.peekable();
         while records.peek().is_some() {
             let batch: Vec<_> = records.by_ref().take(commit).collect();
-            self.engine.record_all(&batch).expect("records are accepted");
+            self.engine
+                .record_all(&batch)
+                .expect("records are accepted");
         }
     }
 }

@@ -46,6 +46,8 @@ pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Records in one part of a history chunk before the next part begins.
 pub const CHUNK_RECORDS_MAX: usize = 512;
+/// Process items in one part of a history chunk; bounds the memory that reading a damaged one takes.
+pub const CHUNK_ITEMS_MAX: usize = 4 * PROCESS_ITEMS_MAX;
 /// Encoded bytes in one part of a history chunk before the next part begins.
 pub const CHUNK_BYTES_MAX: usize = 60_000;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.

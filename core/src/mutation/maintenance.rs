@@ -3,7 +3,7 @@
 use crate::domain::retention::{days_before, first_day_kept, is_listed};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::{Received, Stream, user_key};
+use crate::model::{Record, Stream, user_key};
 use crate::store::table::Step;
 use crate::store::telemetry::history::{self, OldPart};
 use crate::store::telemetry::users::{self, UserLatest};
@@ -90,8 +90,8 @@ impl Context<'_, '_> {
     }
 
     /// Whether a record belongs to a workspace on hold.
-    fn is_held(&self, received: &Received) -> Result<bool> {
-        let owner = workspaces::of_record(self.tables, &received.record, |_| true)?;
+    fn is_held(&self, record: &Record) -> Result<bool> {
+        let owner = workspaces::of_record(self.tables, record, |_| true)?;
         Ok(owner.is_some_and(|entry| entry.held))
     }
 

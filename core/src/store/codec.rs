@@ -8,6 +8,10 @@ use crate::timestamp::Timestamp;
 pub(crate) struct Encoder(Vec<u8>);
 
 impl Encoder {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     pub(crate) fn finish(self) -> Vec<u8> {
         self.0
     }
@@ -107,6 +111,11 @@ impl<'a> Decoder<'a> {
     /// Bytes that are left.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
     }
 
     /// Refuses what is left over.

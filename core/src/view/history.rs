@@ -53,7 +53,7 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     };
     let mut day = start.day();
     while let Some(next) = next_day(reader, query.stream, &queued, day, last_day)? {
-        for received in records_of_day(reader, query, &queued, next)? {
+        for received in records_of_day(reader, query, &queued, next, start)? {
             let within =
                 received.filed_at >= from && query.to.is_none_or(|to| received.filed_at < to);
             if within && !page.was_shown(&received) {
@@ -105,17 +105,24 @@ fn records_of_day(
     query: &HistoryQuery,
     queued: &[Received],
     day: u32,
+    start: Timestamp,
 ) -> Result<Vec<Received>> {
     let bucket = Bucket {
         stream: query.stream,
         day,
         instance: query.instance_id.clone(),
     };
-    let mut records = history::bucket(&reader.snapshot, &bucket)?;
     let waiting = queued
         .iter()
         .filter(|received| received.filed_at.day() == day);
-    let fresh = without_repetitions(&records, waiting.cloned().collect());
+    let waiting: Vec<_> = waiting.cloned().collect();
+    if waiting.is_empty() {
+        let end = query.to.unwrap_or(Timestamp::MAX);
+        return history::bucket(&reader.snapshot, &bucket, start, end);
+    }
+    // What waits may repeat a record that is filed outside of what is wanted.
+    let mut records = history::bucket(&reader.snapshot, &bucket, Timestamp::MIN, Timestamp::MAX)?;
+    let fresh = without_repetitions(&records, waiting);
     records.extend(fresh);
     records.sort_by_key(history_order);
     Ok(records)

@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Received, RecordRef, history_order, user_key, without_repetitions};
-use crate::store::codec::damaged;
+use crate::model::{Received, history_order, user_key, without_repetitions};
 use crate::store::table::{Read, Table, Tables};
 
-use super::codec::BlockEncoder;
 use super::history::{self, Bucket, PartHead};
 use super::queue;
 use super::users::{self, UserLatest};
@@ -80,7 +78,7 @@ impl Filing {
         fresh.sort_by_key(history_order);
         let mut rest = fresh.as_slice();
         while !rest.is_empty() {
-            let (part, tail) = encode_part(rest)?;
+            let (part, tail) = history::encode(rest);
             self.parts.push((history::part_key(&prefix, next), part));
             rest = tail;
             next += 1;
@@ -132,25 +130,6 @@ impl Filing {
         }
         Ok(())
     }
-}
-
-/// Encodes as many of `records` as one part takes; answers the rest.
-fn encode_part(records: &[Received]) -> Result<(Vec<u8>, &[Received])> {
-    let mut encoder = BlockEncoder::default();
-    for record in records {
-        encoder.push(
-            &RecordRef::of(&record.record),
-            record.received_at,
-            record.filed_at,
-        );
-        if encoder.records() == CHUNK_RECORDS_MAX || encoder.bytes() >= CHUNK_BYTES_MAX {
-            break;
-        }
-    }
-    let (part, rest) = records
-        .split_at_checked(encoder.records())
-        .ok_or_else(damaged)?;
-    Ok((history::encode(part, encoder), rest))
 }
 
 impl PartHead {

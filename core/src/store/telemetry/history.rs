@@ -1,15 +1,16 @@
 //! History: the filed records of one instance on one day, in parts.
 //!
 //! Key: stream, 1 byte; day, 4 bytes big-endian; length of the instance name, 1 byte; the name; part, 4 bytes
-//! big-endian. Value: first and last filed time, 8 bytes little-endian each, then a block ordered by filed time.
+//! big-endian. Value: first and last filed time, 8 bytes little-endian each, then a chunk ordered by filed time.
 
 use crate::error::Result;
-use crate::model::{Received, Stream, history_order, without_repetitions};
+use crate::limits::CHUNK_BYTES_MAX;
+use crate::model::{Received, Record, Stream, history_order, without_repetitions};
 use crate::store::codec::{Decoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
 
-use super::codec::{self, BlockEncoder};
+use super::columns;
 use super::key_name;
 
 /// Head of a part: two times.
@@ -87,12 +88,12 @@ pub(super) struct PartHead {
 pub(super) fn heads(read: &impl Read, prefix: &[u8]) -> Result<Vec<PartHead>> {
     let mut heads = Vec::new();
     scan_prefix(read, prefix, |key, value| {
-        let (first, last, block) = split_part(value)?;
+        let (first, last, chunk) = split_part(value)?;
         heads.push(PartHead {
             key: key.to_vec(),
             part: part_number(key)?,
-            records: codec::counts(block)?.records,
-            bytes: block.len(),
+            records: columns::count(chunk)?,
+            bytes: value.len(),
             first,
             last,
         });
@@ -156,21 +157,36 @@ pub(super) fn by_bucket(records: Vec<Received>) -> impl Iterator<Item = Vec<Rece
 /// The records of one part.
 pub(super) fn part(read: &impl Read, key: &[u8]) -> Result<Vec<Received>> {
     let records = read.get(Table::History, key, |value| {
-        let (_, _, block) = split_part(value)?;
-        codec::decode(block)
+        let (_, _, chunk) = split_part(value)?;
+        columns::decode(chunk, Timestamp::MIN, Timestamp::MAX)
     })?;
     Ok(records.unwrap_or_default())
 }
 
-/// A part: the span of `records`, then the block that holds just them.
-pub(super) fn encode(records: &[Received], mut block: BlockEncoder) -> Vec<u8> {
+/// A part of as many of `records` as one takes, and the rest of them.
+pub(super) fn encode(records: &[Received]) -> (Vec<u8>, &[Received]) {
+    let mut count = columns::fitting(records);
+    loop {
+        let (part, rest) = records.split_at_checked(count).unwrap_or((records, &[]));
+        let value = encode_all(part);
+        if value.len() <= CHUNK_BYTES_MAX || count <= 1 {
+            return (value, rest);
+        }
+        // As many as would fit if all were equally long; again, if it was the others that are longer.
+        count = (count * CHUNK_BYTES_MAX / value.len()).clamp(1, count - 1);
+    }
+}
+
+/// The span of `records`, then their chunk.
+fn encode_all(records: &[Received]) -> Vec<u8> {
     let time = |record: Option<&Received>| {
         record.map_or([0; 8], |record| record.filed_at.ticks().to_le_bytes())
     };
-    let mut value = Vec::with_capacity(SPAN_BYTES + block.bytes() + 32);
+    let chunk = columns::encode(records);
+    let mut value = Vec::with_capacity(SPAN_BYTES + chunk.len());
     value.extend_from_slice(&time(records.first()));
     value.extend_from_slice(&time(records.last()));
-    value.extend_from_slice(&block.finish());
+    value.extend_from_slice(&chunk);
     value
 }
 
@@ -184,8 +200,8 @@ fn split_part(value: &[u8]) -> Result<(Timestamp, Timestamp, &[u8])> {
     let mut time =
         || -> Result<Timestamp> { Ok(Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?))) };
     let (first, last) = (time()?, time()?);
-    let block = value.get(SPAN_BYTES..).ok_or_else(damaged)?;
-    Ok((first, last, block))
+    let chunk = value.get(SPAN_BYTES..).ok_or_else(damaged)?;
+    Ok((first, last, chunk))
 }
 
 fn scan_prefix(
@@ -197,21 +213,39 @@ fn scan_prefix(
     read.scan(Table::History, within_prefix(prefix, end.as_deref()), visit)
 }
 
-/// The records of one bucket, in the order of the history.
-pub(crate) fn bucket(read: &impl Read, bucket: &Bucket) -> Result<Vec<Received>> {
-    records_at(read, &bucket.prefix())
+/// The records of one bucket filed from `from` to `to`, both inclusive, in the order of the history.
+pub(crate) fn bucket(
+    read: &impl Read,
+    bucket: &Bucket,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<Received>> {
+    records_at(read, &bucket.prefix(), from, to)
 }
 
 /// The records of one day of a stream, of every instance, in no order.
 pub(crate) fn day(read: &impl Read, stream: Stream, day: u32) -> Result<Vec<Received>> {
-    records_at(read, &day_prefix(stream, day))
+    let prefix = day_prefix(stream, day);
+    records_at(read, &prefix, Timestamp::MIN, Timestamp::MAX)
 }
 
-fn records_at(read: &impl Read, prefix: &[u8]) -> Result<Vec<Received>> {
+fn records_at(
+    read: &impl Read,
+    prefix: &[u8],
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<Received>> {
     let mut records = Vec::new();
     scan_prefix(read, prefix, |_, value| {
-        let (_, _, block) = split_part(value)?;
-        records.extend(codec::decode(block)?);
+        let (first, last, chunk) = split_part(value)?;
+        if first <= to && last >= from {
+            let part = columns::decode(chunk, from, to)?;
+            if records.is_empty() {
+                records = part;
+            } else {
+                records.extend(part);
+            }
+        }
         Ok(Step::Continue(()))
     })?;
     records.sort_by_key(history_order);
@@ -248,13 +282,13 @@ fn key_day(key: &[u8]) -> Result<u32> {
     Ok(u32::from_be_bytes(decoder.array()?))
 }
 
-/// A part old enough to remove: its key, and the records in it when someone must look at them first.
+/// A part old enough to remove: its key, and its first record, with texts alone, to tell whose it is.
 pub(crate) struct OldPart {
     pub(crate) key: Vec<u8>,
-    pub(crate) first: Option<Received>,
+    pub(crate) first: Option<Record>,
 }
 
-/// The parts of `stream` before `day` behind the key `after`, at most `parts_max`, each with its first record.
+/// The parts of `stream` before `day` behind the key `after`, at most `parts_max`.
 pub(crate) fn parts_before(
     read: &impl Read,
     stream: Stream,
@@ -269,10 +303,10 @@ pub(crate) fn parts_before(
     let mut parts = Vec::new();
     let range = (start, Bound::Excluded(end.as_slice()));
     read.scan(Table::History, range, |key, value| {
-        let (_, _, block) = split_part(value)?;
+        let (_, _, chunk) = split_part(value)?;
         parts.push(OldPart {
             key: key.to_vec(),
-            first: codec::decode(block)?.into_iter().next(),
+            first: columns::first_texts(chunk)?,
         });
         Ok(if parts.len() < parts_max {
             Step::Continue(())
@@ -296,8 +330,10 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
         Table::History,
         crate::store::table::ALL_KEYS,
         |key, value| {
-            let decoded = split_part(value)
-                .and_then(|(first, last, block)| Ok((first, last, codec::decode(block)?)));
+            let decoded = split_part(value).and_then(|(first, last, chunk)| {
+                let records = columns::decode(chunk, Timestamp::MIN, Timestamp::MAX)?;
+                Ok((first, last, records))
+            });
             match decoded {
                 Ok((first, last, decoded)) => {
                     records += decoded.len() as u64;

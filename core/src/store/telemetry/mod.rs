@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 mod codec;
+mod columns;
 pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;

@@ -1,0 +1,177 @@
+//! Floats as integers: where every one of a column is the float nearest to a decimal of few digits, those digits; else
+//! the bits of IEEE 754.
+
+/// Digits after the point that are looked for.
+const DIGITS_MAX: usize = 6;
+const POWERS: [f64; DIGITS_MAX + 1] = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6];
+/// Decimals are whole numbers below 2^51, in `f64` exact.
+const WHOLE_MAX: f64 = 2_251_799_813_685_248.0;
+/// 1.5 · 2^52: between 2^52 and 2^53 a float is a whole number and its lowest bits are that number.
+const ALIGNED: f64 = 6_755_399_441_055_744.0;
+
+/// A float of either width.
+pub(super) trait Float: Copy {
+    /// The float nearest to `whole / power`.
+    fn nearest(whole: i64, power: f64) -> Self;
+    /// The same number, twice as wide where it is narrow.
+    fn wide(self) -> f64;
+    /// The bits, as an integer.
+    fn bits(self) -> i64;
+    /// The float of those bits; `None` when there are too many.
+    fn from_bits(bits: i64) -> Option<Self>;
+}
+
+impl Float for f64 {
+    fn nearest(whole: i64, power: f64) -> Self {
+        let aligned = ALIGNED.to_bits().wrapping_add(whole.cast_unsigned());
+        (Self::from_bits(aligned) - ALIGNED) / power
+    }
+
+    fn wide(self) -> f64 {
+        self
+    }
+
+    fn bits(self) -> i64 {
+        self.to_bits().cast_signed()
+    }
+
+    fn from_bits(bits: i64) -> Option<Self> {
+        Some(Self::from_bits(bits.cast_unsigned()))
+    }
+}
+
+impl Float for f32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the nearest single is what is stored"
+    )]
+    fn nearest(whole: i64, power: f64) -> Self {
+        f64::nearest(whole, power) as Self
+    }
+
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    fn bits(self) -> i64 {
+        self.to_bits().into()
+    }
+
+    fn from_bits(bits: i64) -> Option<Self> {
+        u32::try_from(bits).ok().map(Self::from_bits)
+    }
+}
+
+/// How the floats of a column are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// As decimals with so many digits after the point.
+    Digits(u8),
+    /// As their bits.
+    Bits,
+}
+
+impl Scale {
+    /// What stands for [`Self::Bits`].
+    const BITS: u8 = 7;
+
+    /// 0 to 7.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::Digits(digits) => digits,
+            Self::Bits => Self::BITS,
+        }
+    }
+
+    pub(super) fn numbered(number: u8) -> Option<Self> {
+        match number {
+            Self::BITS => Some(Self::Bits),
+            digits => (usize::from(digits) <= DIGITS_MAX).then_some(Self::Digits(digits)),
+        }
+    }
+
+    /// The float of an integer that [`whole_numbers`] made; `None` when it made none of it.
+    pub(super) fn float<F: Float>(self, whole: i64) -> Option<F> {
+        match self {
+            Self::Digits(digits) => {
+                let power = POWERS.get(usize::from(digits))?;
+                Some(F::nearest(whole, *power))
+            }
+            Self::Bits => F::from_bits(whole),
+        }
+    }
+}
+
+/// The integers to write for `floats`, and what they are.
+pub(super) fn whole_numbers<F: Float>(floats: &[F]) -> (Scale, Vec<i64>) {
+    match decimals(floats) {
+        Some((digits, wholes)) => (Scale::Digits(digits), wholes),
+        None => (
+            Scale::Bits,
+            floats.iter().map(|float| float.bits()).collect(),
+        ),
+    }
+}
+
+fn decimals<F: Float>(floats: &[F]) -> Option<(u8, Vec<i64>)> {
+    let mut digits = 0_u8;
+    for float in floats {
+        // What is whole with fewer digits is whole with more, unless it gets too large: seen below.
+        while whole(*float, *POWERS.get(usize::from(digits))?).is_none() {
+            digits += 1;
+        }
+    }
+    let power = *POWERS.get(usize::from(digits))?;
+    let wholes = floats.iter().map(|float| whole(*float, power));
+    Some((digits, wholes.collect::<Option<_>>()?))
+}
+
+/// `float * power` as a whole number, if dividing that again gives each bit of `float`.
+fn whole<F: Float>(float: F, power: f64) -> Option<i64> {
+    let scaled = float.wide() * power;
+    if scaled.is_nan() || scaled.abs() >= WHOLE_MAX {
+        return None;
+    }
+    let aligned = (scaled + ALIGNED).to_bits();
+    let whole = aligned.wrapping_sub(ALIGNED.to_bits()).cast_signed();
+    (F::nearest(whole, power).bits() == float.bits()).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn survives<F: Float>(floats: &[F]) -> Scale {
+        let (scale, wholes) = whole_numbers(floats);
+        assert_eq!(Scale::numbered(scale.number()), Some(scale));
+        for (float, whole) in floats.iter().zip(&wholes) {
+            let read: F = scale.float(*whole).unwrap();
+            assert_eq!(read.bits(), float.bits());
+        }
+        scale
+    }
+
+    #[test]
+    fn decimals_are_found_and_every_bit_survives() {
+        assert_eq!(survives(&[0.07_f32, 22_000.37, 3e6]), Scale::Digits(2));
+        assert_eq!(survives(&[1.0_f32, 16_777_216.0]), Scale::Digits(0));
+        assert_eq!(survives(&[86_400.125_f64, 0.5, -7.25]), Scale::Digits(3));
+        assert_eq!(survives(&[0.1_f64 + 0.2]), Scale::Bits);
+        assert_eq!(survives(&[0.0_f64, -0.0]), Scale::Bits);
+        assert_eq!(survives(&[f64::MIN_POSITIVE / 8.0, 1e300]), Scale::Bits);
+        assert_eq!(survives(&[f64::NAN, f64::INFINITY, -1.0]), Scale::Bits);
+        assert_eq!(survives(&[f32::MAX, f32::MIN_POSITIVE / 4.0]), Scale::Bits);
+        assert_eq!(survives(&[2_251_799_813_685_247.0_f64]), Scale::Digits(0));
+        assert_eq!(survives(&[2_251_799_813_685_248.0_f64]), Scale::Bits);
+        // Too large for the second digit that the other needs.
+        assert_eq!(survives(&[2e15_f64, 0.25]), Scale::Bits);
+        assert_eq!(survives::<f32>(&[]), Scale::Digits(0));
+    }
+
+    #[test]
+    fn other_widths_and_scales_are_refused() {
+        assert_eq!(Scale::numbered(8), None);
+        assert_eq!(Scale::Bits.float::<f32>(-1), None);
+        assert_eq!(Scale::Bits.float::<f32>(1 << 32), None);
+    }
+}

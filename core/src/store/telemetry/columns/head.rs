@@ -1,0 +1,96 @@
+//! What stands in front of a column.
+
+use crate::error::Result;
+use crate::model::{FieldKind, FieldSpec};
+use crate::store::codec::{Decoder, Encoder, damaged};
+
+use super::decimals::Scale;
+
+// What a record has of a field.
+pub(super) const ABSENT: i64 = 0;
+pub(super) const NULL: i64 = 1;
+pub(super) const VALUE: i64 = 2;
+
+/// Texts stand in front of all other columns, so that they can be read alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Texts,
+    Others,
+}
+
+impl Part {
+    pub(super) fn holds(self, spec: &FieldSpec) -> bool {
+        (self == Self::Texts) == (spec.kind == FieldKind::Text)
+    }
+}
+
+/// What the records of a chunk have of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// All of them the same: [`ABSENT`], [`NULL`] or [`VALUE`].
+    Alike(i64),
+    /// Not the same; a column of its own tells.
+    Mixed,
+}
+
+/// How a column of integers follows from an earlier one, whose place in the table is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    None,
+    /// The sums of both are written.
+    SumWith(u8),
+    /// What this column is above the other is written.
+    Above(u8),
+}
+
+/// The first byte of a column, and the second where there is a relation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) presence: Presence,
+    pub(super) relation: Relation,
+    /// Of floats; else [`Scale::Digits`] of 0.
+    pub(super) scale: Scale,
+}
+
+impl Head {
+    const PRESENCE: u8 = 3;
+    const MIXED: u8 = 3;
+    const SUM: u8 = 4;
+    const ABOVE: u8 = 8;
+    const SCALE_SHIFT: u8 = 4;
+
+    pub(super) fn write(self, out: &mut Encoder) {
+        let presence = match self.presence {
+            Presence::Alike(mark) => u8::try_from(mark).unwrap_or(Self::MIXED),
+            Presence::Mixed => Self::MIXED,
+        };
+        let (relation, other) = match self.relation {
+            Relation::None => (0, None),
+            Relation::SumWith(other) => (Self::SUM, Some(other)),
+            Relation::Above(other) => (Self::ABOVE, Some(other)),
+        };
+        out.u8(presence | relation | self.scale.number() << Self::SCALE_SHIFT);
+        if let Some(other) = other {
+            out.u8(other);
+        }
+    }
+
+    pub(super) fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
+        let byte = decoder.u8()?;
+        let presence = match byte & Self::PRESENCE {
+            Self::MIXED => Presence::Mixed,
+            mark => Presence::Alike(mark.into()),
+        };
+        let relation = match byte & (Self::SUM | Self::ABOVE) {
+            0 => Relation::None,
+            Self::SUM => Relation::SumWith(decoder.u8()?),
+            Self::ABOVE => Relation::Above(decoder.u8()?),
+            _ => return Err(damaged()),
+        };
+        Ok(Self {
+            presence,
+            relation,
+            scale: Scale::numbered(byte >> Self::SCALE_SHIFT).ok_or_else(damaged)?,
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! A column of integers: what is common to all of them is taken out, what is left is written as bits.
+//!
+//! All arithmetic is modulo 2^64, so every integer comes back as it was, however far apart they lie.
+
+use crate::error::Result;
+use crate::store::codec::{Decoder, Encoder, damaged};
+
+use super::bits;
+
+/// The form of a column in which every integer is the first.
+const SAME: u8 = 0xff;
+/// Set when all steps are multiples of a divisor, which follows.
+const DIVIDED: u8 = 0x10;
+
+/// What the numbers written are, and how they bear a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Form {
+    /// The integers, above the least.
+    AboveLeast = 0,
+    /// The integers, around the middle one.
+    AroundMiddle = 1,
+    /// The steps from each to the next, around the middle step.
+    Steps = 2,
+    /// The changes of the steps; before the first change stands the first step.
+    Changes = 3,
+}
+
+impl Form {
+    const ALL: [Self; 4] = [
+        Self::AboveLeast,
+        Self::AroundMiddle,
+        Self::Steps,
+        Self::Changes,
+    ];
+}
+
+/// The numbers of a form, and what they are counted from.
+struct Residuals {
+    form: Form,
+    from: i64,
+    numbers: Vec<u64>,
+}
+
+/// Appends `values`; how many they are is known to who reads.
+pub(super) fn write(out: &mut Encoder, values: &[i64]) {
+    let Some((first, rest)) = values.split_first() else {
+        return;
+    };
+    if rest.is_empty() {
+        out.signed(*first);
+        return;
+    }
+    if rest.iter().all(|value| value == first) {
+        out.u8(SAME);
+        out.signed(*first);
+        return;
+    }
+    let (divisor, units) = units(*first, rest);
+    let best = best(&units);
+    let divided = if divisor == 1 { 0 } else { DIVIDED };
+    out.u8(best.form as u8 | divided);
+    out.signed(*first);
+    if divisor != 1 {
+        out.signed(divisor);
+    }
+    out.signed(best.from);
+    bits::write(out, &best.numbers);
+}
+
+/// How far each of `rest` is from `first`, in units of their greatest common divisor.
+fn units(first: i64, rest: &[i64]) -> (i64, Vec<i64>) {
+    let mut units: Vec<_> = rest.iter().map(|value| value.wrapping_sub(first)).collect();
+    let mut divisor = 0_u64;
+    for unit in &units {
+        divisor = common_divisor(divisor, unit.unsigned_abs());
+        if divisor == 1 {
+            break;
+        }
+    }
+    // One of 2^63 does not fit, and saves nothing.
+    let divisor = i64::try_from(divisor).unwrap_or(1);
+    if divisor > 1 {
+        for unit in &mut units {
+            *unit = unit.wrapping_div(divisor);
+        }
+    }
+    (divisor, units)
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while let Some(rest) = b.checked_rem(a) {
+        (a, b) = (rest, a);
+    }
+    b
+}
+
+fn best(units: &[i64]) -> Residuals {
+    let mut best = above_least(units);
+    let mut fewest = bits::cost(&best.numbers);
+    for residuals in [around_middle(units), steps(units), changes(units)] {
+        let taken = bits::cost(&residuals.numbers);
+        if taken < fewest {
+            (best, fewest) = (residuals, taken);
+        }
+    }
+    best
+}
+
+fn above_least(units: &[i64]) -> Residuals {
+    let from = units.iter().copied().min().unwrap_or_default();
+    let above = |unit: &i64| unit.wrapping_sub(from).cast_unsigned();
+    Residuals {
+        form: Form::AboveLeast,
+        from,
+        numbers: units.iter().map(above).collect(),
+    }
+}
+
+fn around_middle(units: &[i64]) -> Residuals {
+    let from = middle(units);
+    Residuals {
+        form: Form::AroundMiddle,
+        from,
+        numbers: units
+            .iter()
+            .map(|unit| zigzag(unit.wrapping_sub(from)))
+            .collect(),
+    }
+}
+
+fn steps(units: &[i64]) -> Residuals {
+    let steps: Vec<_> = differences(0, units).collect();
+    Residuals {
+        form: Form::Steps,
+        ..around_middle(&steps)
+    }
+}
+
+fn changes(units: &[i64]) -> Residuals {
+    let steps: Vec<_> = differences(0, units).collect();
+    let from = steps.first().copied().unwrap_or_default();
+    Residuals {
+        form: Form::Changes,
+        from,
+        numbers: differences(from, &steps).map(zigzag).collect(),
+    }
+}
+
+fn differences(mut before: i64, values: &[i64]) -> impl Iterator<Item = i64> {
+    values.iter().map(move |value| {
+        let difference = value.wrapping_sub(before);
+        before = *value;
+        difference
+    })
+}
+
+/// The median: a gap or a restart does not move it.
+fn middle(values: &[i64]) -> i64 {
+    let mut values = values.to_vec();
+    let half = values.len() / 2;
+    if values.is_empty() {
+        return 0;
+    }
+    *values.select_nth_unstable(half).1
+}
+
+fn zigzag(value: i64) -> u64 {
+    (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
+}
+
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+/// Takes `count` integers that [`write`] wrote. The caller bounds `count`: a column of one integer, however often, is short.
+pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<i64>> {
+    let Some(rest) = count.checked_sub(1) else {
+        return Ok(Vec::new());
+    };
+    if rest == 0 {
+        return Ok(vec![decoder.signed()?]);
+    }
+    let form = decoder.u8()?;
+    let first = decoder.signed()?;
+    if form == SAME {
+        return Ok(vec![first; count]);
+    }
+    let divisor = if form & DIVIDED == 0 {
+        1
+    } else {
+        decoder.signed()?
+    };
+    let form = Form::ALL
+        .get(usize::from(form & !DIVIDED))
+        .ok_or_else(damaged)?;
+    let from = decoder.signed()?;
+    let numbers = bits::read(decoder, rest)?;
+    let mut values = Vec::with_capacity(count);
+    values.push(first);
+    let value = |unit: i64| first.wrapping_add(unit.wrapping_mul(divisor));
+    let numbers = numbers.into_iter();
+    let (mut unit, mut step) = (0_i64, from);
+    match form {
+        Form::AboveLeast => {
+            values.extend(numbers.map(|number| value(from.wrapping_add(number.cast_signed()))));
+        }
+        Form::AroundMiddle => {
+            values.extend(numbers.map(|number| value(from.wrapping_add(unzigzag(number)))));
+        }
+        Form::Steps => values.extend(numbers.map(|number| {
+            unit = unit.wrapping_add(from).wrapping_add(unzigzag(number));
+            value(unit)
+        })),
+        Form::Changes => values.extend(numbers.map(|number| {
+            step = step.wrapping_add(unzigzag(number));
+            unit = unit.wrapping_add(step);
+            value(unit)
+        })),
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(values: &[i64]) -> Vec<u8> {
+        let mut out = Encoder::default();
+        write(&mut out, values);
+        let bytes = out.finish();
+        let mut decoder = Decoder::new(&bytes);
+        assert_eq!(read(&mut decoder, values.len()).unwrap(), values);
+        decoder.end().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn the_whole_range_survives() {
+        let ends = [i64::MAX, i64::MIN, 0, -1, 1, i64::MIN + 1];
+        for length in 0..=ends.len() {
+            written(&ends[..length]);
+        }
+        written(&[0, i64::MIN]);
+        written(&[i64::MIN, 0, i64::MIN, 0]);
+        written(&[i64::MAX, i64::MIN, i64::MAX, i64::MIN]);
+    }
+
+    #[test]
+    fn what_is_regular_is_short() {
+        let line: Vec<_> = (0..300).map(|i| 7 + 3 * i).collect();
+        assert!(written(&line).len() <= 12);
+        assert_eq!(written(&[1 << 40; 300]).len(), 7);
+        let pages: Vec<_> = (0..300).map(|i| (i * 7919 % 16) * 4096).collect();
+        assert!(written(&pages).len() <= 300 * 5 / 8 + 16);
+        let gap: Vec<_> = (0..300)
+            .map(|i| i + if i > 99 { 1 << 50 } else { 0 })
+            .collect();
+        assert!(written(&gap).len() <= 40);
+    }
+}

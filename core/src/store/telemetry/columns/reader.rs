@@ -1,0 +1,273 @@
+//! Reading the columns of a table, and making records of them again.
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
+use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem};
+use crate::store::codec::{Decoder, damaged};
+use crate::timestamp::Timestamp;
+
+use super::decimals::Scale;
+use super::head::{ABSENT, Head, NULL, Part, Presence, Relation, VALUE};
+use super::integers;
+use super::texts::Texts;
+
+/// The columns of a table, read row by row.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    specs: &'static [FieldSpec],
+    /// As many as `specs`; `None` until its part is read.
+    columns: Vec<Option<Column<'a>>>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(specs: &'static [FieldSpec]) -> Self {
+        Self {
+            specs,
+            columns: specs.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// Takes the columns of one part, of `rows` rows; the caller bounds how many. `filed` as in writing.
+    pub(super) fn read(
+        &mut self,
+        decoder: &mut Decoder<'a>,
+        rows: usize,
+        filed: &[i64],
+        part: Part,
+    ) -> Result<()> {
+        for (index, spec) in self.specs.iter().enumerate() {
+            if part.holds(spec) {
+                let column = Column::read(decoder, spec.kind, rows, filed, &self.columns)?;
+                if let Some(place) = self.columns.get_mut(index) {
+                    *place = Some(column);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes over rows.
+    pub(super) fn skip(&mut self, rows: usize) {
+        for column in self.columns.iter_mut().flatten() {
+            column.skip(rows);
+        }
+    }
+
+    /// Sets in `fields` what the next row has.
+    pub(super) fn fill(&mut self, fields: &mut dyn Fields) -> Result<()> {
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let Some(column) = column else { continue };
+            if let Some(value) = column.next()?
+                && !fields.set(index, value)
+            {
+                return Err(damaged());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Column<'a> {
+    presence: Presence,
+    /// What each row has; empty unless the presence is mixed.
+    marks: Vec<i64>,
+    values: Values<'a>,
+    /// The next row, and the next value.
+    row: usize,
+    at: usize,
+}
+
+#[derive(Debug)]
+enum Values<'a> {
+    Integers(Vec<i64>),
+    Singles(Scale, Vec<i64>),
+    Doubles(Scale, Vec<i64>),
+    Times(Vec<i64>),
+    Texts(Texts<'a>),
+    /// How many items each row has, and the columns of all of them.
+    Items(Vec<usize>, Box<Table<'a>>),
+}
+
+impl<'a> Column<'a> {
+    fn read(
+        decoder: &mut Decoder<'a>,
+        kind: FieldKind,
+        rows: usize,
+        filed: &[i64],
+        earlier: &[Option<Self>],
+    ) -> Result<Self> {
+        let head = Head::read(decoder)?;
+        let marks = match head.presence {
+            Presence::Alike(_) => Vec::new(),
+            Presence::Mixed => integers::read(decoder, rows)?,
+        };
+        let count = match head.presence {
+            Presence::Alike(mark) => {
+                if mark == VALUE {
+                    rows
+                } else {
+                    0
+                }
+            }
+            Presence::Mixed => marks.iter().filter(|mark| **mark == VALUE).count(),
+        };
+        let mut integers = |count| integers::read(decoder, count);
+        let values = match kind {
+            FieldKind::Int32 | FieldKind::Int64 => {
+                Values::Integers(related(head.relation, integers(count)?, earlier)?)
+            }
+            FieldKind::Float => Values::Singles(head.scale, integers(count)?),
+            FieldKind::Double => Values::Doubles(head.scale, integers(count)?),
+            FieldKind::Time => {
+                let mut times = integers(count)?;
+                add_filed(&mut times, head.presence, &marks, filed);
+                Values::Times(times)
+            }
+            FieldKind::Text if count == 0 && head.presence != Presence::Mixed => {
+                Values::Integers(Vec::new())
+            }
+            FieldKind::Text => Values::Texts(Texts::read(decoder, count)?),
+            FieldKind::Items => items(decoder, count)?,
+        };
+        Ok(Self {
+            presence: head.presence,
+            marks,
+            values,
+            row: 0,
+            at: 0,
+        })
+    }
+
+    fn skip(&mut self, rows: usize) {
+        let values = match self.presence {
+            Presence::Alike(VALUE) => rows,
+            Presence::Alike(_) => 0,
+            Presence::Mixed => {
+                let skipped = self.marks.iter().skip(self.row).take(rows);
+                skipped.filter(|mark| **mark == VALUE).count()
+            }
+        };
+        if let Values::Items(counts, table) = &mut self.values {
+            table.skip(counts.iter().skip(self.at).take(values).sum());
+        }
+        self.row += rows;
+        self.at += values;
+    }
+
+    /// What the next row has.
+    fn next(&mut self) -> Result<Option<FieldValue<'a>>> {
+        let mark = match self.presence {
+            Presence::Alike(mark) => mark,
+            Presence::Mixed => *self.marks.get(self.row).ok_or_else(damaged)?,
+        };
+        self.row += 1;
+        match mark {
+            ABSENT => Ok(None),
+            NULL => Ok(Some(FieldValue::Null)),
+            VALUE => {
+                let value = self.values.get(self.at)?;
+                self.at += 1;
+                Ok(Some(value))
+            }
+            _ => Err(damaged()),
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    fn get(&mut self, at: usize) -> Result<FieldValue<'a>> {
+        let value = match self {
+            Self::Integers(values) => values.get(at).map(|value| FieldValue::Int(*value)),
+            Self::Singles(scale, values) => {
+                let value = values.get(at).and_then(|value| scale.float(*value));
+                value.map(FieldValue::Float)
+            }
+            Self::Doubles(scale, values) => {
+                let value = values.get(at).and_then(|value| scale.float(*value));
+                value.map(FieldValue::Double)
+            }
+            Self::Times(values) => {
+                let time = |ticks: &i64| FieldValue::Time(Timestamp::from_ticks(*ticks));
+                values.get(at).map(time)
+            }
+            Self::Texts(texts) => Some(FieldValue::Text(Cow::Borrowed(texts.get(at)?))),
+            Self::Items(counts, table) => {
+                let count = counts.get(at).copied().unwrap_or_default();
+                let mut items = vec![ProcessItem::default(); count];
+                for item in &mut items {
+                    table.fill(item)?;
+                }
+                Some(FieldValue::Items(Cow::Owned(items)))
+            }
+        };
+        value.ok_or_else(damaged)
+    }
+}
+
+/// The integers of a column of which `written` was made by `relation`.
+fn related(
+    relation: Relation,
+    mut written: Vec<i64>,
+    earlier: &[Option<Column<'_>>],
+) -> Result<Vec<i64>> {
+    let count = written.len();
+    let others = |place: u8| match earlier.get(usize::from(place)) {
+        Some(Some(Column {
+            values: Values::Integers(others),
+            ..
+        })) if others.len() == count => Ok(others),
+        _ => Err(damaged()),
+    };
+    match relation {
+        Relation::None => {}
+        Relation::SumWith(place) => {
+            for (value, other) in written.iter_mut().zip(others(place)?) {
+                *value = value.wrapping_sub(*other);
+            }
+        }
+        Relation::Above(place) => {
+            for (value, other) in written.iter_mut().zip(others(place)?) {
+                *value = value.wrapping_add(*other);
+            }
+        }
+    }
+    Ok(written)
+}
+
+/// Makes times of what was written against the times of the rows.
+fn add_filed(times: &mut [i64], presence: Presence, marks: &[i64], filed: &[i64]) {
+    let add = |(time, filed): (&mut i64, &i64)| *time = time.wrapping_add(*filed);
+    match presence {
+        Presence::Alike(_) => times.iter_mut().zip(filed).for_each(add),
+        Presence::Mixed => {
+            let valued = marks.iter().zip(filed).filter(|(mark, _)| **mark == VALUE);
+            times
+                .iter_mut()
+                .zip(valued.map(|(_, filed)| filed))
+                .for_each(add);
+        }
+    }
+}
+
+fn items<'a>(decoder: &mut Decoder<'a>, rows: usize) -> Result<Values<'a>> {
+    let mut counts = Vec::with_capacity(rows);
+    let mut total = 0;
+    for count in integers::read(decoder, rows)? {
+        let count = usize::try_from(count).map_err(|_| damaged())?;
+        if count > PROCESS_ITEMS_MAX || count > CHUNK_ITEMS_MAX - total {
+            return Err(damaged());
+        }
+        total += count;
+        counts.push(count);
+    }
+    let mut table = Table::new(ProcessItem::FIELDS);
+    if total > 0 {
+        for part in [Part::Texts, Part::Others] {
+            table.read(decoder, total, &[], part)?;
+        }
+    }
+    Ok(Values::Items(counts, Box::new(table)))
+}
