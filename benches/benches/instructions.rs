@@ -248,8 +248,7 @@ fn file() -> u64 {
 fn query() -> u64 {
     let fixture = open(None, |_| {});
     let (instances, times) = if is_counted() { (100, 50) } else { (2, 2) };
-    fixture.sample(instances, STEPS_A_DAY);
-    fixture.engine.file_pending().expect("filing");
+    fixture.live(instances, 24);
     let from = fixture.engine.now().plus_seconds(-86_400);
     for instance in 0..times {
         let id = instance_id(usize::try_from(instance).expect("a count") % instances);

@@ -52,7 +52,7 @@ fn get(criterion: &mut Criterion, group: &str, id: BenchmarkId, fixture: &Fixtur
 fn day_of_an_instance(criterion: &mut Criterion) {
     for instances in fleets() {
         let (_folder, fixture) = fixture();
-        fixture.sample(instances, STEPS_A_DAY);
+        fixture.live(instances, 24);
         let id = instance_id(instances / 2);
         let from = fixture.engine.now().plus_seconds(-DAY_SECONDS);
         let history = |limit, token: Option<&str>| {
@@ -140,7 +140,7 @@ fn user(criterion: &mut Criterion) {
     for users in fleets().into_iter().take(2) {
         let (_folder, fixture) = fixture();
         fixture.fill(users);
-        fixture.sample(users, 12);
+        fixture.live(users, 1);
         let now = fixture.engine.now();
         fixture.record(BATCH, (0..users).map(|user| activity_sample(user, now)));
         fixture.engine.file_pending().expect("records are filed");

@@ -11,6 +11,7 @@
 //! cargo bench -p deskfleet-benches --bench server -- drain
 //! ```
 
+#![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
 use std::path::Path;
@@ -23,8 +24,12 @@ use deskfleet_benches::servers::{Protocol, Served, ServerProcess, serve_if_asked
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring};
 use tokio::runtime::Runtime;
 
+/// Where `--save` puts the rates.
+const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots/server.csv");
+
 struct Options {
     drain: bool,
+    save: bool,
     rounds: usize,
     time: Duration,
     servers: Vec<Served>,
@@ -43,6 +48,7 @@ impl Options {
         while let Some(argument) = arguments.next()? {
             match argument {
                 Value(mode) if mode == "drain" => options.drain = true,
+                Long("save") => options.save = true,
                 Long("rounds") => options.rounds = arguments.value()?.parse()?,
                 Long("seconds") => {
                     options.time = Duration::from_secs_f64(arguments.value()?.parse()?);
@@ -60,6 +66,7 @@ impl Options {
     fn new(rounds: usize, time: Duration, clients: Vec<usize>) -> Self {
         Self {
             drain: false,
+            save: false,
             rounds,
             time,
             servers: Served::ALL.to_vec(),
@@ -96,8 +103,12 @@ fn main() -> Result<(), lexopt::Error> {
         drain(&runtime, &folder, busy, clients);
     }
     if !options.drain {
+        let mut saved = vec!["server,clients,requests_a_second,of_echo".to_owned()];
         for clients in &options.clients {
-            load(&runtime, &folder, &options, Protocol::Http1, *clients);
+            saved.extend(load(&runtime, &folder, &options, Protocol::Http1, *clients));
+        }
+        if options.save {
+            std::fs::write(SAVED, saved.join("\n") + "\n").expect("the rates are saved");
         }
         let streams = if is_measuring() { 8 * STREAMS } else { 4 };
         load(&runtime, &folder, &options, Protocol::Http2, streams);
@@ -106,8 +117,14 @@ fn main() -> Result<(), lexopt::Error> {
     Ok(())
 }
 
-/// The servers under the load of so many clients.
-fn load(runtime: &Runtime, folder: &Path, options: &Options, protocol: Protocol, clients: usize) {
+/// The servers under the load of so many clients; what is worth saving of it.
+fn load(
+    runtime: &Runtime,
+    folder: &Path,
+    options: &Options,
+    protocol: Protocol,
+    clients: usize,
+) -> Vec<String> {
     let load = Load { protocol, clients };
     // axum is there for what is usual, which is not this.
     let speaks = |served: &Served| {
@@ -145,13 +162,18 @@ fn load(runtime: &Runtime, folder: &Path, options: &Options, protocol: Protocol,
         "  {:22} {:>10} {:>8} {:>8} {:>8} {:>10} {:>10}",
         "", "requests/s", "of echo", "CPU µs", "of echo", "CPU in all", "peak MiB"
     );
+    let mut saved = Vec::new();
     for (index, server) in servers.iter().enumerate() {
-        tell(server, index, &rounds);
+        if let Some((rate, ratio)) = tell(server, index, &rounds) {
+            let name = server.served.name();
+            saved.push(format!("{name},{clients},{rate:.0},{ratio:.3}"));
+        }
     }
+    saved
 }
 
-/// One row: the medians of a server.
-fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) {
+/// One row: the medians of a server, the rate and its ratio again for `--save`.
+fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) -> Option<(f64, f64)> {
     let name = server.served.name();
     let pairs: Vec<(&Turn, &Turn)> = rounds
         .iter()
@@ -159,7 +181,7 @@ fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) {
         .collect();
     if pairs.is_empty() {
         println!("  {name:22} built without this protocol");
-        return;
+        return None;
     }
     let of = |figure: fn(&Turn) -> f64| median(pairs.iter().map(|(turn, _)| figure(turn)));
     let ratio = |figure: fn(&Turn) -> f64| {
@@ -174,15 +196,15 @@ fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) {
         0 => String::new(),
         refused => format!("  {refused} refused"),
     };
+    let (rate, of_first) = (of(|turn| turn.rate), ratio(|turn| turn.rate));
     println!(
-        "  {name:22} {:>10.0} {:>8.2} {:>8.1} {:>8.2} {:>10.1} {:>10}{refused}",
-        of(|turn| turn.rate),
-        ratio(|turn| turn.rate),
+        "  {name:22} {rate:>10.0} {of_first:>8.2} {:>8.1} {:>8.2} {:>10.1} {:>10}{refused}",
         of(|turn| turn.cpu),
         ratio(|turn| turn.cpu),
         of(|turn| turn.cpu_in_all),
         server.memory_bytes().1 >> 20,
     );
+    Some((rate, of_first))
 }
 
 /// One client alone: how long an answer takes.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use deskfleet::{Config, Engine, ManualClock, NewKey, Scope, Timestamp, Workspace};
+use deskfleet::{
+    Config, Engine, Event, ManualClock, NewKey, Observer, Scope, Timestamp, Workspace,
+};
 use http::{Request, header};
 
 /// An open engine and a key with every scope.
@@ -18,6 +20,9 @@ pub struct Fixture {
     pub clock: ManualClock,
 }
 
+/// The file of an engine that [`open`] opened.
+pub const FILE: &str = "bench.redb";
+
 /// Opens an engine in `folder`, or in memory without one. The clock stands still: it costs nothing.
 ///
 /// The engine files nothing by itself, however long the queue gets, unless `configure` says so.
@@ -26,15 +31,28 @@ pub struct Fixture {
 /// When the engine does not open.
 #[must_use]
 pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixture {
+    open_observed(folder, configure, |_: &Event<'_>| {})
+}
+
+/// The same, with someone who is told what happens inside.
+///
+/// # Panics
+/// When the engine does not open.
+#[must_use]
+pub fn open_observed(
+    folder: Option<&Path>,
+    configure: impl FnOnce(&mut Config),
+    observer: impl Observer,
+) -> Fixture {
     let mut config = Config::default();
     config.limits.queue_records = u64::MAX;
     config.limits.queue_high_water = u64::MAX;
     configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));
-    let builder = Engine::builder().clock(clock.clone());
+    let builder = Engine::builder().clock(clock.clone()).observer(observer);
     let builder = builder.seed(1).config(config);
     let engine = match folder {
-        Some(folder) => builder.open(folder.join("bench.redb")),
+        Some(folder) => builder.open(folder.join(FILE)),
         None => builder.open_in_memory(),
     };
     let engine = engine.expect("an engine opens");

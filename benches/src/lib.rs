@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
 mod axum_app;
+pub mod crash;
 pub mod drain;
 pub mod figures;
 mod fixture;
@@ -18,7 +19,9 @@ mod stats_row;
 mod writer;
 
 pub use axum_app::axum_app;
-pub use fixture::{Fixture, is_measuring, open, stats_body, stats_json, stats_post, workspace};
+pub use fixture::{
+    FILE, Fixture, is_measuring, open, open_observed, stats_body, stats_json, stats_post, workspace,
+};
 pub use grouped::{Grouped, Sink};
 pub use probe::SyncMicros;
 pub use sinks::{LogSink, RowSink};

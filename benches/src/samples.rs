@@ -74,22 +74,29 @@ fn text(text: &str) -> Nullable<String> {
 }
 
 impl Fixture {
-    /// Moves the clock `steps` samples ahead, and lets each of `instances` instances post at every one of them. The queue is
-    /// filed every hour; the last hour may be left in it.
+    /// Moves the clock `steps` samples ahead, and lets each of `instances` instances post at every one of them.
     ///
     /// # Panics
     /// When a record is refused.
     pub fn sample(&self, instances: usize, steps: usize) {
-        for step in 1..=steps {
+        for _ in 0..steps {
             self.clock.advance_seconds(STEP_SECONDS);
             let time = self.engine.now();
             self.record(
                 BATCH,
                 (0..instances).map(|instance| stats_sample(instance, time)),
             );
-            if step % STEPS_AN_HOUR == 0 {
-                self.engine.file_pending().expect("records are filed");
-            }
+        }
+    }
+
+    /// The same for so many hours; what was posted is filed every hour.
+    ///
+    /// # Panics
+    /// When a record is refused.
+    pub fn live(&self, instances: usize, hours: usize) {
+        for _ in 0..hours {
+            self.sample(instances, STEPS_AN_HOUR);
+            self.engine.file_pending().expect("records are filed");
         }
     }
 

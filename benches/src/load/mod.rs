@@ -128,7 +128,7 @@ pub fn runtime() -> Runtime {
 /// not speak that protocol.
 ///
 /// # Panics
-/// When a client breaks down.
+/// When a client breaks down, or nothing is accepted.
 pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duration) -> Option<Turn> {
     let this = std::process::id();
     let cpu_before = server.cpu_micros();
@@ -140,6 +140,7 @@ pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duratio
         sleep(time).await;
         let seconds = start.elapsed().as_secs_f64();
         let accepted = float(running.accepted() - before.0);
+        assert!(accepted > 0.0, "the server accepts nothing");
         let cpu = float(server.cpu_micros() - before.1);
         let client_cpu = float(cpu_micros(this) - before.2);
         let (all, refused) = running.finish().await;

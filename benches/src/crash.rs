@@ -1,0 +1,74 @@
+//! Images of a file as a crash would leave it, and how long they take to open.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use deskfleet::Engine;
+use rustix::fs::{Advice, fadvise};
+
+use crate::fixture::FILE;
+
+/// What an opening took, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening {
+    /// Until the engine could be asked.
+    pub open: f64,
+    /// The first question after that.
+    pub first_read: f64,
+}
+
+/// A folder with a copy of a store's file.
+#[derive(Debug)]
+pub struct Image {
+    folder: PathBuf,
+}
+
+impl Image {
+    /// Copies the file of `from` into the new folder `folder`. While an engine has it open and nobody writes, the copy is what
+    /// a crash of this moment would leave.
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    #[must_use]
+    pub fn copy(from: &Path, folder: PathBuf) -> Self {
+        fs::create_dir(&folder).expect("a folder");
+        fs::copy(from.join(FILE), folder.join(FILE)).expect("a copy");
+        Self { folder }
+    }
+
+    /// Takes it out of memory: the next reads come from the disk, where the system does as it is asked.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn cool(&self) {
+        let file = File::open(self.folder.join(FILE)).expect("the copy");
+        file.sync_all().expect("the copy is written");
+        fadvise(&file, 0, None, Advice::DontNeed).expect("advice is taken");
+    }
+
+    /// Opens it, asks the first question and closes it. Opening leaves its mark: an image opens as a crash left it only once.
+    ///
+    /// # Panics
+    /// When it does not open.
+    #[must_use]
+    pub fn open(&self, ask: impl FnOnce(&Engine)) -> Opening {
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
+        let start = Instant::now();
+        let engine = builder.open(self.folder.join(FILE)).expect("it opens");
+        let opened = start.elapsed();
+        ask(&engine);
+        let asked = start.elapsed();
+        Opening {
+            open: opened.as_secs_f64() * 1e3,
+            first_read: asked.saturating_sub(opened).as_secs_f64() * 1e3,
+        }
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // What is left goes with the folder around it.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
