@@ -25,6 +25,7 @@ mod timestamp;
 mod view;
 mod wire;
 
+pub use api::BrokenBody;
 pub use api::endpoint::{Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route};
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};

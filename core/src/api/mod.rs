@@ -29,6 +29,15 @@ use crate::wire::{accept, reply, trace};
 use endpoint::{Endpoint, RequestBody, Route};
 use router::{Found, Router};
 
+/// Stands for the body of a request whose content coding the host undoes and found broken. The host puts it into the
+/// request's [extensions](http::Extensions) beside an empty body, and the request is refused with 400 `InvalidBody` where
+/// its body would have been read, after all checks that come before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokenBody(
+    /// What was wrong, in words for the sender: a sentence.
+    pub &'static str,
+);
+
 /// What a handler decides.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -272,12 +281,18 @@ fn check_body(limits: &Limits, route: &Route, request: &Request<Bytes>) -> Resul
             "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
         ));
     }
+    if !accept::is_identity(request.headers()) {
+        return Err(Problem::unsupported_coding());
+    }
     let max = body_bytes_max(limits, route.body);
     if body.len() > max {
         let said = format!("The body is larger than {max} bytes.");
         return Err(Problem::detailed(Code::PayloadTooLarge, said));
     }
-    Ok(())
+    match request.extensions().get::<BrokenBody>() {
+        Some(BrokenBody(said)) => Err(Problem::detailed(Code::InvalidBody, *said)),
+        None => Ok(()),
+    }
 }
 
 /// What the audit calls a call of this endpoint; `None`: its refusals are not audited.
