@@ -26,17 +26,8 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
-use endpoint::{Endpoint, RequestBody, Route};
+use endpoint::{BrokenBody, Endpoint, RequestBody, Route};
 use router::{Found, Router};
-
-/// Stands for the body of a request whose content coding the host undoes and found broken. The host puts it into the
-/// request's [extensions](http::Extensions) beside an empty body, and the request is refused with 400 `InvalidBody` where
-/// its body would have been read, after all checks that come before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BrokenBody(
-    /// What was wrong, in words for the sender: a sentence.
-    pub &'static str,
-);
 
 /// What a handler decides.
 #[derive(Debug)]
