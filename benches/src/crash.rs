@@ -33,17 +33,20 @@ impl Image {
     #[must_use]
     pub fn copy(from: &Path, folder: PathBuf) -> Self {
         fs::create_dir(&folder).expect("a folder");
-        fs::copy(from.join(FILE), folder.join(FILE)).expect("a copy");
+        let copy = folder.join(FILE);
+        fs::copy(from.join(FILE), &copy).expect("a copy");
+        // Or else the first sync after opening would write the whole copy.
+        let copy = File::open(copy).and_then(|copy| copy.sync_all());
+        copy.expect("the copy is written");
         Self { folder }
     }
 
     /// Takes it out of memory: the next reads come from the disk, where the system does as it is asked.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// When there is no copy.
     pub fn cool(&self) {
         let file = File::open(self.folder.join(FILE)).expect("the copy");
-        file.sync_all().expect("the copy is written");
         fadvise(&file, 0, None, Advice::DontNeed).expect("advice is taken");
     }
 

@@ -70,7 +70,7 @@ fn servers(rows: &[Vec<String>], file: &PathBuf) -> Drawn {
     root.fill(&WHITE)?;
     let right = f64::from(u32::try_from(names.len())?);
     let mut chart = ChartBuilder::on(&root)
-        .caption("durable posts a second", TITLE)
+        .caption("posts a second", TITLE)
         .margin(12)
         .x_label_area_size(28)
         .y_label_area_size(70)
@@ -79,6 +79,7 @@ fn servers(rows: &[Vec<String>], file: &PathBuf) -> Drawn {
         .configure_mesh()
         .disable_x_mesh()
         .disable_x_axis()
+        .light_line_style(WHITE)
         .label_style(FONT)
         .y_label_formatter(&|rate| format!("{rate:.0}"))
         .draw()?;
@@ -127,6 +128,7 @@ fn soak(rows: &[Vec<String>], file: &PathBuf) -> Drawn {
         .build_cartesian_2d(0.0..days, 0.0..top * 1.05)?;
     chart
         .configure_mesh()
+        .light_line_style(WHITE)
         .label_style(FONT)
         .x_label_formatter(&|day| format!("{day:.0}"))
         .y_label_formatter(&|size| format!("{size:.0}"))

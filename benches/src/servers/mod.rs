@@ -65,8 +65,8 @@ impl Served {
             Self::Echo => "echo",
             Self::Deskfleet => "deskfleet",
             Self::Log => "log",
-            Self::Sqlite => "axum-sqlite",
-            Self::SqliteUnindexed => "axum-sqlite-unindexed",
+            Self::Sqlite => "sqlite",
+            Self::SqliteUnindexed => "sqlite-unindexed",
         }
     }
 
