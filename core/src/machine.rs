@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
+use crate::domain::retention::last_day_sealed;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::Stream;
@@ -15,6 +16,7 @@ use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::filing;
 use crate::store::telemetry::queue::Wanted;
+use crate::store::telemetry::sealing;
 use crate::store::writer::{Batch, Ticket, Writer};
 use crate::store::{Store, WriteFailure};
 use crate::timestamp::Timestamp;
@@ -238,7 +240,7 @@ impl Machine {
         Ok(filed)
     }
 
-    /// Ends what is due and files what waits; once an hour also removes what is too old.
+    /// Ends what is due, files what waits and seals some of what is over; once an hour also removes what is too old.
     pub(crate) fn maintain(&self) -> Result<()> {
         loop {
             let due = upkeep::due(&self.reader()?)?;
@@ -252,6 +254,7 @@ impl Machine {
             }
         }
         self.file_pending()?;
+        self.seal()?;
         self.write_key_uses()?;
         let now = self.now().ticks();
         let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
@@ -259,6 +262,17 @@ impl Machine {
         if sweep_due {
             self.sweep()?;
             self.swept_at.store(now, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Takes one step of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
+    fn seal(&self) -> Result<()> {
+        let _one_at_a_time = lock(&self.filing);
+        let reader = self.reader()?;
+        let last_day = last_day_sealed(reader.now);
+        if let Some(sealing) = sealing::prepare(&reader.snapshot, last_day)? {
+            self.run(Mutation::Maintain(Maintenance::Seal(Box::new(sealing))))?;
         }
         Ok(())
     }
