@@ -92,6 +92,17 @@ impl Filled {
         self.filing += start.elapsed();
     }
 
+    /// Lets the last day end and seals all of them, in as many calls of upkeep as the parts that there are can take.
+    fn seal(&self) -> Duration {
+        let steps = i64::from(self.plan.desktops) * self.plan.days / 50 + 4 * self.plan.days;
+        self.clock.advance_seconds(DAY_SECONDS);
+        let start = Instant::now();
+        for _ in 0..steps {
+            self.engine.maintain().expect("upkeep");
+        }
+        start.elapsed()
+    }
+
     /// Nanoseconds of filing a record.
     fn filing_ns(&self) -> f64 {
         per(self.filing.as_nanos(), self.records)
@@ -187,9 +198,22 @@ fn tell_history(plan: Plan, folder: &Path) {
     waiting.file();
     waiting.tell_bytes("filed at once", folder);
     println!("  filing all at once: {:.0} ns/record", waiting.filing_ns());
+    let crowded = Plan {
+        rounds: i64::MAX,
+        batch: 1000,
+        ..plan
+    };
+    let crowded = fill(crowded, EngineBuilder::open_in_memory);
+    crowded.tell_bytes("queued, 1000 a commit", folder);
     let filed = fill(plan, EngineBuilder::open_in_memory);
     filed.tell_bytes("filed one by one", folder);
     println!("  filing one by one: {:.0} ns/record", filed.filing_ns());
+    let sealing = filed.seal();
+    filed.tell_bytes("filed one by one, then sealed", folder);
+    println!(
+        "  sealing: {:.0} ns/record",
+        per(sealing.as_nanos(), filed.records)
+    );
 }
 
 /// What 24 hours of one desktop among `desktops` take to read; they lie in two days.

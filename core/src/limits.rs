@@ -45,11 +45,14 @@ pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
 /// Window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Records in one part of a history chunk before the next part begins.
-pub const CHUNK_RECORDS_MAX: usize = 512;
+pub const CHUNK_RECORDS_MAX: usize = 1024;
 /// Process items in one part of a history chunk; bounds the memory that reading a damaged one takes.
 pub const CHUNK_ITEMS_MAX: usize = 4 * PROCESS_ITEMS_MAX;
-/// Encoded bytes in one part of a history chunk before the next part begins.
-pub const CHUNK_BYTES_MAX: usize = 60_000;
+/// Encoded bytes in one part of a history chunk, unless one record alone is longer: with its key just under two pages of
+/// the store, as a value takes 1, 2, 4 or 8 of them.
+pub const CHUNK_BYTES_MAX: usize = 8_100;
+/// A day of history is sealed so long after its end, when its last records have come in.
+pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
 /// Bytes of the texts of those records.

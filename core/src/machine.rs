@@ -44,7 +44,7 @@ pub(crate) struct Machine {
     intake: Intake,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
-    /// Held while a step of filing is prepared and written: each builds on what the one before left.
+    /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,

@@ -1,6 +1,6 @@
 //! How long things are kept.
 
-use crate::limits::TERMINATED_DAYS;
+use crate::limits::{SEAL_AFTER_SECONDS, TERMINATED_DAYS};
 use crate::model::State;
 use crate::timestamp::Timestamp;
 
@@ -14,6 +14,13 @@ pub(crate) fn days_before(now: Timestamp, days: u16) -> Timestamp {
 /// The first day whose records are kept: a day goes as a whole, once its last moment is older than `days`.
 pub(crate) fn first_day_kept(now: Timestamp, days: u16) -> u32 {
     days_before(now, days).day()
+}
+
+/// The last day whose history is sealed: its end is some time ago.
+pub(crate) fn last_day_sealed(now: Timestamp) -> u32 {
+    now.plus_seconds(-SEAL_AFTER_SECONDS)
+        .day()
+        .saturating_sub(1)
 }
 
 /// Whether a workspace is listed: a TERMINATED one for 7 days, a held one for as long as the hold.

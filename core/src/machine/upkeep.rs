@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::domain::retention::last_day_sealed;
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::Stream;
 use crate::mutation::{Done, Maintenance, Mutation};
 use crate::observer::Event;
-use crate::store::telemetry::filing;
+use crate::store::telemetry::{filing, sealing};
 use crate::timestamp::Timestamp;
 use crate::view::upkeep;
 
@@ -36,7 +37,7 @@ impl Machine {
         Ok(filed)
     }
 
-    /// Ends what is due and files what waits; once an hour also removes what is too old.
+    /// Ends what is due, files what waits and seals some of what is over; once an hour also removes what is too old.
     pub(crate) fn maintain(&self) -> Result<()> {
         loop {
             let due = upkeep::due(&self.reader()?)?;
@@ -50,6 +51,7 @@ impl Machine {
             }
         }
         self.file_pending()?;
+        self.seal()?;
         self.write_key_uses()?;
         let now = self.now().ticks();
         let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
@@ -57,6 +59,17 @@ impl Machine {
         if sweep_due {
             self.sweep()?;
             self.swept_at.store(now, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Takes one step of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
+    fn seal(&self) -> Result<()> {
+        let _one_at_a_time = lock(&self.filing);
+        let reader = self.reader()?;
+        let last_day = last_day_sealed(reader.now);
+        if let Some(sealing) = sealing::prepare(&reader.snapshot, last_day)? {
+            self.run(Mutation::Maintain(Maintenance::Seal(Box::new(sealing))))?;
         }
         Ok(())
     }

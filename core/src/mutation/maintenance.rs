@@ -6,6 +6,7 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{Record, Stream, user_key};
 use crate::store::table::Step;
 use crate::store::telemetry::history::{self, OldPart};
+use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::{audit, workspaces};
 
@@ -20,6 +21,8 @@ pub(crate) enum Maintenance {
     DropTerminated(Vec<String>),
     /// Removes old history of a stream, behind the key a step before answered.
     DropHistory(Stream, Option<Vec<u8>>),
+    /// Writes a step of sealing.
+    Seal(Box<Sealing>),
     /// Removes old audit rows, behind the number a step before answered.
     DropAudit(Option<u64>),
     /// Forgets what is too old of each user, behind the key a step before answered.
@@ -43,6 +46,10 @@ impl Context<'_, '_> {
             Maintenance::DropHistory(stream, after) => self
                 .drop_history(stream, after.as_deref())?
                 .map(|last| Maintenance::DropHistory(stream, Some(last))),
+            Maintenance::Seal(sealing) => {
+                sealing.apply(self.tables)?;
+                None
+            }
             Maintenance::DropAudit(after) => self
                 .drop_audit(after)?
                 .map(|last| Maintenance::DropAudit(Some(last))),

@@ -9,6 +9,7 @@ use super::table::{Read, Table, Tables};
 pub(super) const FORMAT: u32 = 1;
 
 const FORMAT_KEY: &[u8] = b"format";
+const SEALED_KEY: &[u8] = b"sealed";
 
 /// A number that is given out once.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,16 @@ pub(crate) fn next(tables: &Tables<'_>, sequence: Sequence) -> Result<u64> {
     let following = next.checked_add(1).ok_or_else(damaged)?;
     tables.put(Table::Meta, sequence.key(), &following.to_le_bytes())?;
     Ok(next)
+}
+
+/// The key of the last part of history that was sealed.
+pub(super) fn sealed(read: &impl Read) -> Result<Option<Vec<u8>>> {
+    read.get(Table::Meta, SEALED_KEY, |key| Ok(key.to_vec()))
+}
+
+/// Notes the key of the last part of history that was sealed.
+pub(super) fn set_sealed(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
+    tables.put(Table::Meta, SEALED_KEY, key)
 }
 
 /// Writes the format version into a new file.

@@ -42,8 +42,8 @@ impl Engine {
         self.machine().file_pending()
     }
 
-    /// Does what is due: ends actions, files telemetry, and once an hour removes what is older than it is kept. Call it
-    /// every second or so; reads are right without it.
+    /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
+    /// what is older than it is kept. Call it every second or so; reads are right without it.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was done until then stays done.

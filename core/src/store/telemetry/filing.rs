@@ -1,8 +1,8 @@
 //! Filing: moving queued records into per-instance history.
 //!
 //! A step is prepared from a snapshot, beside the writer, and is then plain data: keys and values to put and keys to
-//! remove. Nothing but filing adds to history and one step is prepared at a time, so what the snapshot said still holds
-//! when the step is written, in one transaction with the removal of the blocks it came from.
+//! remove. Nothing but filing and sealing puts into history and one step is prepared at a time, so what the snapshot said
+//! still holds when the step is written, in one transaction with the removal of the blocks it came from.
 
 use std::collections::BTreeMap;
 

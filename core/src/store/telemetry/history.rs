@@ -3,6 +3,8 @@
 //! Key: stream, 1 byte; day, 4 bytes big-endian; length of the instance name, 1 byte; the name; part, 4 bytes
 //! big-endian. Value: first and last filed time, 8 bytes little-endian each, then a chunk ordered by filed time.
 
+use std::ops::Bound;
+
 use crate::error::Result;
 use crate::limits::CHUNK_BYTES_MAX;
 use crate::model::{Received, Record, Stream, history_order, without_repetitions};
@@ -88,18 +90,48 @@ pub(super) struct PartHead {
 pub(super) fn heads(read: &impl Read, prefix: &[u8]) -> Result<Vec<PartHead>> {
     let mut heads = Vec::new();
     scan_prefix(read, prefix, |key, value| {
+        heads.push(PartHead::read(key, value)?);
+        Ok(Step::Continue(()))
+    })?;
+    Ok(heads)
+}
+
+/// The parts of one day of a stream behind the key `after`, at most `parts_max`.
+pub(super) fn day_heads(
+    read: &impl Read,
+    stream: Stream,
+    day: u32,
+    after: Option<&[u8]>,
+    parts_max: usize,
+) -> Result<Vec<PartHead>> {
+    let mut heads = Vec::new();
+    let prefix = day_prefix(stream, day);
+    let start = after.map_or(Bound::Included(prefix.as_slice()), Bound::Excluded);
+    let end = after_prefix(&prefix);
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    read.scan(Table::History, (start, end), |key, value| {
+        heads.push(PartHead::read(key, value)?);
+        Ok(if heads.len() < parts_max {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
+    })?;
+    Ok(heads)
+}
+
+impl PartHead {
+    fn read(key: &[u8], value: &[u8]) -> Result<Self> {
         let (first, last, chunk) = split_part(value)?;
-        heads.push(PartHead {
+        Ok(Self {
             key: key.to_vec(),
             part: part_number(key)?,
             records: columns::count(chunk)?,
             bytes: value.len(),
             first,
             last,
-        });
-        Ok(Step::Continue(()))
-    })?;
-    Ok(heads)
+        })
+    }
 }
 
 /// The records of the parts that one of `records` may repeat. Repetitions stand at the same filed time, but for records
@@ -172,8 +204,8 @@ pub(super) fn encode(records: &[Received]) -> (Vec<u8>, &[Received]) {
         if value.len() <= CHUNK_BYTES_MAX || count <= 1 {
             return (value, rest);
         }
-        // As many as would fit if all were equally long; again, if it was the others that are longer.
-        count = (count * CHUNK_BYTES_MAX / value.len()).clamp(1, count - 1);
+        // A few less than would fit if all were equally long; again, if those are longer than the others.
+        count = (count * CHUNK_BYTES_MAX / value.len() * 63 / 64).clamp(1, count - 1);
     }
 }
 
@@ -269,17 +301,28 @@ pub(crate) fn next_day(
         Table::History,
         within_prefix(&start, end.as_deref()),
         |key, _| {
-            found = Some(key_day(key)?);
+            found = Some(key_place(key)?.1);
             Ok(Step::Break(()))
         },
     )?;
     Ok(found)
 }
 
-fn key_day(key: &[u8]) -> Result<u32> {
+/// The stream and the day of a key.
+pub(super) fn key_place(key: &[u8]) -> Result<(Stream, u32)> {
     let mut decoder = Decoder::new(key);
-    decoder.u8()?;
-    Ok(u32::from_be_bytes(decoder.array()?))
+    let number = decoder.u8()?;
+    let stream = Stream::ALL
+        .into_iter()
+        .find(|stream| stream.number() == number);
+    let day = u32::from_be_bytes(decoder.array()?);
+    Ok((stream.ok_or_else(damaged)?, day))
+}
+
+/// A key without its part.
+pub(super) fn key_bucket(key: &[u8]) -> &[u8] {
+    key.split_last_chunk::<4>()
+        .map_or(key, |(bucket, _)| bucket)
 }
 
 /// A part old enough to remove: its key, and its first record, with texts alone, to tell whose it is.
@@ -296,7 +339,6 @@ pub(crate) fn parts_before(
     after: Option<&[u8]>,
     parts_max: usize,
 ) -> Result<Vec<OldPart>> {
-    use std::ops::Bound;
     let start = [stream.number()];
     let start = after.map_or(Bound::Included(start.as_slice()), Bound::Excluded);
     let end = day_prefix(stream, day);

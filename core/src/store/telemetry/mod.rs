@@ -7,6 +7,7 @@ pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;
 pub(crate) mod queue;
+pub(crate) mod sealing;
 pub(crate) mod users;
 
 use sha2::{Digest, Sha256};

@@ -22,17 +22,10 @@ enum Form {
     AroundMiddle = 1,
     /// The steps from each to the next, around the middle step.
     Steps = 2,
-    /// The changes of the steps; before the first change stands the first step.
-    Changes = 3,
 }
 
 impl Form {
-    const ALL: [Self; 4] = [
-        Self::AboveLeast,
-        Self::AroundMiddle,
-        Self::Steps,
-        Self::Changes,
-    ];
+    const ALL: [Self; 3] = [Self::AboveLeast, Self::AroundMiddle, Self::Steps];
 }
 
 /// The numbers of a form, and what they are counted from.
@@ -47,13 +40,8 @@ pub(super) fn write(out: &mut Encoder, values: &[i64]) {
     let Some((first, rest)) = values.split_first() else {
         return;
     };
-    if rest.is_empty() {
-        out.signed(*first);
-        return;
-    }
     if rest.iter().all(|value| value == first) {
-        out.u8(SAME);
-        out.signed(*first);
+        write_alike(out, *first, values.len());
         return;
     }
     let (divisor, units) = units(*first, rest);
@@ -66,6 +54,14 @@ pub(super) fn write(out: &mut Encoder, values: &[i64]) {
     }
     out.signed(best.from);
     bits::write(out, &best.numbers);
+}
+
+/// Appends `count` times `value`, at least once.
+pub(super) fn write_alike(out: &mut Encoder, value: i64, count: usize) {
+    if count > 1 {
+        out.u8(SAME);
+    }
+    out.signed(value);
 }
 
 /// How far each of `rest` is from `first`, in units of their greatest common divisor.
@@ -96,9 +92,14 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 fn best(units: &[i64]) -> Residuals {
-    let mut best = above_least(units);
+    let steps: Vec<_> = steps(units).collect();
+    let around_step = Residuals {
+        form: Form::Steps,
+        ..around_middle(&steps)
+    };
+    let mut best = around_step;
     let mut fewest = bits::cost(&best.numbers);
-    for residuals in [around_middle(units), steps(units), changes(units)] {
+    for residuals in [above_least(units), around_middle(units)] {
         let taken = bits::cost(&residuals.numbers);
         if taken < fewest {
             (best, fewest) = (residuals, taken);
@@ -129,30 +130,12 @@ fn around_middle(units: &[i64]) -> Residuals {
     }
 }
 
-fn steps(units: &[i64]) -> Residuals {
-    let steps: Vec<_> = differences(0, units).collect();
-    Residuals {
-        form: Form::Steps,
-        ..around_middle(&steps)
-    }
-}
-
-fn changes(units: &[i64]) -> Residuals {
-    let steps: Vec<_> = differences(0, units).collect();
-    let from = steps.first().copied().unwrap_or_default();
-    Residuals {
-        form: Form::Changes,
-        from,
-        numbers: differences(from, &steps).map(zigzag).collect(),
-    }
-}
-
-fn differences(mut before: i64, values: &[i64]) -> impl Iterator<Item = i64> {
-    values.iter().map(move |value| {
-        let difference = value.wrapping_sub(before);
-        before = *value;
-        difference
-    })
+fn steps(units: &[i64]) -> impl Iterator<Item = i64> {
+    let before = std::iter::once(&0).chain(units);
+    units
+        .iter()
+        .zip(before)
+        .map(|(unit, before)| unit.wrapping_sub(*before))
 }
 
 /// The median: a gap or a restart does not move it.
@@ -200,7 +183,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<i64>> 
     values.push(first);
     let value = |unit: i64| first.wrapping_add(unit.wrapping_mul(divisor));
     let numbers = numbers.into_iter();
-    let (mut unit, mut step) = (0_i64, from);
+    let mut unit = 0_i64;
     match form {
         Form::AboveLeast => {
             values.extend(numbers.map(|number| value(from.wrapping_add(number.cast_signed()))));
@@ -210,11 +193,6 @@ pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<i64>> 
         }
         Form::Steps => values.extend(numbers.map(|number| {
             unit = unit.wrapping_add(from).wrapping_add(unzigzag(number));
-            value(unit)
-        })),
-        Form::Changes => values.extend(numbers.map(|number| {
-            step = step.wrapping_add(unzigzag(number));
-            unit = unit.wrapping_add(step);
             value(unit)
         })),
     }

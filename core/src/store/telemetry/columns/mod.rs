@@ -14,12 +14,13 @@ mod writer;
 
 use crate::error::Result;
 use crate::limits::{CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Fields, Received, Record, Stream};
+use crate::model::{Received, Record, Stream};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
 use head::Part;
 use reader::Table;
+use writer::TableWriter;
 
 /// Tells a chunk from a block of rows.
 const VERSION: u8 = 2;
@@ -44,24 +45,21 @@ pub(super) fn encode(records: &[Received]) -> Vec<u8> {
     let Some(first) = records.first() else {
         return out.finish();
     };
-    out.u8(first.record.stream().number());
-    let filed: Vec<_> = records
-        .iter()
-        .map(|record| record.filed_at.ticks())
-        .collect();
-    let received = records.iter().zip(&filed);
-    let received: Vec<_> = received
-        .map(|(record, filed)| record.received_at.ticks().wrapping_sub(*filed))
-        .collect();
-    let rows: Vec<&dyn Fields> = records
-        .iter()
-        .map(|record| record.record.fields())
-        .collect();
-    let specs = first.record.stream().fields();
-    writer::write(&mut out, specs, &rows, &filed, Part::Texts);
+    let stream = first.record.stream();
+    out.u8(stream.number());
+    let mut table = TableWriter::new(stream.fields(), records.len());
+    let mut filed = Vec::with_capacity(records.len());
+    let mut received = Vec::with_capacity(records.len());
+    for record in records {
+        let filed_at = record.filed_at.ticks();
+        filed.push(filed_at);
+        received.push(record.received_at.ticks().wrapping_sub(filed_at));
+        table.push(record.record.fields(), filed_at);
+    }
+    table.write(&mut out, Part::Texts);
     integers::write(&mut out, &filed);
     integers::write(&mut out, &received);
-    writer::write(&mut out, specs, &rows, &filed, Part::Others);
+    table.write(&mut out, Part::Others);
     out.finish()
 }
 

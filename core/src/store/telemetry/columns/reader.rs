@@ -126,9 +126,6 @@ impl<'a> Column<'a> {
                 add_filed(&mut times, head.presence, &marks, filed);
                 Values::Times(times)
             }
-            FieldKind::Text if count == 0 && head.presence != Presence::Mixed => {
-                Values::Integers(Vec::new())
-            }
             FieldKind::Text => Values::Texts(Texts::read(decoder, count)?),
             FieldKind::Items => items(decoder, count)?,
         };

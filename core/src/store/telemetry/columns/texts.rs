@@ -1,5 +1,6 @@
 //! A column of texts: each text once, and which one stands where.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::Result;
@@ -7,30 +8,44 @@ use crate::store::codec::{Decoder, Encoder, damaged};
 
 use super::integers;
 
-/// Appends `texts`; how many they are is known to who reads.
-pub(super) fn write(out: &mut Encoder, texts: &[&str]) {
-    let mut places: BTreeMap<&str, i64> = BTreeMap::new();
-    let mut dictionary: Vec<&str> = Vec::new();
-    let mut column = Vec::with_capacity(texts.len());
-    let mut before: Option<(&str, i64)> = None;
-    for text in texts.iter().copied() {
+/// Collects the texts of a column.
+#[derive(Debug, Default)]
+pub(super) struct TextWriter<'r> {
+    dictionary: Vec<Cow<'r, str>>,
+    /// Places in the dictionary, by text.
+    places: BTreeMap<Cow<'r, str>, i64>,
+    column: Vec<i64>,
+    /// The place of the text before.
+    before: usize,
+}
+
+impl<'r> TextWriter<'r> {
+    pub(super) fn push(&mut self, text: Cow<'r, str>) {
         // Nearly always the text of the record before.
-        let place = match before {
-            Some((same, place)) if same == text => place,
-            _ => *places.entry(text).or_insert_with(|| {
-                dictionary.push(text);
-                i64::try_from(dictionary.len() - 1).unwrap_or(i64::MAX)
-            }),
-        };
-        before = Some((text, place));
-        column.push(place);
+        if self.dictionary.get(self.before) != Some(&text) {
+            let next = i64::try_from(self.dictionary.len()).unwrap_or(i64::MAX);
+            let place = *self.places.entry(text.clone()).or_insert(next);
+            if place == next {
+                self.dictionary.push(text);
+            }
+            self.before = usize::try_from(place).unwrap_or(usize::MAX);
+        }
+        self.column
+            .push(i64::try_from(self.before).unwrap_or(i64::MAX));
     }
-    out.count(dictionary.len());
-    for text in &dictionary {
-        out.text(text);
-    }
-    if dictionary.len() > 1 {
-        integers::write(out, &column);
+
+    /// Appends the column; how many texts it has is known to who reads.
+    pub(super) fn write(&self, out: &mut Encoder) {
+        if self.column.is_empty() {
+            return;
+        }
+        out.count(self.dictionary.len());
+        for text in &self.dictionary {
+            out.text(text);
+        }
+        if self.dictionary.len() > 1 {
+            integers::write(out, &self.column);
+        }
     }
 }
 
@@ -43,9 +58,9 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// Takes `count` texts that [`write`] wrote.
+    /// Takes `count` texts that a [`TextWriter`] wrote.
     pub(super) fn read(decoder: &mut Decoder<'a>, count: usize) -> Result<Self> {
-        let distinct = decoder.count()?;
+        let distinct = if count == 0 { 0 } else { decoder.count()? };
         if distinct > count || (distinct == 0 && count > 0) {
             return Err(damaged());
         }
@@ -81,7 +96,11 @@ mod tests {
             ["anna", "john"].repeat(100),
         ] {
             let mut out = Encoder::default();
-            write(&mut out, &texts);
+            let mut writer = TextWriter::default();
+            for text in &texts {
+                writer.push(Cow::Borrowed(text));
+            }
+            writer.write(&mut out);
             let bytes = out.finish();
             assert!(bytes.len() < 64);
             let mut decoder = Decoder::new(&bytes);

@@ -1,189 +1,205 @@
 //! Writing the columns of a table.
 
+use std::borrow::Cow;
+
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem};
 use crate::store::codec::Encoder;
 
 use super::decimals::{self, Scale};
 use super::head::{ABSENT, Head, NULL, Part, Presence, Relation, VALUE};
-use super::{integers, texts};
+use super::integers;
+use super::texts::TextWriter;
 
-/// Appends the columns of one part. Date-times are written against `filed`, a time for each row.
-pub(super) fn write(
-    out: &mut Encoder,
-    specs: &[FieldSpec],
-    rows: &[&dyn Fields],
-    filed: &[i64],
-    part: Part,
-) {
-    let mut earlier = Vec::new();
-    for (index, spec) in specs.iter().enumerate() {
-        if part.holds(spec) {
-            let cells = rows.iter().map(|row| row.get(index));
-            let column = Column {
-                place: u8::try_from(index).unwrap_or(u8::MAX),
-                cells: cells.collect(),
-            };
-            column.write(out, spec.kind, filed, &mut earlier);
+/// The columns of a table, filled row by row: a record is larger than what is common to all of them.
+pub(super) struct TableWriter<'r> {
+    specs: &'static [FieldSpec],
+    columns: Vec<Column<'r>>,
+}
+
+impl<'r> TableWriter<'r> {
+    pub(super) fn new(specs: &'static [FieldSpec], rows: usize) -> Self {
+        let columns = specs.iter().map(|spec| Column::new(spec.kind, rows));
+        Self {
+            specs,
+            columns: columns.collect(),
+        }
+    }
+
+    /// Takes a row; its date-times are written against `filed`.
+    pub(super) fn push(&mut self, fields: &'r dyn Fields, filed: i64) {
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            column.push(fields.get(index), filed);
+        }
+    }
+
+    /// Appends the columns of one part.
+    pub(super) fn write(&self, out: &mut Encoder, part: Part) {
+        let mut earlier = Vec::new();
+        let columns = (0_u8..).zip(self.specs.iter().zip(&self.columns));
+        for (place, (spec, column)) in columns {
+            if part.holds(spec) {
+                column.write(out, place, &mut earlier);
+            }
         }
     }
 }
 
 /// Columns of integers that are not all alike, with their places in the table.
-type Earlier = Vec<(u8, Vec<i64>)>;
+type Earlier<'c> = Vec<(u8, &'c [i64])>;
 
 /// What the rows have of one field.
 struct Column<'r> {
-    place: u8,
-    cells: Vec<Option<FieldValue<'r>>>,
+    rows: usize,
+    /// What the first row has; the others too, while `marks` is empty.
+    mark: i64,
+    marks: Vec<i64>,
+    values: Values<'r>,
 }
 
-impl Column<'_> {
-    fn write(&self, out: &mut Encoder, kind: FieldKind, filed: &[i64], earlier: &mut Earlier) {
-        let (presence, marks) = self.presence();
+enum Values<'r> {
+    Integers(Vec<i64>),
+    Singles(Vec<f32>),
+    Doubles(Vec<f64>),
+    Times(Vec<i64>),
+    Texts(TextWriter<'r>),
+    Items(Vec<Cow<'r, [ProcessItem]>>),
+}
+
+impl<'r> Column<'r> {
+    fn new(kind: FieldKind, rows: usize) -> Self {
+        Self {
+            rows: 0,
+            mark: ABSENT,
+            marks: Vec::new(),
+            values: match kind {
+                FieldKind::Int32 | FieldKind::Int64 => Values::Integers(Vec::with_capacity(rows)),
+                FieldKind::Float => Values::Singles(Vec::with_capacity(rows)),
+                FieldKind::Double => Values::Doubles(Vec::with_capacity(rows)),
+                FieldKind::Time => Values::Times(Vec::with_capacity(rows)),
+                FieldKind::Text => Values::Texts(TextWriter::default()),
+                FieldKind::Items => Values::Items(Vec::new()),
+            },
+        }
+    }
+
+    fn push(&mut self, value: Option<FieldValue<'r>>, filed: i64) {
+        let mark = match &value {
+            None => ABSENT,
+            Some(FieldValue::Null) => NULL,
+            Some(_) => VALUE,
+        };
+        if self.rows == 0 {
+            self.mark = mark;
+        } else if mark != self.mark && self.marks.is_empty() {
+            self.marks = vec![self.mark; self.rows];
+        }
+        if !self.marks.is_empty() {
+            self.marks.push(mark);
+        }
+        self.rows += 1;
+        match (&mut self.values, value) {
+            (Values::Integers(values), Some(FieldValue::Int(value))) => values.push(value),
+            (Values::Singles(values), Some(FieldValue::Float(value))) => values.push(value),
+            (Values::Doubles(values), Some(FieldValue::Double(value))) => values.push(value),
+            (Values::Times(values), Some(FieldValue::Time(time))) => {
+                values.push(time.ticks().wrapping_sub(filed));
+            }
+            (Values::Texts(texts), Some(FieldValue::Text(text))) => texts.push(text),
+            (Values::Items(items), Some(FieldValue::Items(more))) => items.push(more),
+            // Absent, null, or of another type than the table says, which no record is.
+            _ => {}
+        }
+    }
+
+    fn write<'c>(&'c self, out: &mut Encoder, place: u8, earlier: &mut Earlier<'c>) {
         let mut head = Head {
-            presence,
+            presence: if self.marks.is_empty() {
+                Presence::Alike(self.mark)
+            } else {
+                Presence::Mixed
+            },
             relation: Relation::None,
             scale: Scale::Digits(0),
         };
-        let mut start = |head: Head| {
+        let start = |out: &mut Encoder, head: Head| {
             head.write(out);
-            integers::write(out, &marks);
+            integers::write(out, &self.marks);
         };
-        match kind {
-            FieldKind::Int32 | FieldKind::Int64 => {
-                let (relation, values) = related(self.place, self.integers(), earlier);
+        match &self.values {
+            Values::Integers(values) => {
+                let (relation, one) = related(place, values, earlier);
                 head.relation = relation;
-                start(head);
-                integers::write(out, &values);
-            }
-            FieldKind::Float | FieldKind::Double => {
-                let (scale, values) = self.floats(kind);
-                head.scale = scale;
-                start(head);
-                integers::write(out, &values);
-            }
-            FieldKind::Time => {
-                start(head);
-                integers::write(out, &self.times(filed));
-            }
-            FieldKind::Text => {
-                start(head);
-                if presence != Presence::Alike(ABSENT) && presence != Presence::Alike(NULL) {
-                    texts::write(out, &self.texts());
+                start(out, head);
+                match one {
+                    Some(one) => integers::write_alike(out, one, values.len()),
+                    None => integers::write(out, values),
                 }
             }
-            FieldKind::Items => {
-                start(head);
-                self.write_items(out);
+            Values::Singles(values) => {
+                let (scale, wholes) = decimals::whole_numbers(values);
+                head.scale = scale;
+                start(out, head);
+                integers::write(out, &wholes);
             }
-        }
-    }
-
-    /// What the rows have, and one by one where they differ.
-    fn presence(&self) -> (Presence, Vec<i64>) {
-        let mut marks = self.cells.iter().map(|cell| mark(cell.as_ref()));
-        let first = marks.next().unwrap_or(ABSENT);
-        if marks.all(|mark| mark == first) {
-            return (Presence::Alike(first), Vec::new());
-        }
-        (
-            Presence::Mixed,
-            self.cells.iter().map(|cell| mark(cell.as_ref())).collect(),
-        )
-    }
-
-    fn integers(&self) -> Vec<i64> {
-        let integer = |cell: &Option<FieldValue<'_>>| match cell {
-            Some(FieldValue::Int(value)) => Some(*value),
-            _ => None,
-        };
-        self.cells.iter().filter_map(integer).collect()
-    }
-
-    fn floats(&self, kind: FieldKind) -> (Scale, Vec<i64>) {
-        let single = |cell: &Option<FieldValue<'_>>| match cell {
-            Some(FieldValue::Float(value)) => Some(*value),
-            _ => None,
-        };
-        let double = |cell: &Option<FieldValue<'_>>| match cell {
-            Some(FieldValue::Double(value)) => Some(*value),
-            _ => None,
-        };
-        if kind == FieldKind::Float {
-            let values: Vec<f32> = self.cells.iter().filter_map(single).collect();
-            return decimals::whole_numbers(&values);
-        }
-        let values: Vec<f64> = self.cells.iter().filter_map(double).collect();
-        decimals::whole_numbers(&values)
-    }
-
-    fn times(&self, filed: &[i64]) -> Vec<i64> {
-        let filed = filed.iter().copied().chain(std::iter::repeat(0));
-        let rows = self.cells.iter().zip(filed);
-        let after = rows.filter_map(|(cell, filed)| match cell {
-            Some(FieldValue::Time(time)) => Some(time.ticks().wrapping_sub(filed)),
-            _ => None,
-        });
-        after.collect()
-    }
-
-    fn texts(&self) -> Vec<&str> {
-        let text = |cell| match cell {
-            &Some(FieldValue::Text(ref text)) => Some(text.as_ref()),
-            _ => None,
-        };
-        self.cells.iter().filter_map(text).collect()
-    }
-
-    /// How many items each row has, then the columns of all items in a row.
-    fn write_items(&self, out: &mut Encoder) {
-        let mut counts = Vec::new();
-        let mut rows: Vec<&dyn Fields> = Vec::new();
-        for cell in &self.cells {
-            if let Some(FieldValue::Items(items)) = cell {
-                counts.push(i64::try_from(items.len()).unwrap_or(i64::MAX));
-                rows.extend(items.iter().map(|item| item as &dyn Fields));
+            Values::Doubles(values) => {
+                let (scale, wholes) = decimals::whole_numbers(values);
+                head.scale = scale;
+                start(out, head);
+                integers::write(out, &wholes);
             }
-        }
-        integers::write(out, &counts);
-        if !rows.is_empty() {
-            for part in [Part::Texts, Part::Others] {
-                write(out, ProcessItem::FIELDS, &rows, &[], part);
+            Values::Times(values) => {
+                start(out, head);
+                integers::write(out, values);
+            }
+            Values::Texts(texts) => {
+                start(out, head);
+                texts.write(out);
+            }
+            Values::Items(values) => {
+                start(out, head);
+                write_items(out, values);
             }
         }
     }
 }
 
-fn mark(cell: Option<&FieldValue<'_>>) -> i64 {
-    match cell {
-        None => ABSENT,
-        Some(FieldValue::Null) => NULL,
-        Some(_) => VALUE,
+/// How many items each row has, then the columns of all items in a row.
+fn write_items(out: &mut Encoder, values: &[Cow<'_, [ProcessItem]>]) {
+    let count = |items: &Cow<'_, [ProcessItem]>| i64::try_from(items.len()).unwrap_or(i64::MAX);
+    let counts: Vec<_> = values.iter().map(count).collect();
+    integers::write(out, &counts);
+    let items = values.iter().flat_map(|items| items.iter());
+    let mut table = TableWriter::new(ProcessItem::FIELDS, items.clone().count());
+    for item in items {
+        table.push(item, 0);
+    }
+    if counts.iter().any(|count| *count > 0) {
+        table.write(out, Part::Texts);
+        table.write(out, Part::Others);
     }
 }
 
-/// What to write of `values`: themselves, or the one integer by which they follow from an earlier column, as the memory in
-/// use follows from that which is free.
-fn related(place: u8, values: Vec<i64>, earlier: &mut Earlier) -> (Relation, Vec<i64>) {
-    if values.iter().min() == values.iter().max() {
-        return (Relation::None, values);
+/// The one integer by which `values` follow from an earlier column, as the memory in use follows from that which is free.
+fn related<'c>(place: u8, values: &'c [i64], earlier: &mut Earlier<'c>) -> (Relation, Option<i64>) {
+    if only(values.iter().copied()).is_some() {
+        return (Relation::None, None);
     }
-    for (other, others) in earlier
-        .iter()
-        .filter(|(_, others)| others.len() == values.len())
-    {
-        let pairs = || values.iter().zip(others);
-        let sums = || pairs().map(|(value, other)| value.wrapping_add(*other));
-        if let Some(sum) = only(sums()) {
-            return (Relation::SumWith(*other), vec![sum; values.len()]);
+    for (other, others) in earlier.iter() {
+        if others.len() != values.len() {
+            continue;
         }
-        let above = || pairs().map(|(value, other)| value.wrapping_sub(*other));
-        if let Some(above) = only(above()) {
-            return (Relation::Above(*other), vec![above; values.len()]);
+        let pairs = || values.iter().zip(*others);
+        let sum = only(pairs().map(|(value, other)| value.wrapping_add(*other)));
+        if sum.is_some() {
+            return (Relation::SumWith(*other), sum);
+        }
+        let above = only(pairs().map(|(value, other)| value.wrapping_sub(*other)));
+        if above.is_some() {
+            return (Relation::Above(*other), above);
         }
     }
-    earlier.push((place, values.clone()));
-    (Relation::None, values)
+    earlier.push((place, values));
+    (Relation::None, None)
 }
 
 /// The one integer that all are.
