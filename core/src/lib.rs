@@ -25,7 +25,9 @@ mod timestamp;
 mod view;
 mod wire;
 
-pub use api::endpoint::{Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route};
+pub use api::endpoint::{
+    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route,
+};
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
 pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDays};

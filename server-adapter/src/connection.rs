@@ -99,17 +99,24 @@ async fn through_engine(
     progress: &Progress,
     request: Request<Incoming>,
 ) -> Response<Bytes> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
-    let reading = body::read(body, bytes_max, &shared.budget);
+    let reading = body::read(body, &mut head.headers, bytes_max, &shared.budget);
     let refused = match timeout(shared.options.body_timeout, reading).await {
         Ok(Ok(whole)) => {
             if whole.cut {
                 progress.cut();
             }
+            if let Some(broken) = whole.broken {
+                head.extensions.insert(broken);
+            }
             // `whole` goes on holding the body's share of the budget until the engine has answered.
             let request = Request::from_parts(head, whole.bytes.clone());
-            return shared.engine.call(request).await;
+            let mut response = shared.engine.call(request).await;
+            if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
+                *codings = HeaderValue::from_static(body::CODINGS);
+            }
+            return response;
         }
         // The framing of the body is broken, or the client is gone and nobody reads the answer.
         Ok(Err(_)) => StatusCode::BAD_REQUEST,

@@ -25,6 +25,7 @@
 //! | `connection.rs` | one connection and the requests on it |
 //! | `stream.rs` | the deadlines of one connection |
 //! | `body.rs` | reading a request body within bounds |
+//! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
 //! | `pages.rs` | the pages served without the engine's router |
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
@@ -36,6 +37,7 @@ mod access_log;
 mod body;
 mod connection;
 pub mod demo;
+mod gzip;
 mod maintenance;
 mod metrics;
 pub mod openapi;

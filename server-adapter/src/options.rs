@@ -12,7 +12,7 @@ pub struct ServerOptions {
     /// Connections served at once; more wait in the listener's backlog. Default 1000: with the store's own files that is below
     /// the 1024 open files that many systems allow a process.
     pub connections_max: usize,
-    /// Bytes of request bodies held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
+    /// Bytes of request bodies, decoded, held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
     /// the engine's largest body where it is less. Default 64 MiB.
     pub bodies_bytes_max: usize,
     /// Time from the first byte of a request head to its last. Default 10 s.

@@ -37,7 +37,7 @@ impl ServerState {
             .header_read_timeout(options.idle_timeout)
             .max_buf_size(BUFFER_BYTES);
         Self {
-            budget: Budget::new(options.bodies_bytes_max.max(largest_body)),
+            budget: Budget::new(options.bodies_bytes_max, largest_body),
             openapi: OnceLock::new(),
             engine,
             options,

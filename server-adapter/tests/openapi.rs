@@ -93,6 +93,12 @@ fn parameters_bodies_statuses_and_security_follow_the_table() {
             route.body == RequestBody::None,
             "{id}"
         );
+        let coding = operation["parameters"].as_array().unwrap().iter();
+        let coding = coding.filter(|p| p["in"] == "header" && p["name"] == "Content-Encoding");
+        let reads = route.body != RequestBody::None;
+        assert_eq!(coding.count(), usize::from(reads), "{id}");
+        let told = &operation["responses"]["415"]["headers"]["Accept-Encoding"];
+        assert_eq!(told["schema"]["const"] == "gzip, identity", reads, "{id}");
         assert_eq!(
             operation["security"].as_array().unwrap().len(),
             if keyed { 3 } else { 0 },
@@ -225,11 +231,13 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
         ] {
             for content_type in ["", "application/json", "text/html"] {
                 for body in ["", "{", "{}", "7", r#"{"id":"x"}"#, &" ".repeat(9_000_000)] {
+                    let coding = if body == "{" { "br" } else { "identity" };
                     attempts.push(
                         http::Request::builder()
                             .method(route.method.as_str())
                             .uri(format!("{path}{query}"))
                             .header("x-api-key", key)
+                            .header("content-encoding", coding)
                             .header("content-type", content_type)
                             .body(Bytes::copy_from_slice(body.as_bytes()))
                             .unwrap(),

@@ -45,7 +45,7 @@ macro_rules! areas {
 }
 
 areas! {
-    audit bodies compute_types day endings fields holds key_list keys lifecycle methods negotiation operator paging
+    audit bodies codings compute_types day endings fields holds key_list keys lifecycle methods negotiation operator paging
     problems queue requests retention rules stops telemetry users
 }
 

@@ -166,3 +166,12 @@ pub struct Route {
     /// Refusals of its own, beside those that follow from access, query and body.
     pub problems: &'static [Code],
 }
+
+/// Stands for the body of a request whose content coding the host undoes and found broken. The host puts it into the
+/// request's [extensions](http::Extensions) beside an empty body, and the request is refused with 400 `InvalidBody` where
+/// its body would have been read, after all checks that come before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokenBody(
+    /// What was wrong, in words for the sender: a sentence.
+    pub &'static str,
+);

@@ -26,7 +26,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
-use endpoint::{Endpoint, RequestBody, Route};
+use endpoint::{BrokenBody, Endpoint, RequestBody, Route};
 use router::{Found, Router};
 
 /// What a handler decides.
@@ -272,12 +272,18 @@ fn check_body(limits: &Limits, route: &Route, request: &Request<Bytes>) -> Resul
             "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
         ));
     }
+    if !accept::is_identity(request.headers()) {
+        return Err(Problem::unsupported_coding());
+    }
     let max = body_bytes_max(limits, route.body);
     if body.len() > max {
         let said = format!("The body is larger than {max} bytes.");
         return Err(Problem::detailed(Code::PayloadTooLarge, said));
     }
-    Ok(())
+    match request.extensions().get::<BrokenBody>() {
+        Some(BrokenBody(said)) => Err(Problem::detailed(Code::InvalidBody, *said)),
+        None => Ok(()),
+    }
 }
 
 /// What the audit calls a call of this endpoint; `None`: its refusals are not audited.

@@ -1,6 +1,6 @@
 //! Content negotiation for the paged lists, and the content types of bodies.
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
 use super::reply::JSON;
@@ -72,6 +72,15 @@ fn thousandths(text: &str) -> u16 {
     }
 }
 
+/// Whether the body is as it is, without a content coding.
+pub(crate) fn is_identity(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).iter().all(|value| {
+        let text = value.to_str().unwrap_or("?");
+        let mut codings = text.split(',').map(str::trim);
+        codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
+    })
+}
+
 /// Whether the body says that it is JSON in UTF-8: `application/json`, `text/json`, `application/*+json`.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let Some((essence, charset)) = content_type(headers) else {
@@ -137,6 +146,29 @@ mod tests {
             assert_eq!(answer(accept), expected, "{accept}");
         }
         assert_eq!(negotiated(&HeaderMap::new()), JSON);
+    }
+
+    #[test]
+    fn codings() {
+        let identity = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(CONTENT_ENCODING, HeaderValue::from_str(value).unwrap());
+            }
+            is_identity(&headers)
+        };
+        for good in [&[][..], &[""], &["identity"], &["Identity, identity", ""]] {
+            assert!(identity(good), "{good:?}");
+        }
+        for bad in [
+            &["gzip"][..],
+            &["identity, gzip"],
+            &["identity", "br"],
+            &["identity;q=1"],
+            &["é"],
+        ] {
+            assert!(!identity(bad), "{bad:?}");
+        }
     }
 
     #[test]

@@ -127,6 +127,8 @@ pub(crate) struct Problem {
     pub(crate) allow: Option<String>,
     /// Seconds to wait, of a 429 and the 503s.
     pub(crate) retry_after: Option<u32>,
+    /// The content codings that are read, of a 415 about the coding.
+    pub(crate) accept_encoding: Option<&'static str>,
 }
 
 /// Seconds after which a full queue is worth another try.
@@ -147,6 +149,7 @@ impl Problem {
             errors: Vec::new(),
             allow: None,
             retry_after,
+            accept_encoding: None,
         }
     }
 
@@ -180,6 +183,17 @@ impl Problem {
             ..Self::detailed(
                 Code::Throttled,
                 "Too many requests with this key; try again later.",
+            )
+        }
+    }
+
+    /// The body has a content coding that is not read.
+    pub(crate) fn unsupported_coding() -> Self {
+        Self {
+            accept_encoding: Some("identity"),
+            ..Self::detailed(
+                Code::UnsupportedMediaType,
+                "The body has a Content-Encoding that is not read; Accept-Encoding names those that are.",
             )
         }
     }

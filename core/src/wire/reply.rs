@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Response, StatusCode};
 
@@ -58,6 +58,9 @@ pub(crate) fn problem(problem: &Problem, trace_id: &str) -> Response<Bytes> {
     }
     if let Some(seconds) = problem.retry_after {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(codings) = problem.accept_encoding {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(codings));
     }
     if problem.code == Code::InvalidApiKey {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -103,6 +103,14 @@ fn parameters(route: &Route) -> Vec<Value> {
         }));
     }
     parameters.extend(route.query.iter().map(query_parameter));
+    if route.body != RequestBody::None {
+        parameters.push(json!({
+            "name": "Content-Encoding",
+            "in": "header",
+            "description": "The body may be compressed; the limit is that of the decoded body, and the sent one may not be larger either.",
+            "schema": {"type": "string", "enum": ["gzip", "identity"], "default": "identity"},
+        }));
+    }
     parameters
 }
 

@@ -6,6 +6,7 @@ use deskfleet::{Code, Config, Method, RequestBody, Route};
 use serde_json::{Value, json};
 
 use super::needs_key;
+use crate::body::CODINGS;
 
 /// Refusals that any request can meet.
 const ALWAYS: [Code; 5] = [
@@ -28,11 +29,9 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
     }
     match route.body {
         RequestBody::None => {}
-        // Lines in error are told apart in the answer; the content type is free.
-        RequestBody::Batch | RequestBody::Workspaces => {
-            codes.extend([Code::InvalidBody, Code::PayloadTooLarge]);
-        }
-        RequestBody::Record(_)
+        RequestBody::Batch
+        | RequestBody::Workspaces
+        | RequestBody::Record(_)
         | RequestBody::Workspace
         | RequestBody::Hold
         | RequestBody::NewKey
@@ -70,6 +69,13 @@ pub(super) fn response(status: u16, codes: &BTreeSet<Code>) -> Value {
     });
     let header = match status {
         401 => Some(("WWW-Authenticate", json!({"schema": {"const": "Bearer"}}))),
+        415 => Some((
+            "Accept-Encoding",
+            json!({
+                "description": "The content codings that are read, where the coding was not.",
+                "schema": {"const": CODINGS},
+            }),
+        )),
         429 | 503 => Some((
             "Retry-After",
             json!({"description": "Seconds.", "schema": {"type": "integer", "minimum": 0}}),

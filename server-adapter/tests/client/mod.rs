@@ -48,6 +48,23 @@ impl Client {
         self.answer_to("POST")
     }
 
+    /// A JSON body in a content coding, and the answer.
+    pub(crate) fn post_coded(
+        &mut self,
+        target: &str,
+        headers: &str,
+        coding: &str,
+        body: &[u8],
+    ) -> Answer {
+        let length = body.len();
+        self.send(format!(
+            "POST {target} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+             content-encoding: {coding}\r\ncontent-length: {length}\r\n{headers}\r\n"
+        ));
+        self.send(body);
+        self.answer_to("POST")
+    }
+
     pub(crate) fn answer_to(&mut self, method: &str) -> Answer {
         let head = self.head();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();

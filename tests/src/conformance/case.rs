@@ -23,7 +23,7 @@ pub struct Case {
     pub config: fn(&mut Config),
     /// What happens, in order.
     pub steps: Vec<Step>,
-    /// Whether it runs through `handle` only, because it is very large.
+    /// Whether it runs through `handle` only, because it is very large or about what the engine leaves to its host.
     pub engine_only: bool,
 }
 

@@ -3,6 +3,7 @@
 mod audit;
 mod bodies;
 pub mod case;
+mod codings;
 mod compute_types;
 mod day;
 pub mod documents;
@@ -34,9 +35,10 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 22] = [
+pub const AREAS: [Area; 23] = [
     ("audit", audit::cases),
     ("bodies", bodies::cases),
+    ("codings", codings::cases),
     ("compute_types", compute_types::cases),
     ("day", day::cases),
     ("endings", endings::cases),
