@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::mem::take;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
@@ -67,7 +68,7 @@ async fn serve_http1(
     let service = service_fn(|request| {
         let turn = progress.begin();
         async move {
-            let response = answer(shared, progress, request).await;
+            let response = answer(shared, progress, request, None).await;
             drop(turn);
             Ok::<_, Infallible>(response.map(Full::new))
         }
@@ -92,11 +93,12 @@ pub(crate) async fn driven<F: Future>(stream: &Stream, mut connection: Pin<&mut 
     poll_fn(|cx| stream.poll_with(connection.as_mut(), cx)).await;
 }
 
-/// Answers one request, counts it and logs it.
+/// Answers one request, with `refused` where it was refused already; counts it and logs it.
 pub(crate) async fn answer(
     shared: &ServerState,
     progress: &Progress,
     request: Request<Incoming>,
+    refused: Option<Response<Bytes>>,
 ) -> Response<Bytes> {
     let started = Instant::now();
     let operation = Operation::of(request.method(), request.uri().path());
@@ -105,9 +107,12 @@ pub(crate) async fn answer(
         .access_log
         .as_ref()
         .map(|log| (log, request.method().clone(), request.uri().clone()));
-    let response = match operation {
-        Operation::Page(page) => pages::answer(page, shared, request.method()),
-        Operation::Route(_) | Operation::None => through_engine(shared, progress, request).await,
+    let response = match (refused, operation) {
+        (Some(refused), _) => refused,
+        (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
+        (None, Operation::Route(_) | Operation::None) => {
+            through_engine(shared, progress, request).await
+        }
     };
     let duration = started.elapsed();
     let status = response.status().as_u16();
@@ -135,7 +140,7 @@ async fn through_engine(
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, &mut head.headers, bytes_max, &shared.budget);
     let refused = match in_time(shared.options.body_timeout, reading).await {
-        Ok(Ok(whole)) => {
+        Ok(Ok(mut whole)) => {
             if whole.cut {
                 progress.cut();
             }
@@ -143,7 +148,7 @@ async fn through_engine(
                 head.extensions.insert(broken);
             }
             // `whole` goes on holding the body's share of the budget until the engine has answered.
-            let request = Request::from_parts(head, whole.bytes.clone());
+            let request = Request::from_parts(head, take(&mut whole.bytes));
             let mut response = shared.engine.call(request).await;
             if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
                 *codings = HeaderValue::from_static(body::CODINGS);

@@ -10,8 +10,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use deskfleet::{Code, Limits};
-use http::{Request, StatusCode, Version};
+use http::{Request, Response, StatusCode, Version};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
@@ -85,10 +86,8 @@ pub(crate) async fn serve(
         let (shared, progress) = (Arc::clone(&shared), Arc::clone(&progress));
         let stream = streams.begin(&shared.streams);
         async move {
-            let response = match refused(&shared, stream.is_admitted(), &request) {
-                Some(response) => response,
-                None => answer(&shared, &progress, request).await,
-            };
+            let refused = refused(&shared, stream.is_admitted(), &request);
+            let response = answer(&shared, &progress, request, refused).await;
             Ok::<_, Infallible>(response.map(|body| Full::new(stream.answered(body))))
         }
     });
@@ -117,7 +116,7 @@ fn refused(
     shared: &ServerState,
     admitted: bool,
     request: &Request<Incoming>,
-) -> Option<http::Response<bytes::Bytes>> {
+) -> Option<Response<Bytes>> {
     if !admitted {
         return Some(refusal(StatusCode::SERVICE_UNAVAILABLE, Version::HTTP_2));
     }

@@ -264,6 +264,28 @@ fn an_answer_that_is_not_read_ends_the_connection() {
 }
 
 #[test]
+fn requests_above_the_bound_of_the_server_are_refused() {
+    let options = ServerOptions {
+        connections_max: 1,
+        ..Default::default()
+    };
+    let server = server(options);
+    run(async {
+        let mut connection = connect(server.addr()).await;
+        let mut begun: Vec<_> = (0..8)
+            .map(|_| connection.begin("/api/Stats/Post"))
+            .collect();
+        assert_eq!(connection.get("/livez").await.unwrap().status(), 503);
+        let (answer, mut stream) = begun.pop().unwrap();
+        stream.send_data(Bytes::from_static(RECORD), true).unwrap();
+        assert_eq!(answer.await.unwrap().status(), 200);
+        let metrics = connection.get("/metrics").await.unwrap();
+        let counted = "{operation=\"livez\",status=\"503\"} 1\n";
+        assert!(text(metrics).await.contains(counted));
+    });
+}
+
+#[test]
 fn shutdown_answers_the_streams_in_flight() {
     let server = server(ServerOptions::default());
     let address = server.addr();
