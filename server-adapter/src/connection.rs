@@ -1,25 +1,32 @@
 //! One connection and the requests on it.
 
-use std::pin::pin;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::mem::take;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Instant;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode, Version, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::access_log::Entry;
 use crate::body;
+#[cfg(feature = "http2")]
+use crate::http2;
 use crate::operation::Operation;
 use crate::pages;
 use crate::state::ServerState;
-use crate::stream::{GuardedStream, Progress};
+use crate::stream::{Progress, Stream};
 
 /// What connections are to do; only ever moves on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,38 +41,65 @@ pub(crate) enum Phase {
 
 /// Serves one connection to its end. What goes wrong on it is the client's affair and is not reported.
 pub(crate) async fn serve(
-    stream: TcpStream,
+    socket: TcpStream,
     shared: Arc<ServerState>,
     mut phase: watch::Receiver<Phase>,
 ) {
     let _connected = shared.options.metrics.connected();
     let progress = Arc::new(Progress::default());
-    let guarded = GuardedStream::new(
-        stream,
-        Arc::clone(&progress),
-        shared.options.head_timeout,
-        shared.options.write_timeout,
-    );
-    let service = service_fn(|request| answer(&shared, &progress, request));
-    let mut connection = pin!(shared.http.serve_connection(TokioIo::new(guarded), service));
+    let stream = Stream::new(socket, Arc::clone(&progress), &shared.options);
+    #[cfg(feature = "http2")]
+    match http2::begins(&stream, &mut phase).await {
+        Some(true) => return http2::serve(stream, shared, progress, phase).await,
+        Some(false) => {}
+        None => return,
+    }
+    serve_http1(&stream, &shared, &progress, &mut phase).await;
+}
+
+/// Requests come one after another, also when the client does not wait for the answers (pipelining): hyper begins with one
+/// when the one before is answered. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
+async fn serve_http1(
+    stream: &Stream,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    phase: &mut watch::Receiver<Phase>,
+) {
+    let service = service_fn(|request| {
+        let turn = progress.begin();
+        async move {
+            let response = answer(shared, progress, request, None).await;
+            drop(turn);
+            Ok::<_, Infallible>(response.map(Full::new))
+        }
+    });
+    let io = TokioIo::new(stream.clone());
+    let mut connection = pin!(shared.http1.serve_connection(io, service));
     tokio::select! {
-        _ = connection.as_mut() => return,
+        biased;
+        () = driven(stream, connection.as_mut()) => return,
         _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
-        _ = connection => {}
+        biased;
+        () = driven(stream, connection) => {}
         _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
     }
 }
 
-/// Answers one request, counts it and logs it.
-async fn answer(
+/// hyper's connection, with what it writes let go at the end of each turn.
+pub(crate) async fn driven<F: Future>(stream: &Stream, mut connection: Pin<&mut F>) {
+    poll_fn(|cx| stream.poll_with(connection.as_mut(), cx)).await;
+}
+
+/// Answers one request, with `refused` where it was refused already; counts it and logs it.
+pub(crate) async fn answer(
     shared: &ServerState,
-    progress: &Arc<Progress>,
+    progress: &Progress,
     request: Request<Incoming>,
-) -> hyper::Result<Response<Full<Bytes>>> {
-    let _turn = progress.begin();
+    refused: Option<Response<Bytes>>,
+) -> Response<Bytes> {
     let started = Instant::now();
     let operation = Operation::of(request.method(), request.uri().path());
     let logged = shared
@@ -73,9 +107,12 @@ async fn answer(
         .access_log
         .as_ref()
         .map(|log| (log, request.method().clone(), request.uri().clone()));
-    let response = match operation {
-        Operation::Page(page) => pages::answer(page, shared, request.method()),
-        Operation::Route(_) | Operation::None => through_engine(shared, progress, request).await,
+    let response = match (refused, operation) {
+        (Some(refused), _) => refused,
+        (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
+        (None, Operation::Route(_) | Operation::None) => {
+            through_engine(shared, progress, request).await
+        }
     };
     let duration = started.elapsed();
     let status = response.status().as_u16();
@@ -91,7 +128,7 @@ async fn answer(
         };
         log(&entry.line());
     }
-    Ok(response.map(Full::new))
+    response
 }
 
 async fn through_engine(
@@ -102,8 +139,8 @@ async fn through_engine(
     let (mut head, body) = request.into_parts();
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, &mut head.headers, bytes_max, &shared.budget);
-    let refused = match timeout(shared.options.body_timeout, reading).await {
-        Ok(Ok(whole)) => {
+    let refused = match in_time(shared.options.body_timeout, reading).await {
+        Ok(Ok(mut whole)) => {
             if whole.cut {
                 progress.cut();
             }
@@ -111,7 +148,7 @@ async fn through_engine(
                 head.extensions.insert(broken);
             }
             // `whole` goes on holding the body's share of the budget until the engine has answered.
-            let request = Request::from_parts(head, whole.bytes.clone());
+            let request = Request::from_parts(head, take(&mut whole.bytes));
             let mut response = shared.engine.call(request).await;
             if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
                 *codings = HeaderValue::from_static(body::CODINGS);
@@ -123,15 +160,26 @@ async fn through_engine(
         Err(_) => StatusCode::REQUEST_TIMEOUT,
     };
     progress.cut();
-    refusal(refused)
+    refusal(refused, head.version)
 }
 
-/// A refusal of a request that never became one: without a body, and the connection ends.
-fn refusal(status: StatusCode) -> Response<Bytes> {
+/// `future` with a timeout, for which no timer is made when it is ready at once: most bodies are there already.
+async fn in_time<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+    let mut future = pin!(future);
+    match poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => timeout(limit, future).await,
+    }
+}
+
+/// A refusal of a request that never became one: without a body, and the connection ends where it can carry nothing more.
+pub(crate) fn refusal(status: StatusCode, version: Version) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONNECTION, HeaderValue::from_static("close"));
+    if version < Version::HTTP_2 {
+        response
+            .headers_mut()
+            .insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }

@@ -1,6 +1,6 @@
 //! The deskfleet engine behind a socket.
 //!
-//! A small HTTP/1.1 server around [`deskfleet::Engine`]: it reads requests within bounds of size and time, hands them to
+//! A small server of HTTP/1.1 and HTTP/2 around [`deskfleet::Engine`]: it reads requests within bounds of size and time, hands them to
 //! the engine, and adds the pages that a running service needs and an embedded engine does not: `/livez`, `/readyz`,
 //! `/metrics` and `/openapi.json`. It decides nothing that the engine decides.
 //!
@@ -23,7 +23,8 @@
 //! |---|---|
 //! | `server.rs` | the listener, the bound on connections, graceful shutdown |
 //! | `connection.rs` | one connection and the requests on it |
-//! | `stream.rs` | the deadlines of one connection |
+//! | `stream.rs` | the socket of one connection: its deadlines, and answers that leave together |
+//! | `http2.rs`, `streams.rs` | HTTP/2, and what its streams have under way |
 //! | `body.rs` | reading a request body within bounds |
 //! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
@@ -38,6 +39,8 @@ mod body;
 mod connection;
 pub mod demo;
 mod gzip;
+#[cfg(feature = "http2")]
+mod http2;
 mod maintenance;
 mod metrics;
 pub mod openapi;
@@ -49,6 +52,8 @@ mod running;
 mod server;
 mod state;
 mod stream;
+#[cfg(feature = "http2")]
+mod streams;
 
 pub use access_log::{AccessLog, stderr_log};
 pub use maintenance::Maintenance;

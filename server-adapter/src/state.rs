@@ -5,14 +5,21 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use deskfleet::Engine;
 use hyper::server::conn::http1;
-use hyper_util::rt::TokioTimer;
 
 use crate::body::Budget;
+#[cfg(feature = "http2")]
+use crate::http2;
 use crate::options::ServerOptions;
+#[cfg(feature = "http2")]
+use crate::streams::Bound;
 
 /// hyper's buffer for one connection, in bytes. It must hold a whole head: one within it that is beyond the engine's own
 /// limits is refused by the engine with a problem body, one beyond it by hyper with a bare 431.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
+#[cfg(feature = "http2")]
+const STREAMS_PER_CONNECTION: usize = 8;
 
 /// What every connection of a server shares.
 #[derive(Debug)]
@@ -21,7 +28,12 @@ pub(crate) struct ServerState {
     pub(crate) options: ServerOptions,
     pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) budget: Budget,
-    pub(crate) http: http1::Builder,
+    pub(crate) http1: http1::Builder,
+    #[cfg(feature = "http2")]
+    pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
+    /// The requests of all connections of HTTP/2.
+    #[cfg(feature = "http2")]
+    pub(crate) streams: std::sync::Arc<Bound>,
 }
 
 impl ServerState {
@@ -31,17 +43,24 @@ impl ServerState {
             .record_body_bytes
             .max(limits.processes_body_bytes)
             .max(limits.batch_body_bytes);
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            // hyper's timer also runs while a connection rests; the deadline of a begun head is the stream's.
-            .header_read_timeout(options.idle_timeout)
-            .max_buf_size(BUFFER_BYTES);
+        let mut http1 = http1::Builder::new();
+        // The deadlines are the stream's. So is the gathering of answers: hyper's `pipeline_flush` loses them when the
+        // connection closes while input is left unread.
+        http1.header_read_timeout(None).max_buf_size(BUFFER_BYTES);
         Self {
             budget: Budget::new(options.bodies_bytes_max, largest_body),
             openapi: OnceLock::new(),
+            http1,
+            #[cfg(feature = "http2")]
+            http2: http2::builder(limits),
+            #[cfg(feature = "http2")]
+            streams: Bound::new(
+                options
+                    .connections_max
+                    .saturating_mul(STREAMS_PER_CONNECTION),
+            ),
             engine,
             options,
-            http,
         }
     }
 }

@@ -1,10 +1,9 @@
-//! The deadlines of one connection that hyper does not keep: a head sent byte by byte, an answer never read, and the pause
-//! before closing on a client that is still sending.
+//! The socket of one connection: its deadlines, which hyper does not keep, and answers that leave together.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -12,9 +11,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
+use crate::options::ServerOptions;
+
 /// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
 /// and a reset can take from the client the answer that told why.
 const LINGER: Duration = Duration::from_secs(2);
+/// Bytes of answers that wait for the end of the connection's turn; more are written at once.
+const GATHERED_MAX: usize = 16 * 1024;
+/// What a resting connection may keep of the memory of its gathered answers, in bytes.
+const GATHERED_KEPT: usize = 2 * 1024;
 
 /// What the requests of a connection tell its stream.
 #[derive(Debug, Default)]
@@ -36,6 +41,10 @@ impl Progress {
     pub(crate) fn cut(&self) {
         self.cut.store(true, Ordering::Relaxed);
     }
+
+    fn turn(&self) -> u32 {
+        self.turn.load(Ordering::Relaxed)
+    }
 }
 
 /// One request being answered.
@@ -48,14 +57,81 @@ impl Drop for Turn {
     }
 }
 
-/// A TCP stream that fails with [`io::ErrorKind::TimedOut`] at its deadlines.
+/// The stream of a connection, for hyper and for who drives hyper. Clones are the same stream; both are used in the task of
+/// the connection, so its lock is always free.
+#[derive(Debug, Clone)]
+pub(crate) struct Stream(Arc<Mutex<Guarded>>);
+
+impl Stream {
+    pub(crate) fn new(socket: TcpStream, progress: Arc<Progress>, options: &ServerOptions) -> Self {
+        Self(Arc::new(Mutex::new(Guarded {
+            socket,
+            progress,
+            ahead: Vec::new(),
+            head_timeout: options.head_timeout,
+            idle_timeout: options.idle_timeout,
+            write_timeout: options.write_timeout,
+            head: None,
+            moved_at: Instant::now(),
+            read_timer: None,
+            gathered: Vec::new(),
+            write_timer: None,
+            linger_timer: None,
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Guarded> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Polls hyper's connection, and then lets go what it wrote in this turn. Ready when the connection is over, by itself or
+    /// by a deadline.
+    pub(crate) fn poll_with<F: Future>(
+        &self,
+        connection: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        let over = connection.poll(cx).is_ready();
+        let mut guarded = self.lock();
+        let sent = guarded.poll_send(cx);
+        if over || matches!(sent, Poll::Ready(Err(_))) {
+            return Poll::Ready(());
+        }
+        guarded.poll_overdue(cx)
+    }
+
+    /// Reads ahead until it is clear whether the connection begins with these bytes. They are read again afterwards.
+    #[cfg(feature = "http2")]
+    pub(crate) fn poll_begins_with(
+        &self,
+        beginning: &[u8],
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<bool>> {
+        self.lock().poll_begins_with(beginning, cx)
+    }
+}
+
+/// A TCP stream with its deadlines.
+///
+/// Those for reading are of HTTP/1.1, where heads come one after another. A head that is pipelined behind
+/// another request and is incomplete when its turn comes is in hyper's buffer, out of sight: until its next byte arrives
+/// the connection counts as resting.
 #[derive(Debug)]
-pub(crate) struct GuardedStream {
-    stream: TcpStream,
+struct Guarded {
+    socket: TcpStream,
     progress: Arc<Progress>,
+    /// Read from the socket and not yet handed on.
+    ahead: Vec<u8>,
     head_timeout: Duration,
+    idle_timeout: Duration,
     write_timeout: Duration,
     head: Option<Head>,
+    /// When an answer last moved on; rest is counted from here.
+    moved_at: Instant,
+    /// Set to a deadline for reading or to an earlier moment, so that it need not be set for each request.
+    read_timer: Option<Pin<Box<Sleep>>>,
+    /// Answers that hyper has written and the socket has not.
+    gathered: Vec<u8>,
     write_timer: Option<Pin<Box<Sleep>>>,
     linger_timer: Option<Pin<Box<Sleep>>>,
 }
@@ -64,47 +140,188 @@ pub(crate) struct GuardedStream {
 #[derive(Debug)]
 struct Head {
     turn: u32,
-    deadline: Instant,
-    /// Made only once bytes are missing: most heads arrive whole.
-    timer: Option<Pin<Box<Sleep>>>,
+    /// Set only once bytes are missing: most heads arrive whole.
+    deadline: Option<Instant>,
 }
 
-impl GuardedStream {
-    pub(crate) fn new(
-        stream: TcpStream,
-        progress: Arc<Progress>,
-        head_timeout: Duration,
-        write_timeout: Duration,
-    ) -> Self {
-        Self {
-            stream,
-            progress,
-            head_timeout,
-            write_timeout,
-            head: None,
-            write_timer: None,
-            linger_timer: None,
-        }
-    }
-
+impl Guarded {
     /// Bytes arrived: if no request is being answered, they are of the next head.
     fn bytes_arrived(&mut self) {
-        let turn = self.progress.turn.load(Ordering::Relaxed);
+        let turn = self.progress.turn();
         let answering = turn % 2 == 1;
         if answering || self.head.as_ref().is_some_and(|head| head.turn == turn) {
             return;
         }
         self.head = Some(Head {
             turn,
-            deadline: Instant::now() + self.head_timeout,
-            timer: None,
+            deadline: None,
         });
     }
 
-    /// The head that is incomplete now, if one is.
-    fn unfinished_head(&mut self) -> Option<&mut Head> {
-        let turn = self.progress.turn.load(Ordering::Relaxed);
-        self.head.as_mut().filter(|head| head.turn == turn)
+    /// When it is too late for the next byte. None while a request is being answered or its answer read.
+    fn read_deadline(&mut self) -> Option<Instant> {
+        let turn = self.progress.turn();
+        if turn % 2 == 1 || self.write_timer.is_some() {
+            return None;
+        }
+        let timeout = self.head_timeout;
+        match self.head.as_mut().filter(|head| head.turn == turn) {
+            Some(head) => Some(
+                *head
+                    .deadline
+                    .get_or_insert_with(|| Instant::now() + timeout),
+            ),
+            None => Some(self.moved_at + self.idle_timeout),
+        }
+    }
+
+    /// Ready when the next byte is overdue. To be asked when all that could be read and answered was.
+    fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(deadline) = self.read_deadline() else {
+            return Poll::Pending;
+        };
+        let timer = self
+            .read_timer
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if timer.deadline() > deadline {
+            timer.as_mut().reset(deadline);
+        }
+        loop {
+            ready!(timer.as_mut().poll(cx));
+            if timer.deadline() >= deadline {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(deadline);
+        }
+    }
+
+    /// Reads from the socket.
+    fn poll_socket(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        if buffer.filled().len() > before {
+            self.bytes_arrived();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            return self.poll_socket(cx, buffer);
+        }
+        let length = self.ahead.len().min(buffer.remaining());
+        buffer.put_slice(self.ahead.get(..length).unwrap_or_default());
+        self.ahead.drain(..length);
+        if self.ahead.is_empty() {
+            self.ahead = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    #[cfg(feature = "http2")]
+    fn poll_begins_with(
+        &mut self,
+        beginning: &[u8],
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<bool>> {
+        loop {
+            if self.ahead.starts_with(beginning) {
+                return Poll::Ready(Ok(true));
+            }
+            if !beginning.starts_with(&self.ahead) {
+                return Poll::Ready(Ok(false));
+            }
+            // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
+            let mut room = [0; 1024];
+            let mut buffer = ReadBuf::new(&mut room);
+            if self.poll_socket(cx, &mut buffer)?.is_pending() {
+                ready!(self.poll_overdue(cx));
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            if buffer.filled().is_empty() {
+                return Poll::Ready(Ok(false));
+            }
+            self.ahead.extend_from_slice(buffer.filled());
+        }
+    }
+
+    /// Takes what hyper writes. Answers that are ready in one turn of the connection leave in one write at its end: a client
+    /// that pipelines sees several at once.
+    fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let length: usize = slices.iter().map(|slice| slice.len()).sum();
+        if self.gathered.len() + length > GATHERED_MAX {
+            ready!(self.poll_send(cx))?;
+        }
+        if length <= GATHERED_MAX {
+            for slice in slices {
+                self.gathered.extend_from_slice(slice);
+            }
+            self.moved_at = Instant::now();
+            return Poll::Ready(Ok(length));
+        }
+        let written = Pin::new(&mut self.socket).poll_write_vectored(cx, slices);
+        if written.is_ready() {
+            self.moved_at = Instant::now();
+        }
+        self.guard_write(cx, written)
+    }
+
+    /// Writes what is gathered.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.gathered.is_empty() {
+            let written = Pin::new(&mut self.socket).poll_write(cx, &self.gathered);
+            let written = ready!(self.guard_write(cx, written))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.gathered.drain(..written);
+        }
+        if self.gathered.capacity() > GATHERED_KEPT {
+            self.gathered = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn guard_write<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            if self.write_timer.take().is_some() {
+                self.moved_at = Instant::now();
+            }
+            return written;
+        }
+        let timeout = self.write_timeout;
+        let timer = self
+            .write_timer
+            .get_or_insert_with(|| Box::pin(sleep(timeout)));
+        ready!(timer.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(cx))?;
+        ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
+        let turn = self.progress.turn();
+        let unfinished = self.head.as_ref().is_some_and(|head| head.turn == turn);
+        if unfinished || self.progress.cut.load(Ordering::Relaxed) {
+            ready!(self.poll_linger(cx));
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Reads and discards until the client closes; ready when it is time to close.
@@ -118,94 +335,51 @@ impl GuardedStream {
         let mut scratch = [0; 4096];
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer));
+            let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(());
             }
         }
     }
-
-    fn guard_write<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.write_timer = None;
-            return written;
-        }
-        let timeout = self.write_timeout;
-        let timer = self
-            .write_timer
-            .get_or_insert_with(|| Box::pin(sleep(timeout)));
-        ready!(timer.as_mut().poll(cx));
-        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-    }
 }
 
-impl AsyncRead for GuardedStream {
+impl AsyncRead for Stream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        if read.is_ready() {
-            if buffer.filled().len() > before {
-                this.bytes_arrived();
-            }
-            return read;
-        }
-        let Some(head) = this.unfinished_head() else {
-            return Poll::Pending;
-        };
-        let deadline = head.deadline;
-        let timer = head
-            .timer
-            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        ready!(timer.as_mut().poll(cx));
-        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+        self.lock().poll_read(cx, buffer)
     }
 }
 
-impl AsyncWrite for GuardedStream {
+impl AsyncWrite for Stream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.guard_write(cx, written)
+        self.lock().poll_write(cx, &[IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
+        slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.guard_write(cx, written)
+        self.lock().poll_write(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    /// What is gathered leaves at the end of the turn, [`Stream::poll_with`].
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
-        let unread = this.progress.cut.load(Ordering::Relaxed) || this.unfinished_head().is_some();
-        if unread {
-            ready!(this.poll_linger(cx));
-        }
-        Poll::Ready(Ok(()))
+        self.lock().poll_shutdown(cx)
     }
 }

@@ -14,6 +14,7 @@
 pub mod conformance;
 pub mod disk;
 pub mod fuzzing;
+pub mod http2;
 pub mod model;
 pub mod posting;
 pub mod socket;

@@ -62,7 +62,9 @@ impl Fixture {
             available_physical_memory: Some(number * number % 1000 * 4096),
             ..StatsRecord::default()
         };
-        self.engine.record(&Record::Stats(Box::new(record))).unwrap();
+        self.engine
+            .record(&Record::Stats(Box::new(record)))
+            .unwrap();
     }
 
     fn history(&self) -> Vec<Vec<Received>> {

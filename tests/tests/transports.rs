@@ -7,11 +7,14 @@
     reason = "tests"
 )]
 
+use std::net::SocketAddr;
+
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Engine};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 use deskfleet_tests::conformance::runner::{Answer, run, run_driven};
 use deskfleet_tests::conformance::{AREAS, case::Case};
+use deskfleet_tests::http2::Http2;
 use deskfleet_tests::socket::Socket;
 use deskfleet_tests::transport::{Call, Handle, Transport};
 use http::{Request, Response};
@@ -55,31 +58,40 @@ fn a_writer_thread_answers_what_the_caller_answers() {
     same_as_handle(CommitDriver::Thread, |engine| Call(engine.clone()));
 }
 
-/// The server on a socket, and what runs it.
-struct Served {
+/// A client of the server, and what runs it. The client goes first: a server that stops takes leave of its clients.
+struct Served<C> {
+    client: C,
     _server: RunningServer,
-    socket: Socket,
 }
 
-impl Transport for Served {
+impl<C: Transport> Transport for Served<C> {
     fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
-        self.socket.send(request)
+        self.client.send(request)
+    }
+}
+
+fn served<C>(engine: &Engine, connect: impl Fn(SocketAddr) -> C) -> Served<C> {
+    let options = ServerOptions {
+        // The cases say themselves when what is due is done.
+        maintain_every: None,
+        ..ServerOptions::default()
+    };
+    let server = spawn(engine.clone(), options).expect("a port");
+    let client = connect(server.addr());
+    Served {
+        client,
+        _server: server,
     }
 }
 
 #[test]
 fn the_server_answers_what_handle_answers() {
-    same_as_handle(CommitDriver::Caller, |engine| {
-        let options = ServerOptions {
-            // The cases say themselves when what is due is done.
-            maintain_every: None,
-            ..ServerOptions::default()
-        };
-        let server = spawn(engine.clone(), options).expect("a port");
-        let socket = Socket(server.addr());
-        Served {
-            _server: server,
-            socket,
-        }
+    same_as_handle(CommitDriver::Caller, |engine| served(engine, Socket));
+}
+
+#[test]
+fn http2_answers_what_handle_answers() {
+    same_as_handle(CommitDriver::Thread, |engine| {
+        served(engine, |address| Http2::connect(address).expect("HTTP/2"))
     });
 }

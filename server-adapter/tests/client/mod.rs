@@ -89,6 +89,24 @@ impl Client {
         String::from_utf8(head).unwrap().to_lowercase()
     }
 
+    /// What one read brings.
+    pub(crate) fn read_once(&mut self) -> String {
+        let mut bytes = vec![0; 64 * 1024];
+        let length = self.0.read(&mut bytes).unwrap();
+        bytes.truncate(length);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// All that comes until the server closes.
+    pub(crate) fn read_to_end(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self.0.read_to_end(&mut bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+            read => drop(read.unwrap()),
+        }
+        bytes
+    }
+
     /// Whether the server closes without another byte.
     pub(crate) fn is_closed(&mut self) -> bool {
         let mut byte = [0];

@@ -1,0 +1,180 @@
+//! Requests sent before the answers to those before them: answered rightly, in order, and several in one write.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+
+use std::time::{Duration, SystemTime};
+
+use client::Client;
+use deskfleet::Engine;
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+
+const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
+const COUNT: &str = "GET /api/Stats/queue/count HTTP/1.1\r\nhost: test\r\n\r\n";
+
+fn server(options: ServerOptions) -> (Engine, RunningServer) {
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .open_in_memory()
+        .unwrap();
+    let server = spawn(engine.clone(), options).unwrap();
+    (engine, server)
+}
+
+fn post(headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n{headers}\r\n{body}"
+    )
+}
+
+#[test]
+fn sixteen_posts_at_once_are_all_stored() {
+    let (engine, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    for round in 1..=3 {
+        client.send(post("", RECORD).repeat(16));
+        for _ in 0..16 {
+            assert_eq!(client.answer_to("POST").status, 200);
+        }
+        assert_eq!(engine.queue_count(), 16 * round);
+    }
+}
+
+#[test]
+fn answers_come_in_the_order_of_the_requests() {
+    let (_, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    client.send([&post("", RECORD), COUNT].concat().repeat(8));
+    for expected in 1..=8 {
+        assert_eq!(client.answer_to("POST").status, 200);
+        assert_eq!(client.answer_to("GET").body, expected.to_string());
+    }
+    // However the bytes are cut.
+    let all = [&post("", RECORD), COUNT].concat().repeat(3);
+    for piece in all.as_bytes().chunks(7) {
+        client.send(piece);
+    }
+    for expected in 9..=11 {
+        assert_eq!(client.answer_to("POST").status, 200);
+        assert_eq!(client.answer_to("GET").body, expected.to_string());
+    }
+}
+
+#[test]
+fn a_refused_one_in_the_middle_harms_nobody() {
+    let (_, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    let head = "HEAD /api/Stats/queue/count HTTP/1.1\r\nhost: test\r\n\r\n";
+    client.send(
+        [
+            &post("", RECORD),
+            &post("", "{"),
+            head,
+            &post("", RECORD),
+            COUNT,
+        ]
+        .concat(),
+    );
+    assert_eq!(client.answer_to("POST").status, 200);
+    let refused = client.answer_to("POST");
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.json()["code"], "InvalidBody");
+    let head = client.answer_to("HEAD");
+    assert_eq!(
+        (head.status, head.header("content-length")),
+        (200, Some("1"))
+    );
+    assert_eq!(client.answer_to("POST").status, 200);
+    assert_eq!(client.answer_to("GET").body, "2");
+    assert_eq!(client.ask("GET", "/livez", "").status, 200);
+}
+
+#[test]
+fn after_a_body_that_is_not_read_nothing_is_executed() {
+    let (engine, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    let long = post("", &" ".repeat(65_537));
+    client.send([post("", RECORD), long, post("", RECORD)].concat());
+    assert_eq!(client.answer_to("POST").status, 200);
+    let refused = client.answer_to("POST");
+    assert_eq!(refused.status, 413);
+    assert!(client.is_closed());
+    assert_eq!(engine.queue_count(), 1);
+}
+
+#[test]
+fn after_connection_close_nothing_is_executed() {
+    let (engine, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    client.send(
+        [
+            post("", RECORD),
+            post("connection: close\r\n", RECORD),
+            post("", RECORD),
+        ]
+        .concat(),
+    );
+    assert_eq!(client.answer_to("POST").status, 200);
+    assert_eq!(client.answer_to("POST").status, 200);
+    assert!(client.is_closed());
+    assert_eq!(engine.queue_count(), 2);
+
+    let mut client = Client::connect(server.addr());
+    client.send([&post("", RECORD), "G@T / HTTP/1.1\r\n\r\n", COUNT].concat());
+    assert_eq!(client.answer_to("POST").status, 200);
+    assert_eq!(client.answer_to("GET").status, 400);
+    assert!(client.is_closed());
+}
+
+/// Nothing but the one write of the server brings several answers to one read.
+#[test]
+fn answers_that_are_ready_together_leave_together() {
+    let (_, server) = server(ServerOptions::default());
+    let mut client = Client::connect(server.addr());
+    assert_eq!(client.ask("GET", "/livez", "").status, 200);
+    client.send("GET /livez HTTP/1.1\r\nhost: test\r\n\r\n".repeat(8));
+    let read = client.read_once();
+    assert_eq!(read.matches("\r\n\r\nok\n").count(), 8, "{read}");
+}
+
+#[test]
+fn an_answer_does_not_wait_for_the_rest_of_the_next_head() {
+    let options = ServerOptions {
+        head_timeout: Duration::from_millis(200),
+        ..Default::default()
+    };
+    let (_, server) = server(options);
+    let mut client = Client::connect(server.addr());
+    let (half, rest) = COUNT.split_at(20);
+    client.send([&post("", RECORD), half].concat());
+    assert_eq!(client.answer_to("POST").status, 200);
+    client.send(rest);
+    assert_eq!(client.answer_to("GET").body, "1");
+
+    // The deadline of a head runs from the bytes that come when it is its turn; before, the connection counts as resting.
+    client.send([COUNT, half].concat());
+    assert_eq!(client.answer_to("GET").body, "1");
+    client.send(&rest[..3]);
+    assert!(client.is_closed());
+}
+
+/// The deadline of a head is not that of the heads behind it.
+#[test]
+fn a_row_of_requests_may_take_longer_than_one_head() {
+    let options = ServerOptions {
+        head_timeout: Duration::from_millis(300),
+        idle_timeout: Duration::from_millis(300),
+        ..Default::default()
+    };
+    let (_, server) = server(options);
+    let mut client = Client::connect(server.addr());
+    for _ in 0..8 {
+        client.send([COUNT, COUNT].concat());
+        assert_eq!(client.answer_to("GET").status, 200);
+        assert_eq!(client.answer_to("GET").status, 200);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
