@@ -37,7 +37,7 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    pub(super) fn one(ticket: Ticket<Outcome>) -> Self {
+    pub(crate) fn one(ticket: Ticket<Outcome>) -> Self {
         Self {
             first: Some(ticket),
             rest: Vec::new().into_iter(),

@@ -18,10 +18,10 @@ use crate::machine::Machine;
 use crate::wire::problem::{Code, Problem};
 
 pub use builder::EngineBuilder;
-pub use future::ResponseFuture;
+pub use future::{BatchFuture, ResponseFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
-pub use typed::WorkspacePage;
+pub use typed::{TelemetryBatch, WorkspacePage};
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
 ///

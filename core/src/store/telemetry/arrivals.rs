@@ -11,6 +11,8 @@ use super::contents::Contents;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
     blocks: Vec<(Vec<u8>, Contents)>,
+    /// What those hold, in bytes.
+    closed_bytes: usize,
     open: BlockEncoder,
     contents: Contents,
     records: u64,
@@ -39,10 +41,18 @@ impl Arrivals {
         self.records
     }
 
+    /// The memory it takes, in bytes: all blocks, the texts and names that the open one is written by, and not the few KiB
+    /// that every one takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.closed_bytes + self.open.bytes() + self.open.text_bytes() + self.contents.bytes()
+    }
+
     fn close_block(&mut self) {
         let mut contents = std::mem::take(&mut self.contents);
         contents.close();
-        self.blocks.push((self.open.finish(), contents));
+        let block = self.open.finish();
+        self.closed_bytes += block.len() + contents.bytes();
+        self.blocks.push((block, contents));
     }
 
     /// The blocks.

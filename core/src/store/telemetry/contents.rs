@@ -40,6 +40,11 @@ impl Contents {
         self.names.shrink_to_fit();
     }
 
+    /// The memory of the names, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.names.capacity() * size_of::<u64>()
+    }
+
     pub(super) fn has_stream(&self, stream: Stream) -> bool {
         self.streams & (1 << stream.number()) != 0
     }
