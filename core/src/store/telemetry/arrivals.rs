@@ -5,15 +5,21 @@ use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
 use super::codec::BlockEncoder;
-use super::contents::Contents;
+use super::contents::{Contents, ContentsBuilder};
 
 /// Accepted records, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
     blocks: Vec<(Vec<u8>, Contents)>,
-    open: BlockEncoder,
-    contents: Contents,
+    open: Option<Box<OpenBlock>>,
     records: u64,
+}
+
+/// The block that takes the next record.
+#[derive(Debug, Clone, Default)]
+struct OpenBlock {
+    encoder: BlockEncoder,
+    contents: ContentsBuilder,
 }
 
 impl Arrivals {
@@ -24,13 +30,14 @@ impl Arrivals {
         received_at: Timestamp,
         filed_at: Timestamp,
     ) {
-        self.open.push(record, received_at, filed_at);
-        self.contents.add(record);
         self.records += 1;
-        let full =
-            self.open.bytes() >= BLOCK_BYTES_MAX || self.open.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
+        let open = self.open.get_or_insert_default();
+        open.encoder.push(record, received_at, filed_at);
+        open.contents.add(record);
+        let full = open.encoder.bytes() >= BLOCK_BYTES_MAX
+            || open.encoder.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
         if full {
-            self.close_block();
+            self.blocks.push(open.close());
         }
     }
 
@@ -39,17 +46,28 @@ impl Arrivals {
         self.records
     }
 
-    fn close_block(&mut self) {
-        let mut contents = std::mem::take(&mut self.contents);
-        contents.close();
-        self.blocks.push((self.open.finish(), contents));
+    /// What has arrived until now; what comes next is apart from it, and written with the same memory.
+    pub(crate) fn take(&mut self) -> Self {
+        if let Some(open) = &mut self.open
+            && open.encoder.records() > 0
+        {
+            self.blocks.push(open.close());
+        }
+        Self {
+            blocks: std::mem::take(&mut self.blocks),
+            open: None,
+            records: std::mem::take(&mut self.records),
+        }
     }
 
     /// The blocks.
     pub(super) fn into_blocks(mut self) -> Vec<(Vec<u8>, Contents)> {
-        if self.open.records() > 0 {
-            self.close_block();
-        }
-        self.blocks
+        self.take().blocks
+    }
+}
+
+impl OpenBlock {
+    fn close(&mut self) -> (Vec<u8>, Contents) {
+        (self.encoder.finish(), self.contents.finish())
     }
 }
