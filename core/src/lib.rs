@@ -34,7 +34,7 @@ pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDay
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, WorkspacePage,
+    BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, Upload, WorkspacePage,
 };
 pub use error::{EngineError, ErrorKind, Result};
 pub use limits::Limits;

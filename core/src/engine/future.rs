@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::api::{self, Then, Tickets};
+use crate::api::{self, Step, Then, Tickets};
 use crate::config::CommitDriver;
 use crate::error::{EngineError, Result};
 use crate::machine::Machine;
@@ -41,20 +41,18 @@ struct Waiting {
 }
 
 impl ResponseFuture {
-    pub(super) fn ready(response: Response<Bytes>) -> Self {
-        Self(State::Ready(Some(response)))
-    }
-
-    pub(super) fn waiting(
+    pub(super) fn of(
         machine: Arc<Machine>,
-        tickets: Tickets,
-        then: Then,
-        traceparent: Option<HeaderValue>,
+        step: Step,
+        traceparent: impl FnOnce() -> Option<HeaderValue>,
     ) -> Self {
-        Self(State::Waiting {
-            waiting: Waiting::new(machine, tickets),
-            then: Some(then),
-            traceparent,
+        Self(match step {
+            Step::Done(response) => State::Ready(Some(response)),
+            Step::Wait(tickets, then) => State::Waiting {
+                waiting: Waiting::new(machine, tickets),
+                then: Some(then),
+                traceparent: traceparent(),
+            },
         })
     }
 }

@@ -34,7 +34,7 @@ impl Intake {
     pub(super) fn take(&self) -> Arrivals {
         let mut gathering = self.lock();
         gathering.ticket = None;
-        std::mem::take(&mut gathering.arrivals)
+        gathering.arrivals.take()
     }
 
     /// Notes that so many records are in the queue now, or never will be.

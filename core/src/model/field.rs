@@ -39,6 +39,8 @@ pub struct FieldSpec {
     pub nullable: bool,
     /// Longest text, in Unicode code points.
     pub length_max: Option<usize>,
+    /// The name as a JSON text without spaces has it: in quotes, with the colon.
+    pub(crate) key: &'static str,
 }
 
 /// The value of one present field.
@@ -222,6 +224,7 @@ macro_rules! record {
                     kind: <$type as $crate::model::field::FieldType>::KIND,
                     nullable: <$type as $crate::model::field::FieldType>::NULLABLE,
                     length_max: $crate::model::field::length_max!($($max)?),
+                    key: concat!("\"", $wire, "\":"),
                 },)*
             ];
         }

@@ -3,6 +3,9 @@
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
+/// 64 bits in groups of 7.
+const VARINT_BYTES_MAX: usize = 10;
+
 /// Appends values to a buffer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Encoder(Vec<u8>);
@@ -42,11 +45,19 @@ impl Encoder {
 
     /// Base 128, low group first, as in Protocol Buffers.
     pub(crate) fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value.to_le_bytes()[0] | 0x80);
+        // Put together aside and appended once: the buffer is asked for room once.
+        let mut bytes = [0; VARINT_BYTES_MAX];
+        let mut length = 0;
+        for byte in &mut bytes {
+            length += 1;
+            *byte = value.to_le_bytes()[0];
             value >>= 7;
+            if value == 0 {
+                break;
+            }
+            *byte |= 0x80;
         }
-        self.0.push(value.to_le_bytes()[0]);
+        self.raw(bytes.get(..length).unwrap_or_default());
     }
 
     pub(crate) fn count(&mut self, value: usize) {

@@ -83,6 +83,13 @@ pub(crate) fn is_identity(headers: &HeaderMap) -> bool {
 
 /// Whether the body says that it is JSON in UTF-8: `application/json`, `text/json`, `application/*+json`.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    if let (Some(value), None) = (values.next(), values.next())
+        && value == "application/json"
+    {
+        // What agents send.
+        return true;
+    }
     let Some((essence, charset)) = content_type(headers) else {
         return false;
     };

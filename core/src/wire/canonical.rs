@@ -62,16 +62,10 @@ impl<'a> Reader<'a> {
             return Some(());
         }
         loop {
-            self.eat(b'"')?;
-            let name_on = self.rest;
-            let (index, spec, rest) = specs.find_map(|(index, spec)| {
-                match name_on.strip_prefix(spec.name.as_bytes()) {
-                    Some([b'"', rest @ ..]) => Some((index, spec, rest)),
-                    _ => None,
-                }
-            })?;
+            self.spaces();
+            let (index, spec, rest) =
+                specs.find_map(|(index, spec)| Some((index, spec, after_key(self.rest, spec)?)))?;
             self.rest = rest;
-            self.eat(b':')?;
             let value = self.value(spec)?;
             if !set(index, value) {
                 return None;
@@ -223,6 +217,19 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// What stands behind the name of the field and its colon; `None` when the text does not begin with them.
+fn after_key<'a>(text: &'a [u8], spec: &FieldSpec) -> Option<&'a [u8]> {
+    if let Some(rest) = text.strip_prefix(spec.key.as_bytes()) {
+        return Some(rest);
+    }
+    let quoted = spec.key.strip_suffix(':')?;
+    let mut rest = text.strip_prefix(quoted.as_bytes())?;
+    while let [b' ' | b'\t' | b'\r' | b'\n', after @ ..] = rest {
+        rest = after;
+    }
+    rest.strip_prefix(b":")
 }
 
 /// A decimal of so many digits is an integer that a double holds exactly.

@@ -5,17 +5,23 @@ use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
 use super::codec::BlockEncoder;
-use super::contents::Contents;
+use super::contents::{Contents, ContentsBuilder};
 
 /// Accepted records, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
     blocks: Vec<(Vec<u8>, Contents)>,
-    /// What those hold, in bytes.
+    /// The memory those take.
     closed_bytes: usize,
-    open: BlockEncoder,
-    contents: Contents,
+    open: Option<Box<OpenBlock>>,
     records: u64,
+}
+
+/// The block that takes the next record.
+#[derive(Debug, Clone, Default)]
+struct OpenBlock {
+    encoder: BlockEncoder,
+    contents: ContentsBuilder,
 }
 
 impl Arrivals {
@@ -26,13 +32,15 @@ impl Arrivals {
         received_at: Timestamp,
         filed_at: Timestamp,
     ) {
-        self.open.push(record, received_at, filed_at);
-        self.contents.add(record);
         self.records += 1;
-        let full =
-            self.open.bytes() >= BLOCK_BYTES_MAX || self.open.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
+        let open = self.open.get_or_insert_default();
+        open.encoder.push(record, received_at, filed_at);
+        open.contents.add(record);
+        let full = open.encoder.bytes() >= BLOCK_BYTES_MAX
+            || open.encoder.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
         if full {
-            self.close_block();
+            let closed = open.close();
+            self.keep(closed);
         }
     }
 
@@ -44,22 +52,43 @@ impl Arrivals {
     /// The memory it takes, in bytes: all blocks, the texts and names that the open one is written by, and not the few KiB
     /// that every one takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.closed_bytes + self.open.bytes() + self.open.text_bytes() + self.contents.bytes()
+        let open = self.open.as_ref();
+        self.closed_bytes + open.map_or(0, |open| open.bytes())
     }
 
-    fn close_block(&mut self) {
-        let mut contents = std::mem::take(&mut self.contents);
-        contents.close();
-        let block = self.open.finish();
-        self.closed_bytes += block.len() + contents.bytes();
-        self.blocks.push((block, contents));
+    fn keep(&mut self, closed: (Vec<u8>, Contents)) {
+        self.closed_bytes += closed.0.capacity() + closed.1.bytes();
+        self.blocks.push(closed);
+    }
+
+    /// What has arrived until now; what comes next is apart from it, and written with the same memory.
+    pub(crate) fn take(&mut self) -> Self {
+        if let Some(open) = &mut self.open
+            && open.encoder.records() > 0
+        {
+            let closed = open.close();
+            self.keep(closed);
+        }
+        Self {
+            blocks: std::mem::take(&mut self.blocks),
+            closed_bytes: std::mem::take(&mut self.closed_bytes),
+            open: None,
+            records: std::mem::take(&mut self.records),
+        }
     }
 
     /// The blocks.
     pub(super) fn into_blocks(mut self) -> Vec<(Vec<u8>, Contents)> {
-        if self.open.records() > 0 {
-            self.close_block();
-        }
-        self.blocks
+        self.take().blocks
+    }
+}
+
+impl OpenBlock {
+    fn bytes(&self) -> usize {
+        self.encoder.bytes() + self.encoder.text_bytes() + self.contents.bytes()
+    }
+
+    fn close(&mut self) -> (Vec<u8>, Contents) {
+        (self.encoder.finish(), self.contents.finish())
     }
 }

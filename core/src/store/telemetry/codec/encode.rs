@@ -2,6 +2,7 @@
 
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef};
 use crate::store::codec::{Encoder, zigzag};
+use crate::store::telemetry::contents::hash;
 use crate::timestamp::Timestamp;
 
 use super::{
@@ -27,6 +28,8 @@ pub(in crate::store::telemetry) struct BlockEncoder {
     places: Vec<u32>,
     /// The values of the record being written.
     values: Encoder,
+    /// Size of the block before: this one will be about as long.
+    last_bytes: usize,
 }
 
 impl Default for BlockEncoder {
@@ -40,6 +43,7 @@ impl Default for BlockEncoder {
             texts: Texts::default(),
             places: Vec::new(),
             values: Encoder::default(),
+            last_bytes: 0,
         }
     }
 }
@@ -53,6 +57,7 @@ impl BlockEncoder {
     ) {
         if self.records == 0 {
             self.received_at = received_at;
+            self.block = Encoder::with_capacity(self.last_bytes);
             self.block.u8(VERSION);
             // Written over once they are known.
             self.block.raw(&self.counts());
@@ -106,6 +111,7 @@ impl BlockEncoder {
     pub(in crate::store::telemetry) fn finish(&mut self) -> Vec<u8> {
         self.block.overwrite(COUNTS_AT, &self.counts());
         let block = std::mem::take(&mut self.block).finish();
+        self.last_bytes = block.len();
         self.records = 0;
         self.text_bytes = 0;
         self.last.fill(Last::NOTHING);
@@ -275,9 +281,5 @@ fn common_prefix(a: &str, b: &str) -> usize {
 }
 
 fn place(text: &str) -> usize {
-    // FNV-1a: the texts are short, and a collision only costs their repetition.
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    usize::try_from(hash >> 32).unwrap_or(0) % TEXT_PLACES
+    usize::try_from(hash(0, text) >> 32).unwrap_or(0) % TEXT_PLACES
 }
