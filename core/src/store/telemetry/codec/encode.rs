@@ -168,7 +168,7 @@ impl Values {
         }
         match value {
             Some(FieldValue::Int(value)) if spec.kind == FieldKind::Int32 => {
-                self.out.signed(*value)
+                self.out.signed(*value);
             }
             Some(FieldValue::Int(value)) => scaled(&mut self.out, *value, PAGE_BYTES),
             Some(FieldValue::Float(value)) => float(&mut self.out, *value),
