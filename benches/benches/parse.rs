@@ -1,4 +1,5 @@
-//! Reading a Stats record of about 600 bytes: what the usual parsers take for it.
+//! Reading a Stats record of about 600 bytes: what the usual parsers take for it, and what the engine takes to read, check and
+//! encode it.
 //!
 //! Owned means a struct whose texts are allocated, borrowed one whose texts point into the body wherever nothing in them is
 //! escaped. simd-json writes into the body; the copy it gets for that is not counted.
@@ -6,17 +7,25 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hint::black_box;
 
 use bytes::Bytes;
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use deskfleet_benches::{StatsRow, stats_json};
+use criterion::measurement::WallTime;
+use criterion::{
+    BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main,
+};
+use deskfleet::Stream;
+use deskfleet_benches::{StatsRow, open, stats_json};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 /// More than a branch predictor remembers.
 const BODIES: u64 = 512;
+/// After so many the batch is dropped and begun anew; the time of both is in the figures.
+const RECORDS_A_BATCH: usize = 1000;
 
 /// A text that points into the body. `Option<Cow<str>>` never would: serde makes an owned text of any `Cow` inside an `Option`.
 #[derive(Debug)]
@@ -144,8 +153,52 @@ fn parse(criterion: &mut Criterion) {
             BatchSize::SmallInput,
         );
     });
+    encode(&mut group, &bodies);
     group.finish();
     all_agree(first);
+}
+
+/// Parse, validate and write into a block of the queue, which is all that a record takes before its commit.
+fn encode(group: &mut BenchmarkGroup<'_, WallTime>, bodies: &[Bytes]) {
+    let engine = open(None, |_| {}).engine;
+    let canonical: Vec<Vec<u8>> = bodies.iter().map(|body| body.to_vec()).collect();
+    let ordered = |name: fn(&str) -> String| {
+        bodies
+            .iter()
+            .map(|body| by_alphabet(body, name))
+            .collect::<Vec<_>>()
+    };
+    for (name, bodies) in [
+        ("push_json", canonical),
+        ("push_json_other_order", ordered(str::to_owned)),
+        ("push_json_pascal_case", ordered(pascal_case)),
+    ] {
+        let mut next = bodies.iter().cycle();
+        let mut batch = engine.batch();
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                if batch.len() == RECORDS_A_BATCH {
+                    batch = engine.batch();
+                }
+                let body = next.next().expect("a body");
+                batch.push_json(Stream::Stats, body).expect("a record");
+            });
+        });
+    }
+}
+
+/// The same object with its members in the order of their names, which `name` may write otherwise.
+fn by_alphabet(body: &[u8], name: fn(&str) -> String) -> Vec<u8> {
+    let object: BTreeMap<&str, &RawValue> = serde_json::from_slice(body).expect("a record");
+    let members = object
+        .into_iter()
+        .map(|(key, value)| format!("\"{}\":{value}", name(key)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(",")).into_bytes()
+}
+
+fn pascal_case(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    first.to_ascii_uppercase() + rest
 }
 
 /// Every parser reads the same, and the borrowing ones borrow.

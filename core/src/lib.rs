@@ -33,7 +33,9 @@ pub use clock::{Clock, ManualClock};
 pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDays};
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
-pub use engine::{Engine, EngineBuilder, ResponseFuture, WorkspacePage};
+pub use engine::{
+    BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, Upload, WorkspacePage,
+};
 pub use error::{EngineError, ErrorKind, Result};
 pub use limits::Limits;
 pub use model::{

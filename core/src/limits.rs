@@ -34,6 +34,9 @@ pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
 pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
 /// Line errors reported by a bulk request; the counts go on.
 pub const LINE_ERRORS_MAX: usize = 100;
+/// What a line of a telemetry batch may hold beside the largest record that can be posted, in bytes: the name of the stream,
+/// brackets, spaces. A longer line is an error of that line.
+pub const BATCH_LINE_MORE: usize = 64;
 /// Workspaces applied atomically by a bulk upsert.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
 /// Days a TERMINATED workspace stays listed.

@@ -35,6 +35,23 @@ impl Transport for Call {
     }
 }
 
+/// [`Engine::upload`] wherever the engine takes a request that way, its body in pieces of so many bytes; else [`Call`].
+#[derive(Debug)]
+pub struct Uploading(pub Engine, pub usize);
+
+impl Transport for Uploading {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let (head, body) = request.into_parts();
+        let Some(mut upload) = self.0.upload(&head) else {
+            return block_on(self.0.call(Request::from_parts(head, body)));
+        };
+        for piece in body.chunks(self.1) {
+            upload.push(piece);
+        }
+        block_on(upload.finish())
+    }
+}
+
 /// Runs a future to its end on this thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);

@@ -16,7 +16,7 @@ use deskfleet_tests::conformance::runner::{Answer, run, run_driven};
 use deskfleet_tests::conformance::{AREAS, case::Case};
 use deskfleet_tests::http2::Http2;
 use deskfleet_tests::socket::Socket;
-use deskfleet_tests::transport::{Call, Handle, Transport};
+use deskfleet_tests::transport::{Call, Handle, Transport, Uploading};
 use http::{Request, Response};
 
 /// The answer without what the other transport may say differently: which content codings are undone before the engine.
@@ -51,6 +51,15 @@ fn same_as_handle<T: Transport>(driver: CommitDriver, connect: impl Fn(&Engine) 
 #[test]
 fn call_answers_what_handle_answers() {
     same_as_handle(CommitDriver::Caller, |engine| Call(engine.clone()));
+}
+
+#[test]
+fn an_upload_in_pieces_answers_what_handle_answers() {
+    for bytes in [7, 65_536] {
+        same_as_handle(CommitDriver::Caller, |engine| {
+            Uploading(engine.clone(), bytes)
+        });
+    }
 }
 
 #[test]

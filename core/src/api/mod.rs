@@ -9,11 +9,12 @@ pub(crate) mod router;
 pub(crate) mod routes;
 mod stats;
 mod step;
+pub(crate) mod upload;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::Limits;
@@ -76,7 +77,7 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
 }
 
 fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Result<Step, Problem> {
-    check_head(&machine.config.limits, request)?;
+    check_head(&machine.config.limits, request.uri(), request.headers())?;
     let (route, segments) = match router.find(request.method(), request.uri().path()) {
         Found::Route { route, segments } => (route, segments),
         Found::MethodNotAllowed(allow) => return Err(Problem::method_not_allowed(allow)),
@@ -114,20 +115,31 @@ pub(crate) fn problem(
     )
 }
 
-fn check_head(limits: &Limits, request: &Request<Bytes>) -> Result<(), Problem> {
-    let uri = request.uri();
+fn check_head(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
     if target > limits.uri_bytes {
         return Err(Problem::new(Code::UriTooLong));
     }
-    let headers = request
-        .headers()
+    let headers = headers
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len());
     if headers.sum::<usize>() > limits.headers_bytes {
         return Err(Problem::new(Code::HeadersTooLarge));
     }
     Ok(())
+}
+
+/// The query of a request, if its key has the right to call the endpoint.
+fn admitted<'r>(
+    machine: &Machine,
+    route: &Route,
+    uri: &'r Uri,
+    key: Option<&LiveKey>,
+) -> Result<Query<'r>, Problem> {
+    auth::authorize(machine, route.access, key)?;
+    let known = route.query.iter().map(|param| param.name);
+    let query = RawQuery::new(uri.query()).parse(known);
+    query.map_err(|error| Problem::from(&error))
 }
 
 fn handle(
@@ -137,10 +149,7 @@ fn handle(
     segments: Vec<String>,
     key: Option<Arc<LiveKey>>,
 ) -> Result<Step, Problem> {
-    auth::authorize(machine, route.access, key.as_deref())?;
-    let raw = RawQuery::new(request.uri().query());
-    let known = route.query.iter().map(|param| param.name);
-    let query = raw.parse(known).map_err(|error| Problem::from(&error))?;
+    let query = admitted(machine, route, request.uri(), key.as_deref())?;
     check_body(&machine.config.limits, route, request)?;
     let call = Call {
         machine,
@@ -255,18 +264,31 @@ fn check_body(limits: &Limits, route: &Route, request: &Request<Bytes>) -> Resul
             "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
         ));
     }
-    if !accept::is_identity(request.headers()) {
-        return Err(Problem::unsupported_coding());
-    }
-    let max = body_bytes_max(limits, route.body);
-    if body.len() > max {
-        let said = format!("The body is larger than {max} bytes.");
-        return Err(Problem::detailed(Code::PayloadTooLarge, said));
+    check_coding(request.headers())?;
+    if body.len() > body_bytes_max(limits, route.body) {
+        return Err(too_large(limits, route.body));
     }
     match request.extensions().get::<BrokenBody>() {
-        Some(BrokenBody(said)) => Err(Problem::detailed(Code::InvalidBody, *said)),
+        Some(broken) => Err(broken_body(*broken)),
         None => Ok(()),
     }
+}
+
+fn check_coding(headers: &HeaderMap) -> Result<(), Problem> {
+    if accept::is_identity(headers) {
+        return Ok(());
+    }
+    Err(Problem::unsupported_coding())
+}
+
+fn too_large(limits: &Limits, body: RequestBody) -> Problem {
+    let max = body_bytes_max(limits, body);
+    let said = format!("The body is larger than {max} bytes.");
+    Problem::detailed(Code::PayloadTooLarge, said)
+}
+
+fn broken_body(BrokenBody(said): BrokenBody) -> Problem {
+    Problem::detailed(Code::InvalidBody, said)
 }
 
 /// What the audit calls a call of this endpoint; `None`: its refusals are not audited.

@@ -6,16 +6,15 @@ use crate::machine::Machine;
 use crate::model::{KeyInfo, Stream};
 use crate::mutation::Mutation;
 use crate::store::keys::LiveKey;
-use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::actions;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, WorkspaceFilter};
-use crate::wire::body::LineError;
 use crate::wire::{accept, body, reply};
 
 use super::information::{page, page_limit};
-use super::{Call, Handled, Step, Then, Tickets, auth};
+use super::upload::BatchLines;
+use super::{Call, Handled, Step, Then, auth};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
@@ -88,21 +87,9 @@ pub(super) fn release_hold(call: &Call<'_>) -> Step {
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
-    let mut batch = Arrivals::default();
-    let mut errors = Vec::new();
-    for (line, text) in body::ndjson(call.body) {
-        let read = body::batch_line(text, |record| call.machine.push(&mut batch, record));
-        errors.extend(read.err().map(|message| LineError { line, message }));
-    }
-    let then = Then::Lines {
-        done: "accepted",
-        count: batch.records(),
-        errors,
-    };
-    Ok(Step::Wait(
-        Tickets::one(call.machine.accept_all(batch)?),
-        then,
-    ))
+    let mut lines = BatchLines::new(&call.machine.config.limits);
+    lines.push(call.machine, call.body);
+    lines.finish(call.machine)
 }
 
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {

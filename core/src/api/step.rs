@@ -6,7 +6,7 @@ use http::Response;
 use crate::machine::Machine;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::writer::Ticket;
-use crate::wire::body::LineError;
+use crate::wire::body::LineErrors;
 use crate::wire::problem::Problem;
 
 /// What a handler decides.
@@ -37,7 +37,7 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    pub(super) fn one(ticket: Ticket<Outcome>) -> Self {
+    pub(crate) fn one(ticket: Ticket<Outcome>) -> Self {
         Self {
             first: Some(ticket),
             rest: Vec::new().into_iter(),
@@ -71,7 +71,7 @@ pub(crate) enum Then {
     Lines {
         done: &'static str,
         count: u64,
-        errors: Vec<LineError>,
+        errors: LineErrors,
     },
     /// The call was refused before; what is durable now is its audit row.
     Refused(Box<Problem>),

@@ -1,15 +1,16 @@
-//! The future of [`Engine::call`](super::Engine::call).
+//! The futures of [`Engine::call`](super::Engine::call) and [`Engine::submit_batch`](super::Engine::submit_batch).
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::api::{self, Then, Tickets};
+use crate::api::{self, Step, Then, Tickets};
 use crate::config::CommitDriver;
+use crate::error::{EngineError, Result};
 use crate::machine::Machine;
 use crate::mutation::Outcome;
 use crate::store::writer::Ticket;
@@ -20,9 +21,14 @@ pub struct ResponseFuture(State);
 
 enum State {
     Ready(Option<Response<Bytes>>),
-    Waiting(Waiting),
+    Waiting {
+        waiting: Waiting,
+        then: Option<Then>,
+        traceparent: Option<HeaderValue>,
+    },
 }
 
+/// Outcomes on their way.
 struct Waiting {
     machine: Arc<Machine>,
     /// The one whose outcome comes next, behind those in `outcomes`.
@@ -30,37 +36,39 @@ struct Waiting {
     /// Those behind that.
     tickets: Tickets,
     outcomes: Vec<Outcome>,
-    then: Option<Then>,
-    traceparent: Option<HeaderValue>,
     /// Whether the futures of the same turn had their chance to submit.
     gathered: bool,
 }
 
 impl ResponseFuture {
-    pub(super) fn ready(response: Response<Bytes>) -> Self {
-        Self(State::Ready(Some(response)))
-    }
-
-    pub(super) fn waiting(
+    pub(super) fn of(
         machine: Arc<Machine>,
-        mut tickets: Tickets,
-        then: Then,
-        traceparent: Option<HeaderValue>,
+        step: Step,
+        traceparent: impl FnOnce() -> Option<HeaderValue>,
     ) -> Self {
-        Self(State::Waiting(Waiting {
-            current: tickets.next(),
-            tickets,
-            outcomes: Vec::new(),
-            then: Some(then),
-            traceparent,
-            gathered: machine.config.commit_driver != CommitDriver::Caller,
-            machine,
-        }))
+        Self(match step {
+            Step::Done(response) => State::Ready(Some(response)),
+            Step::Wait(tickets, then) => State::Waiting {
+                waiting: Waiting::new(machine, tickets),
+                then: Some(then),
+                traceparent: traceparent(),
+            },
+        })
     }
 }
 
 impl Waiting {
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Response<Bytes>> {
+    fn new(machine: Arc<Machine>, mut tickets: Tickets) -> Self {
+        Self {
+            current: tickets.next(),
+            tickets,
+            outcomes: Vec::new(),
+            gathered: machine.config.commit_driver != CommitDriver::Caller,
+            machine,
+        }
+    }
+
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Vec<Outcome>> {
         if !self.gathered {
             // One turn of the executor, so that what is ready beside this future goes into the same commit.
             self.gathered = true;
@@ -81,14 +89,7 @@ impl Waiting {
                 Poll::Pending => return Poll::Pending,
             }
         }
-        let outcomes = std::mem::take(&mut self.outcomes);
-        let then = self.then.take().unwrap_or(Then::Empty);
-        Poll::Ready(api::finish(
-            &self.machine,
-            self.traceparent.as_ref(),
-            outcomes,
-            then,
-        ))
+        Poll::Ready(std::mem::take(&mut self.outcomes))
     }
 }
 
@@ -115,12 +116,17 @@ impl Future for ResponseFuture {
             State::Ready(response) => {
                 Poll::Ready(response.take().expect("polled after it had resolved"))
             }
-            State::Waiting(waiting) => {
-                let polled = waiting.poll(context);
-                if polled.is_ready() {
-                    self.0 = State::Ready(None);
-                }
-                polled
+            State::Waiting {
+                waiting,
+                then,
+                traceparent,
+            } => {
+                let outcomes = ready!(waiting.poll(context));
+                let then = then.take().unwrap_or(Then::Empty);
+                let traceparent = traceparent.as_ref();
+                let response = api::finish(&waiting.machine, traceparent, outcomes, then);
+                self.0 = State::Ready(None);
+                Poll::Ready(response)
             }
         }
     }
@@ -130,8 +136,52 @@ impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.0 {
             State::Ready(_) => "ready",
-            State::Waiting(_) => "waiting",
+            State::Waiting { .. } => "waiting",
         };
         f.debug_tuple("ResponseFuture").field(&state).finish()
+    }
+}
+
+/// Resolves once the records of a batch are durable, or will not be. Needs no particular executor.
+#[must_use = "whether the records are durable is known to those who await it"]
+pub struct BatchFuture(Submitted);
+
+enum Submitted {
+    Waiting(Waiting),
+    Refused(EngineError),
+}
+
+impl BatchFuture {
+    pub(super) fn new(machine: &Arc<Machine>, submitted: Result<Ticket<Outcome>>) -> Self {
+        Self(match submitted {
+            Ok(ticket) => {
+                Submitted::Waiting(Waiting::new(Arc::clone(machine), Tickets::one(ticket)))
+            }
+            Err(error) => Submitted::Refused(error),
+        })
+    }
+}
+
+impl Future for BatchFuture {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Submitted::Waiting(waiting) => {
+                let mut outcomes = ready!(waiting.poll(context)).into_iter();
+                Poll::Ready(outcomes.try_for_each(|outcome| outcome.map(drop)))
+            }
+            Submitted::Refused(error) => Poll::Ready(Err(error.clone())),
+        }
+    }
+}
+
+impl fmt::Debug for BatchFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.0 {
+            Submitted::Waiting(_) => "waiting",
+            Submitted::Refused(_) => "refused",
+        };
+        f.debug_tuple("BatchFuture").field(&state).finish()
     }
 }

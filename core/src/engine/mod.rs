@@ -5,6 +5,7 @@ mod future;
 #[cfg(feature = "tower")]
 mod tower;
 mod typed;
+mod upload;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -18,10 +19,11 @@ use crate::machine::Machine;
 use crate::wire::problem::{Code, Problem};
 
 pub use builder::EngineBuilder;
-pub use future::ResponseFuture;
+pub use future::{BatchFuture, ResponseFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
-pub use typed::WorkspacePage;
+pub use typed::{TelemetryBatch, WorkspacePage};
+pub use upload::Upload;
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
 ///
@@ -120,13 +122,9 @@ impl Engine {
     )]
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let machine = Arc::clone(&self.running.machine);
-        match api::dispatch(&machine, &self.running.router, &request) {
-            Step::Done(response) => ResponseFuture::ready(response),
-            Step::Wait(tickets, then) => {
-                let traceparent = request.headers().get(api::TRACEPARENT).cloned();
-                ResponseFuture::waiting(machine, tickets, then, traceparent)
-            }
-        }
+        let step = api::dispatch(&machine, &self.running.router, &request);
+        let traceparent = || request.headers().get(api::TRACEPARENT).cloned();
+        ResponseFuture::of(machine, step, traceparent)
     }
 
     /// The most that a server needs to read of the body of a request with this path, in bytes. One byte more tells the

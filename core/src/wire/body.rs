@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::validation;
+use crate::limits::LINE_ERRORS_MAX;
 use crate::model::field::record;
 use crate::model::{
     FailedState, FieldValue, Fields, NewKey, Nullable, RecordRef, Scope, Stream, Workspace,
@@ -213,8 +214,39 @@ pub(crate) struct LineError {
     pub(crate) message: String,
 }
 
+/// What was wrong with the lines of a bulk request: how many were refused, and the first of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineErrors {
+    first: Vec<LineError>,
+    count: u64,
+}
+
+impl LineErrors {
+    pub(crate) fn add(&mut self, line: u64, message: String) {
+        if self.first.len() < LINE_ERRORS_MAX {
+            self.first.push(LineError { line, message });
+        }
+        self.count += 1;
+    }
+
+    /// The first [`LINE_ERRORS_MAX`].
+    pub(crate) fn first(&self) -> &[LineError] {
+        &self.first
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The memory they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let each = |error: &LineError| size_of::<LineError>() + error.message.capacity();
+        self.first.iter().map(each).sum()
+    }
+}
+
 /// The lines of a bulk request that could be read, and what was wrong with the others.
-pub(crate) type Lines<T> = (Vec<T>, Vec<LineError>);
+pub(crate) type Lines<T> = (Vec<T>, LineErrors);
 
 /// The workspaces of a bulk upsert: a JSON array where the content type says `is_json` or the text begins like one, else
 /// one object a line.
@@ -248,21 +280,26 @@ pub(crate) fn batch_line(text: &[u8], take: impl FnOnce(&RecordRef<'_>)) -> Resu
 }
 
 /// The lines of a text that are not blank, with their numbers from 1.
-pub(crate) fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..)
         .zip(text.split(|byte| *byte == b'\n'))
-        .filter(|(_, line)| !line.trim_ascii().is_empty())
+        .filter(|(_, line)| !is_blank(line))
+}
+
+/// Whether a line is passed over.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
 }
 
 fn read_lines<'t, T>(
     lines: impl Iterator<Item = (u64, &'t [u8])>,
     read: impl Fn(&[u8]) -> Result<T, String>,
 ) -> Lines<T> {
-    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    let (mut accepted, mut refused) = (Vec::new(), LineErrors::default());
     for (line, text) in lines {
         match read(text) {
             Ok(value) => accepted.push(value),
-            Err(message) => refused.push(LineError { line, message }),
+            Err(message) => refused.add(line, message),
         }
     }
     (accepted, refused)

@@ -7,7 +7,6 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
-use crate::limits::LINE_ERRORS_MAX;
 use crate::model::{
     AuditEntry, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
     WorkspaceView,
@@ -17,7 +16,7 @@ use crate::view::activity::ActivityView;
 use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
 
-use super::body::LineError;
+use super::body::LineErrors;
 use super::json::{Json, Object};
 use super::problem::{Code, Problem};
 
@@ -338,12 +337,12 @@ pub(crate) fn issued_key(key: &IssuedKey) -> Vec<u8> {
 }
 
 /// The outcome of a bulk request: how many lines were `done` (`upserted` or `accepted`), and what was wrong with the rest.
-pub(crate) fn lines(done: &str, count: u64, errors: &[LineError]) -> Vec<u8> {
+pub(crate) fn lines(done: &str, count: u64, errors: &LineErrors) -> Vec<u8> {
     object(|object| {
         object.integer(done, count);
-        object.integer("rejected", errors.len() as u64);
+        object.integer("rejected", errors.count());
         object.member("errors", |json| {
-            json.array(errors.iter().take(LINE_ERRORS_MAX), |json, error| {
+            json.array(errors.first(), |json, error| {
                 json.object(|object| {
                     object.integer("line", error.line);
                     object.text("message", &error.message);

@@ -2,6 +2,7 @@
 //! audit names the caller `host` here.
 
 mod actions;
+mod batch;
 mod keys;
 mod running;
 mod telemetry;
@@ -13,6 +14,7 @@ use crate::mutation::Mutation;
 
 use super::Engine;
 
+pub use batch::TelemetryBatch;
 pub use workspaces::WorkspacePage;
 
 impl From<validation::Violation> for EngineError {

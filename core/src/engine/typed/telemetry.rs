@@ -1,12 +1,10 @@
 //! Telemetry, from Rust.
 
-use crate::domain::validation;
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
-use crate::error::{EngineError, Result};
-use crate::model::{Record, RecordRef, Stream, user_key};
-use crate::store::telemetry::arrivals::Arrivals;
+use crate::error::Result;
+use crate::model::{Record, Stream, user_key};
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::activity::{self, ActivityView};
@@ -29,23 +27,11 @@ impl Engine {
     /// # Errors
     /// Those of [`Self::record`].
     pub fn record_all(&self, records: &[Record]) -> Result<()> {
-        let mut batch = Arrivals::default();
+        let mut batch = self.batch();
         for record in records {
-            let borrowed = RecordRef::of(record);
-            if let Some((spec, max)) = validation::record(&borrowed).first() {
-                return Err(EngineError::invalid(
-                    spec.name,
-                    validation::too_long(spec.name, *max),
-                ));
-            }
-            if let Some(name) = validation::non_finite(record.fields()) {
-                let said = format!("The field {name} must be a finite number.");
-                return Err(EngineError::invalid(name, said));
-            }
-            self.machine().push(&mut batch, &borrowed);
+            batch.push(record)?;
         }
-        let mut ticket = self.machine().accept_all(batch)?;
-        self.machine().wait(&mut ticket).map(drop)
+        self.record_batch(batch)
     }
 
     /// Telemetry records that are durable and not yet filed into history.

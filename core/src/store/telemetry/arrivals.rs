@@ -11,6 +11,8 @@ use super::contents::{Contents, ContentsBuilder};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
     blocks: Vec<(Vec<u8>, Contents)>,
+    /// The memory those take.
+    closed_bytes: usize,
     open: Option<Box<OpenBlock>>,
     records: u64,
 }
@@ -37,7 +39,8 @@ impl Arrivals {
         let full = open.encoder.bytes() >= BLOCK_BYTES_MAX
             || open.encoder.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
         if full {
-            self.blocks.push(open.close());
+            let closed = open.close();
+            self.keep(closed);
         }
     }
 
@@ -46,15 +49,29 @@ impl Arrivals {
         self.records
     }
 
+    /// The memory it takes, in bytes: all blocks, the texts and names that the open one is written by, and not the few KiB
+    /// that every one takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let open = self.open.as_ref();
+        self.closed_bytes + open.map_or(0, |open| open.bytes())
+    }
+
+    fn keep(&mut self, closed: (Vec<u8>, Contents)) {
+        self.closed_bytes += closed.0.capacity() + closed.1.bytes();
+        self.blocks.push(closed);
+    }
+
     /// What has arrived until now; what comes next is apart from it, and written with the same memory.
     pub(crate) fn take(&mut self) -> Self {
         if let Some(open) = &mut self.open
             && open.encoder.records() > 0
         {
-            self.blocks.push(open.close());
+            let closed = open.close();
+            self.keep(closed);
         }
         Self {
             blocks: std::mem::take(&mut self.blocks),
+            closed_bytes: std::mem::take(&mut self.closed_bytes),
             open: None,
             records: std::mem::take(&mut self.records),
         }
@@ -67,6 +84,10 @@ impl Arrivals {
 }
 
 impl OpenBlock {
+    fn bytes(&self) -> usize {
+        self.encoder.bytes() + self.encoder.text_bytes() + self.contents.bytes()
+    }
+
     fn close(&mut self) -> (Vec<u8>, Contents) {
         (self.encoder.finish(), self.contents.finish())
     }

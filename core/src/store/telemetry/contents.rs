@@ -20,6 +20,11 @@ impl Contents {
         contents.finish()
     }
 
+    /// The memory of the names, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.names)
+    }
+
     pub(super) fn has_stream(&self, stream: Stream) -> bool {
         self.streams & (1 << stream.number()) != 0
     }
@@ -44,6 +49,11 @@ impl ContentsBuilder {
         self.streams |= 1 << stream.number();
         self.names.push(instance_hash(stream, record.instance_id()));
         self.names.push(user_hash(&user_key(record.username())));
+    }
+
+    /// The memory of the names, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.names.capacity() * size_of::<u64>()
     }
 
     /// What was added; another block can be begun then.

@@ -1,0 +1,256 @@
+//! Telemetry in batches, from Rust.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::domain::validation;
+use crate::engine::{BatchFuture, Engine};
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::machine::Machine;
+use crate::model::{Record, RecordRef, Stream};
+use crate::store::telemetry::arrivals::Arrivals;
+use crate::wire::body;
+
+/// Telemetry records that are to be accepted together: all of them, or none.
+///
+/// Each is written into the bytes of the queue as it is pushed, some 60 to 90 bytes for a Stats record; neither its text nor
+/// the record itself is kept. Its time of receipt is the moment of the push. A batch is bounded by memory and by
+/// [`Limits::queue_records`](crate::Limits::queue_records) only, and one commit writes all of it: batches of some thousand
+/// records are about as fast as larger ones.
+///
+/// ```
+/// use deskfleet::{Engine, Stream};
+///
+/// let engine = Engine::builder()
+///     .clock(std::time::SystemTime::now)
+///     .seed(1)
+///     .open_in_memory()?;
+/// let mut batch = engine.batch();
+/// batch.push_json(Stream::Stats, br#"{"instanceId":"ws-1","username":"jdoe","processorInUse":12}"#)?;
+/// batch.push_json(Stream::Activity, br#"{"instanceId":"ws-1","username":"jdoe","activity":"Logon"}"#)?;
+/// let refused = batch.push_json(Stream::Stats, br#"{"processorInUse":"12"}"#).unwrap_err();
+/// assert!(refused.context().starts_with("$.processorInUse: "));
+/// assert_eq!(batch.len(), 2); // what was refused is not in it
+///
+/// engine.record_batch(batch)?; // durable now
+/// assert_eq!(engine.queue_count(), 2);
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+pub struct TelemetryBatch {
+    machine: Arc<Machine>,
+    arrivals: Arrivals,
+}
+
+impl TelemetryBatch {
+    /// Adds the record of `stream` that is `body`: one JSON object, by the rules and within the size of the body of a
+    /// request that posts one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`], with a sentence that says where the text is wrong, or which fields are too long. The
+    /// batch is as before then.
+    pub fn push_json(&mut self, stream: Stream, body: &[u8]) -> Result<()> {
+        let limits = &self.machine.config.limits;
+        let max = match stream {
+            Stream::Processes => limits.processes_body_bytes,
+            Stream::Stats | Stream::Activity | Stream::Startup => limits.record_body_bytes,
+        };
+        if body.len() > max {
+            let said = format!("The body is larger than {max} bytes.");
+            return Err(EngineError::new(ErrorKind::InvalidParameter, said));
+        }
+        body::record_body(body, stream, |record| {
+            self.machine.push(&mut self.arrivals, record);
+        })
+        .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.in_one_line()))
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite; the batch is as before then.
+    pub fn push(&mut self, record: &Record) -> Result<()> {
+        let borrowed = RecordRef::of(record);
+        if let Some((spec, max)) = validation::record(&borrowed).first() {
+            let said = validation::too_long(spec.name, *max);
+            return Err(EngineError::invalid(spec.name, said));
+        }
+        if let Some(name) = validation::non_finite(record.fields()) {
+            let said = format!("The field {name} must be a finite number.");
+            return Err(EngineError::invalid(name, said));
+        }
+        self.machine.push(&mut self.arrivals, &borrowed);
+        Ok(())
+    }
+
+    /// How many records are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.arrivals.records()).unwrap_or(usize::MAX)
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory its records take, in bytes, to the nearest few KiB.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.arrivals.bytes()
+    }
+}
+
+impl fmt::Debug for TelemetryBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TelemetryBatch")
+            .field("len", &self.len())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Telemetry in batches.
+impl Engine {
+    /// Begins a batch; nothing is accepted before [`Self::record_batch`].
+    #[must_use]
+    pub fn batch(&self) -> TelemetryBatch {
+        TelemetryBatch {
+            machine: Arc::clone(&self.running.machine),
+            arrivals: Arrivals::default(),
+        }
+    }
+
+    /// Accepts a batch in one transaction, all of it or nothing; durable when this answers `Ok`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
+    pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
+        let mut ticket = self.machine().accept_all(batch.arrivals)?;
+        self.machine().wait(&mut ticket).map(drop)
+    }
+
+    /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
+    /// does not take it back.
+    pub fn submit_batch(&self, batch: TelemetryBatch) -> BatchFuture {
+        let submitted = self.machine().accept_all(batch.arrivals);
+        BatchFuture::new(&self.running.machine, submitted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use crate::config::{CommitDriver, Config};
+    use crate::model::{Nullable, StartupRecord, StatsRecord};
+
+    use super::*;
+
+    fn engine(configure: impl FnOnce(&mut Config)) -> Engine {
+        let mut config = Config::default();
+        configure(&mut config);
+        Engine::builder()
+            .clock(crate::clock::ManualClock::new(
+                "2026-11-20".parse().unwrap(),
+            ))
+            .seed(1)
+            .config(config)
+            .open_in_memory()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_batch_is_what_its_records_are_one_by_one() {
+        let (one_by_one, batched) = (engine(|_| {}), engine(|_| {}));
+        let stats = StatsRecord {
+            username: Nullable::Value("jdoe".to_owned()),
+            instance_id: Nullable::Value("ws-1".to_owned()),
+            uptime: Nullable::Value(1.5),
+            ..StatsRecord::default()
+        };
+        let startup = StartupRecord {
+            instance_id: Nullable::Value("ws-1".to_owned()),
+            ..StartupRecord::default()
+        };
+        let stats = Record::Stats(Box::new(stats));
+        let startup = Record::Startup(Box::new(startup));
+        for record in [&stats, &startup] {
+            one_by_one.record(record).unwrap();
+        }
+        let mut batch = batched.batch();
+        assert!(batch.is_empty());
+        let text = br#"{"UPTIME":1.5,"InstanceId":"ws-1","username":"jdoe"}"#;
+        batch.push_json(Stream::Stats, text).unwrap();
+        batch.push(&startup).unwrap();
+        assert_eq!((batch.len(), batch.is_empty()), (2, false));
+        assert!(batch.bytes() > 20, "{batch:?}");
+        assert_eq!(batched.queue_count(), 0);
+        batched.record_batch(batch).unwrap();
+        for stream in [Stream::Stats, Stream::Startup] {
+            let of = |engine: &Engine| engine.history(stream, "ws-1", None, None, 10, None);
+            let (left, right) = (of(&one_by_one).unwrap(), of(&batched).unwrap());
+            assert_eq!(left.records, right.records);
+            assert_eq!(left.records.len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_not_in_the_batch() {
+        let engine = engine(|config| config.limits.record_body_bytes = 100);
+        let mut batch = engine.batch();
+        let long_name = format!(r#"{{"username":"{}"}}"#, "x".repeat(51));
+        let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(100));
+        for (text, said) in [
+            ("", "$: "),
+            (r#"{"id":"1"}"#, "$.id: "),
+            (&long_name, "Username: The field Username must be a string"),
+            (&large, "The body is larger than 100 bytes."),
+        ] {
+            let refused = batch.push_json(Stream::Stats, text.as_bytes()).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
+            assert!(refused.context().starts_with(said), "{refused}");
+        }
+        batch
+            .push_json(Stream::Processes, large.as_bytes())
+            .unwrap();
+        assert_eq!(batch.len(), 1);
+    }
+
+    #[test]
+    fn all_of_a_batch_or_nothing() {
+        let engine = engine(|config| {
+            config.limits.queue_records = 3;
+            config.commit_driver = CommitDriver::Host;
+        });
+        let batch = |records: usize| {
+            let mut batch = engine.batch();
+            for _ in 0..records {
+                batch.push_json(Stream::Stats, b"{}").unwrap();
+            }
+            batch
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        let mut poll = |future: &mut BatchFuture| std::pin::Pin::new(future).poll(&mut context);
+
+        let mut future = engine.submit_batch(batch(2));
+        assert!(poll(&mut future).is_pending());
+        assert_eq!(engine.queue_count(), 0);
+        assert_eq!(engine.commit_pending(), 2);
+        assert!(matches!(poll(&mut future), Poll::Ready(Ok(()))));
+        assert_eq!(engine.queue_count(), 2);
+
+        let full = |refused: EngineError| assert_eq!(refused.kind(), ErrorKind::QueueFull);
+        full(engine.record_batch(batch(2)).unwrap_err());
+        let Poll::Ready(Err(refused)) = poll(&mut engine.submit_batch(batch(2))) else {
+            panic!("refused at once");
+        };
+        full(refused);
+        drop(batch(1));
+        assert_eq!(engine.commit_pending(), 0);
+        // What is submitted is written, also when nobody waits for it.
+        drop(engine.submit_batch(batch(1)));
+        engine.commit_pending();
+        assert_eq!(engine.queue_count(), 3);
+    }
+}

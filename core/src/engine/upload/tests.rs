@@ -1,0 +1,274 @@
+//! Bodies in pieces, against the same bodies whole.
+
+use bytes::Bytes;
+use http::{Request, Response};
+use proptest::prelude::*;
+
+use crate::api::endpoint::BrokenBody;
+use crate::clock::ManualClock;
+use crate::config::Config;
+use crate::model::{NewKey, Received, Scope, Stream};
+
+use super::*;
+
+/// An engine, and a request with a key of it and without a body.
+fn engine(configure: impl FnOnce(&mut Config)) -> (Engine, Parts) {
+    let mut config = Config::default();
+    configure(&mut config);
+    let engine = Engine::builder()
+        .clock(ManualClock::new("2026-11-20".parse().unwrap()))
+        .seed(1)
+        .config(config)
+        .open_in_memory()
+        .unwrap();
+    let new = NewKey {
+        name: "a".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(new).unwrap().secret;
+    let request = Request::post("/operator/telemetry").header("x-api-key", key);
+    let (head, ()) = request.body(()).unwrap().into_parts();
+    (engine, head)
+}
+
+fn finish(upload: Upload) -> Response<Bytes> {
+    let mut future = upload.finish();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(response) = std::pin::Pin::new(&mut future).poll(&mut context)
+        {
+            return response;
+        }
+    }
+}
+
+fn whole(engine: &Engine, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    let body = Bytes::copy_from_slice(body);
+    engine.handle(Request::from_parts(head.clone(), body))
+}
+
+fn in_pieces(engine: &Engine, head: &Parts, pieces: &[&[u8]]) -> Response<Bytes> {
+    let mut upload = engine.upload(head).unwrap();
+    for piece in pieces {
+        upload.push(piece);
+    }
+    finish(upload)
+}
+
+fn records(engine: &Engine) -> Vec<Received> {
+    let of = |stream| engine.history(stream, "ä", None, None, 500, None).unwrap();
+    let pages = Stream::ALL.into_iter().map(of);
+    pages.flat_map(|page| page.records).collect()
+}
+
+const LINES: [&[u8]; 12] = [
+    "{\"stats\":{\"id\":1,\"instanceId\":\"ä\"}}".as_bytes(),
+    "{\"stats\":{\"InstanceId\":\"\\u00e4\",\"username\":\"j€𝄞\"}}".as_bytes(),
+    "\u{feff}{\"startup\":{\"instanceId\":\"ä\"}}".as_bytes(),
+    " {\"activity\" : {\"instanceId\":\"ä\"}}\t".as_bytes(),
+    b"{\"processes\":{\"processes\":[{}]}}",
+    b"",
+    b" \t",
+    "\u{feff}".as_bytes(),
+    b"x",
+    b"{\"stats\":{\"id\":\"1\"}}",
+    b"{\"stats\":{\"username\":\"\xff\"}}",
+    // Longer than the lines of these engines may be.
+    &[b' '; 200],
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn any_cut_gives_the_same_answer_and_the_same_records(
+        lines in proptest::collection::vec((0..LINES.len(), any::<bool>()), 0..12),
+        ends in any::<bool>(),
+        cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..20),
+    ) {
+        let mut body = Vec::new();
+        for (line, returns) in &lines {
+            body.extend_from_slice(LINES[*line]);
+            body.extend_from_slice(if *returns { b"\r\n" } else { b"\n" });
+        }
+        if !ends {
+            body.pop();
+        }
+        let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+        cuts.extend([0, body.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<_> = cuts.windows(2).map(|cut| &body[cut[0]..cut[1]]).collect();
+        let bytes: Vec<_> = body.chunks(1).collect();
+
+        let small = |config: &mut Config| {
+            config.limits.record_body_bytes = 100;
+            config.limits.processes_body_bytes = 100;
+        };
+        let (expected, head) = engine(small);
+        let answer = whole(&expected, &head, &body);
+        for pieces in [&pieces, &bytes] {
+            let (found, head) = engine(small);
+            let streamed = in_pieces(&found, &head, pieces);
+            prop_assert_eq!(streamed.status(), 200);
+            prop_assert_eq!(streamed.body(), answer.body());
+            prop_assert_eq!(streamed.headers(), answer.headers());
+            prop_assert_eq!(records(&found), records(&expected));
+            prop_assert_eq!(found.queue_count(), expected.queue_count());
+        }
+    }
+}
+
+#[test]
+fn a_line_is_bounded_and_a_longer_one_is_an_error_of_its_own() {
+    let (engine, head) = engine(|_| {});
+    let line = |bytes: usize| {
+        let mut line = b"{\"stats\":{}}".to_vec();
+        line.resize(bytes, b' ');
+        line.push(b'\n');
+        line
+    };
+    let max = 1024 * 1024 + 64;
+    let body = [line(20), line(max), line(max + 1), line(20)].concat();
+    let expected = format!(
+        r#"{{"accepted":3,"rejected":1,"errors":[{{"line":3,"message":"The line is longer than {max} bytes."}}]}}"#
+    );
+    assert_eq!(whole(&engine, &head, &body).body(), expected.as_bytes());
+    for size in [1000, 65_536, body.len() - 1] {
+        let mut upload = engine.upload(&head).unwrap();
+        for piece in body.chunks(size) {
+            upload.push(piece);
+            assert!(upload.bytes() < 2 * max + 10_000, "{upload:?}");
+        }
+        assert_eq!(finish(upload).body(), expected.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_kept_is_the_records_and_not_their_text() {
+    let (engine, head) = engine(|_| {});
+    let mut upload = engine.upload(&head).unwrap();
+    let mut text = 0;
+    for id in 0..20_000 {
+        let unknown = "a property that nobody keeps, and a line that is refused";
+        let line = format!("{{\"stats\":{{\"id\":{id},\"more\":\"{unknown}\"}}}}\n{unknown}\n");
+        text += line.len();
+        upload.push(line.as_bytes());
+    }
+    assert!(upload.bytes() * 5 < text, "{upload:?} of {text}");
+    let answer = finish(upload);
+    let answer: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(answer["accepted"], 20_000);
+    assert_eq!(answer["rejected"], 20_000);
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 100);
+}
+
+#[test]
+fn an_upload_that_does_not_end_or_is_refused_leaves_nothing() {
+    let (engine, head) = engine(|config| {
+        config.limits.batch_body_bytes = 40;
+        config.limits.queue_records = 2;
+    });
+    let line = b"{\"stats\":{}}\n";
+    let begun = || {
+        let mut upload = engine.upload(&head).unwrap();
+        upload.push(line);
+        assert!(!upload.is_refused() && upload.bytes() > 0);
+        upload
+    };
+    let refused = |upload: Upload, status: u16, code: &str| {
+        let answer = finish(upload);
+        assert_eq!(answer.status(), status);
+        let told: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
+        assert_eq!(told["code"], code);
+        assert_eq!(engine.queue_count(), 0);
+    };
+    drop(begun());
+
+    let mut upload = begun();
+    upload.push(&[b' '; 28]);
+    assert!(upload.is_refused() && upload.bytes() == 0);
+    upload.push(b"\n{}\n");
+    upload.broken(BrokenBody("Too late."));
+    refused(upload, 413, "PayloadTooLarge");
+
+    let mut upload = begun();
+    upload.too_large();
+    refused(upload, 413, "PayloadTooLarge");
+
+    let mut upload = begun();
+    upload.broken(BrokenBody("Damaged."));
+    upload.too_large();
+    refused(upload, 400, "InvalidBody");
+
+    let mut upload = begun();
+    upload.push(line);
+    upload.push(line);
+    refused(upload, 503, "QueueFull");
+
+    let mut upload = begun();
+    upload.push(line);
+    let _submitted = upload.finish();
+    engine.commit_pending();
+    assert_eq!(engine.queue_count(), 2);
+}
+
+#[test]
+fn the_head_is_checked_when_it_begins() {
+    let (engine, head) = engine(|config| config.limits.uri_bytes = 100);
+    let other = |change: fn(&mut Parts)| {
+        let mut head = head.clone();
+        change(&mut head);
+        head
+    };
+    for none in [
+        other(|head| head.method = http::Method::GET),
+        other(|head| head.uri = "/operator/workspaces".parse().unwrap()),
+        other(|head| head.uri = "/operator/telemetry/x".parse().unwrap()),
+    ] {
+        assert!(engine.upload(&none).is_none());
+    }
+    let spelled = other(|head| head.uri = "/Operator/TELEMETRY/".parse().unwrap());
+    assert!(!engine.upload(&spelled).unwrap().is_refused());
+    for (head, status) in [
+        (other(|head| drop(head.headers.remove("x-api-key"))), 401),
+        (
+            other(|head| head.uri = "/operator/telemetry?x=%".parse().unwrap()),
+            400,
+        ),
+        (
+            other(|head| {
+                head.uri = format!("/operator/telemetry?{}", "x".repeat(100))
+                    .parse()
+                    .unwrap();
+            }),
+            414,
+        ),
+        (
+            other(|head| {
+                drop(
+                    head.headers
+                        .insert("content-encoding", "br".parse().unwrap()),
+                );
+            }),
+            415,
+        ),
+        (
+            other(|head| _ = head.extensions.insert(BrokenBody("Damaged."))),
+            400,
+        ),
+    ] {
+        // So that both answers name the same trace.
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let mut head = head;
+        head.headers.insert("traceparent", trace.parse().unwrap());
+        let mut upload = engine.upload(&head).unwrap();
+        assert!(upload.is_refused());
+        upload.push(b"{\"stats\":{}}");
+        upload.too_large();
+        let streamed = finish(upload);
+        assert_eq!(streamed.status(), status);
+        assert_eq!(streamed.body(), whole(&engine, &head, b"").body());
+    }
+    assert_eq!(engine.queue_count(), 0);
+}
