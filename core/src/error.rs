@@ -85,6 +85,8 @@ pub struct EngineError {
     parameter: Option<&'static str>,
     /// Shared with the others who waited for the same transaction.
     source: Option<Arc<dyn Error + Send + Sync>>,
+    /// Seconds after which another try is worth it, of an [`ErrorKind::QueueFull`].
+    retry_after: Option<u32>,
 }
 
 impl EngineError {
@@ -95,6 +97,7 @@ impl EngineError {
             context: context.into(),
             parameter: None,
             source: None,
+            retry_after: None,
         }
     }
 
@@ -103,6 +106,17 @@ impl EngineError {
         Self {
             parameter: Some(parameter),
             ..Self::new(ErrorKind::InvalidParameter, message)
+        }
+    }
+
+    /// The refusal of telemetry for which there is no room, until in so many seconds.
+    pub(crate) fn queue_full(retry_after: u32) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(
+                ErrorKind::QueueFull,
+                "The telemetry queue is full; send the record again later.",
+            )
         }
     }
 
@@ -128,6 +142,7 @@ impl EngineError {
             context: context.into(),
             parameter: None,
             source: Some(Arc::from(source.into())),
+            retry_after: None,
         }
     }
 
@@ -141,6 +156,12 @@ impl EngineError {
     #[must_use]
     pub fn parameter(&self) -> Option<&'static str> {
         self.parameter
+    }
+
+    /// Seconds after which another try is worth it, of an [`ErrorKind::QueueFull`].
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u32> {
+        self.retry_after
     }
 
     /// The sentence [`fmt::Display`] prints.

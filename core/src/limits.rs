@@ -45,6 +45,12 @@ pub const TERMINATED_DAYS: i64 = 7;
 pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
 /// A record dated further ahead of the clock than this is filed at its time of receipt.
 pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
+/// Least and most seconds a full queue asks its clients to wait.
+pub const RETRY_AFTER_SECONDS_MIN: u32 = 1;
+/// See [`RETRY_AFTER_SECONDS_MIN`].
+pub const RETRY_AFTER_SECONDS_MAX: u32 = 60;
+/// Clients of a full queue are asked to come back when this share of it is free: one part in so many.
+pub const RETRY_AFTER_QUEUE_PART: u64 = 10;
 /// Window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Records in one part of a history chunk before the next part begins.

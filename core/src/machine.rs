@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
+use crate::domain::drain::DrainRate;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
@@ -46,6 +47,7 @@ pub(crate) struct Machine {
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
+    drain_rate: Mutex<DrainRate>,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,
 }
@@ -76,6 +78,7 @@ impl Machine {
             intake: Intake::default(),
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
+            drain_rate: Mutex::default(),
             swept_at: AtomicI64::new(i64::MIN),
         })
     }
@@ -206,10 +209,17 @@ impl Machine {
 
     /// Files one step as the one who commits.
     fn file_while_leading(&self, _one_at_a_time: &MutexGuard<'_, ()>) -> Result<()> {
+        let began = self.now();
         if let Some(filing) = filing::prepare(&self.reader()?.snapshot)? {
+            let records = filing.records;
             self.write(vec![Mutation::File(Box::new(filing))])?;
+            self.note_filed(records, began);
         }
         Ok(())
+    }
+
+    fn note_filed(&self, records: u64, began: Timestamp) {
+        lock(&self.drain_rate).note(records, began, self.now());
     }
 
     /// One transaction.

@@ -1,5 +1,6 @@
 //! The rules of the interface, free of storage and transport.
 
+pub(crate) mod drain;
 pub(crate) mod filing;
 pub(crate) mod lifecycle;
 pub(crate) mod paging;

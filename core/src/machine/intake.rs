@@ -3,7 +3,8 @@
 use std::sync::{Mutex, MutexGuard};
 
 use crate::domain::filing::filed_at;
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::{EngineError, Result};
+use crate::limits::RETRY_AFTER_QUEUE_PART;
 use crate::model::RecordRef;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -80,10 +81,9 @@ impl Machine {
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {
         let waiting = self.store.queued() + gathering.in_flight;
         if waiting + records > self.config.limits.queue_records {
-            return Err(EngineError::new(
-                ErrorKind::QueueFull,
-                "The telemetry queue is full; send the record again later.",
-            ));
+            let part = self.config.limits.queue_records / RETRY_AFTER_QUEUE_PART;
+            let seconds = lock(&self.drain_rate).seconds_for(records.max(part));
+            return Err(EngineError::queue_full(seconds));
         }
         gathering.in_flight += records;
         Ok(())

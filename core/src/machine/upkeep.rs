@@ -24,11 +24,14 @@ impl Machine {
         let _one_at_a_time = lock(&self.filing);
         let waited = self.store.queued();
         let mut filed = 0;
-        while filed < waited
-            && let Some(filing) = filing::prepare(&self.reader()?.snapshot)?
-        {
+        while filed < waited {
+            let began = self.now();
+            let Some(filing) = filing::prepare(&self.reader()?.snapshot)? else {
+                break;
+            };
             let records = filing.records;
             self.run(Mutation::File(Box::new(filing)))?;
+            self.note_filed(records, began);
             filed += records;
         }
         if filed > 0 {

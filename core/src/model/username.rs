@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 /// The name under which two spellings of one account meet: without `DOMAIN\` and `@domain`, in lower case.
 pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
+    let is_plain =
+        |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'A'..=b'Z' | b'\\' | b'@');
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
     let name = name.rsplit('\\').next().unwrap_or(name);
     let name = name.split('@').next().unwrap_or(name);
-    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
-    if name.bytes().all(is_lower) {
-        Cow::Borrowed(name)
-    } else {
-        Cow::Owned(name.to_lowercase())
-    }
+    Cow::Owned(name.to_lowercase())
 }
 
 #[cfg(test)]

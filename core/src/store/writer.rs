@@ -6,6 +6,7 @@
 
 mod ticket;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ticket::Slot;
@@ -21,6 +22,8 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<Waiting<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
+    /// Whether a thread leads; to be read without the lock.
+    has_thread: AtomicBool,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
@@ -29,9 +32,17 @@ pub(crate) struct Writer<M, O> {
 struct Waiting<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
-    /// A thread leads; nobody else is asked to.
-    has_thread: bool,
+    thread: Thread,
     closed: bool,
+}
+
+/// A thread of the engine's own, which leads; nobody else is asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thread {
+    None,
+    Busy,
+    /// Waits to be told that something arrived: a system call, which a busy one is spared.
+    Waits,
 }
 
 /// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
@@ -69,10 +80,15 @@ impl<M, O: Clone> Writer<M, O> {
             waiting: Mutex::new(Waiting {
                 batch: Vec::new(),
                 leading: false,
-                has_thread,
+                thread: if has_thread {
+                    Thread::Busy
+                } else {
+                    Thread::None
+                },
                 closed: false,
             }),
             arrived: Condvar::new(),
+            has_thread: AtomicBool::new(has_thread),
             lost,
         }
     }
@@ -82,12 +98,16 @@ impl<M, O: Clone> Writer<M, O> {
         let slot = Arc::new(Slot::default());
         let mut waiting = lock(&self.waiting);
         waiting.batch.push((submission, Arc::clone(&slot)));
-        let wake = waiting.has_thread && !waiting.leading;
-        drop(waiting);
-        if wake {
+        self.tell_thread(waiting);
+        Ticket::new(slot)
+    }
+
+    fn tell_thread(&self, mut waiting: MutexGuard<'_, Waiting<M, O>>) {
+        if waiting.thread == Thread::Waits {
+            waiting.thread = Thread::Busy;
+            drop(waiting);
             self.arrived.notify_one();
         }
-        Ticket::new(slot)
     }
 
     /// Takes all that waits, if there is something and nobody commits now. The caller commits it and resolves the batch;
@@ -112,6 +132,9 @@ impl<M, O: Clone> Writer<M, O> {
             if waiting.closed {
                 return None;
             }
+            if waiting.thread == Thread::Busy {
+                waiting.thread = Thread::Waits;
+            }
             waiting = self
                 .arrived
                 .wait(waiting)
@@ -128,17 +151,18 @@ impl<M, O: Clone> Writer<M, O> {
         (submissions, batch)
     }
 
-    /// Ends leading. Of those who wait by now, the first is asked to lead.
+    /// Ends leading. Where no thread leads, the first of those who wait by now is asked to.
     fn finish(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.leading = false;
         let next = waiting.batch.first().map(|(_, slot)| Arc::clone(slot));
-        let has_thread = waiting.has_thread;
-        drop(waiting);
-        match next {
-            Some(_) if has_thread => self.arrived.notify_one(),
-            Some(slot) => slot.ask_to_lead(),
-            None => {}
+        match (next, waiting.thread) {
+            (None, _) => {}
+            (Some(_), Thread::Busy | Thread::Waits) => self.tell_thread(waiting),
+            (Some(slot), Thread::None) => {
+                drop(waiting);
+                slot.ask_to_lead();
+            }
         }
     }
 
@@ -146,20 +170,21 @@ impl<M, O: Clone> Writer<M, O> {
     pub(crate) fn close(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.closed = true;
-        waiting.has_thread = false;
+        waiting.thread = Thread::None;
+        self.has_thread.store(false, Ordering::Release);
         drop(waiting);
         self.arrived.notify_all();
     }
 
     /// Whether a thread of the engine's own commits.
     pub(crate) fn has_thread(&self) -> bool {
-        lock(&self.waiting).has_thread
+        self.has_thread.load(Ordering::Acquire)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     use std::task::{Poll, Wake, Waker};
     use std::thread;
 

@@ -29,7 +29,9 @@ fn read_canonical_line(text: &[u8]) -> Option<RecordRef<'_>> {
         let object = text
             .strip_prefix(stream.name().as_bytes())?
             .strip_prefix(b"\":")?;
-        canonical::read(object, stream)
+        let mut record = RecordRef::empty(stream);
+        canonical::read(object, &mut record)?;
+        Some(record)
     })
 }
 

@@ -3,25 +3,29 @@
 //! One pass over the body, nothing copied. Whatever is not of that form, or is wrong, is left to the exact reader, which
 //! decides and explains; where this one answers, the exact one answers the same.
 
+mod bytes;
+
 use std::borrow::Cow;
 
 use crate::limits::PROCESS_ITEMS_MAX;
-use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef, Stream};
+use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef};
 
-/// Reads the object `text` as a record of `stream`; `None` where the exact reader must look.
-pub(super) fn read(text: &[u8], stream: Stream) -> Option<RecordRef<'_>> {
+use bytes::{eight_digits, plain_length};
+
+/// Reads the object `text` into `record`, in which nothing was sent yet; `None` where the exact reader must look. `record`
+/// may hold a part then.
+pub(super) fn read<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Option<()> {
     let text = std::str::from_utf8(text).ok()?;
     let mut reader = Reader {
         text,
         rest: text.as_bytes(),
     };
-    let mut record = RecordRef::empty(stream);
-    reader.object(stream.fields(), |index, value| {
+    reader.object(record.stream().fields(), |index, value| {
         record.set(index, value);
         true
     })?;
     reader.spaces();
-    reader.rest.is_empty().then_some(record)
+    reader.rest.is_empty().then_some(())
 }
 
 struct Reader<'a> {
@@ -55,33 +59,34 @@ impl<'a> Reader<'a> {
         mut set: impl FnMut(usize, FieldValue<'a>) -> bool,
     ) -> Option<()> {
         self.eat(b'{')?;
-        let mut specs = specs.iter().enumerate();
         self.spaces();
         if let [b'}', rest @ ..] = self.rest {
             self.rest = rest;
             return Some(());
         }
-        loop {
-            self.spaces();
-            let (index, spec, rest) =
-                specs.find_map(|(index, spec)| Some((index, spec, after_key(self.rest, spec)?)))?;
+        for (index, spec) in specs.iter().enumerate() {
+            let Some(rest) = after_key(self.rest, spec) else {
+                continue;
+            };
             self.rest = rest;
             let value = self.value(spec)?;
             if !set(index, value) {
                 return None;
             }
             match self.next()? {
-                b',' => {}
+                b',' => self.spaces(),
                 b'}' => return Some(()),
                 _ => return None,
             }
         }
+        None
     }
 
+    #[inline]
     fn value(&mut self, spec: &FieldSpec) -> Option<FieldValue<'a>> {
         self.spaces();
-        if let Some(rest) = self.rest.strip_prefix(b"null") {
-            self.rest = rest;
+        if let [b'n', rest @ ..] = self.rest {
+            self.rest = rest.strip_prefix(b"ull")?;
             return spec.nullable.then_some(FieldValue::Null);
         }
         Some(match spec.kind {
@@ -100,10 +105,7 @@ impl<'a> Reader<'a> {
     /// A string without escapes.
     fn string(&mut self) -> Option<&'a str> {
         self.eat(b'"')?;
-        let length = self
-            .rest
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
+        let length = plain_length(self.rest);
         let start = self.text.len() - self.rest.len();
         let text = self.text.get(start..start + length)?;
         self.rest = self.rest.get(length..)?.strip_prefix(b"\"")?;
@@ -113,6 +115,12 @@ impl<'a> Reader<'a> {
     /// Digits: their value, which wraps beyond 19 of them, and how many.
     fn digits(&mut self, mut value: u64) -> (u64, usize) {
         let before = self.rest.len();
+        while let Some((eight, rest)) = self.rest.split_first_chunk()
+            && let Some(number) = eight_digits(*eight)
+        {
+            value = value.wrapping_mul(100_000_000).wrapping_add(number);
+            self.rest = rest;
+        }
         while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
             value = value
                 .wrapping_mul(10)
@@ -124,9 +132,9 @@ impl<'a> Reader<'a> {
 
     /// The digits before a fraction, none of them a leading zero.
     fn whole(&mut self) -> Option<(u64, usize)> {
-        let first = self.rest.first() == Some(&b'0');
+        let zero = self.rest.first() == Some(&b'0');
         let (value, count) = self.digits(0);
-        (count == 1 || (count > 1 && !first)).then_some((value, count))
+        (count == 1 || (count > 1 && !zero)).then_some((value, count))
     }
 
     fn minus(&mut self) -> bool {
@@ -242,7 +250,7 @@ const EXACT_POWERS: [f64; EXACT_DIGITS_MAX + 1] = [
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Record;
+    use crate::model::{Record, Stream};
     use crate::random::SplitMix;
     use crate::wire::record::read_exactly;
 
@@ -252,9 +260,10 @@ mod tests {
     const PROCESSES: &str = r#"{"username":"jdoe","createdDate":"2026-11-20","processes":[{"processName":"a.exe","processorUsage":1.5,"memoryUsage":-0.25e-3,"processCount":2},{},{"username":"x"}],"instanceId":"ws-1"}"#;
 
     fn read_both(stream: Stream, text: &[u8]) -> (Option<Record>, Option<Record>) {
-        let read_fast = read(text, stream).map(|read| {
+        let mut borrowed = RecordRef::empty(stream);
+        let read_fast = read(text, &mut borrowed).map(|()| {
             let mut record = stream.empty_record();
-            for (index, (_, value)) in read.fields().enumerate() {
+            for (index, (_, value)) in borrowed.fields().enumerate() {
                 if let Some(value) = value {
                     assert!(record.fields_mut().set(index, value.clone()));
                 }

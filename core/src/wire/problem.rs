@@ -131,24 +131,17 @@ pub(crate) struct Problem {
     pub(crate) accept_encoding: Option<&'static str>,
 }
 
-/// Seconds after which a full queue is worth another try.
-const RETRY_QUEUE_SECONDS: u32 = 1;
 /// Seconds after which a store that failed is worth another try.
 const RETRY_STORAGE_SECONDS: u32 = 5;
 
 impl Problem {
     pub(crate) fn new(code: Code) -> Self {
-        let retry_after = if code == Code::QueueFull {
-            Some(RETRY_QUEUE_SECONDS)
-        } else {
-            (code.status() == 503).then_some(RETRY_STORAGE_SECONDS)
-        };
         Self {
             code,
             detail: None,
             errors: Vec::new(),
             allow: None,
-            retry_after,
+            retry_after: (code.status() == 503).then_some(RETRY_STORAGE_SECONDS),
             accept_encoding: None,
         }
     }
@@ -265,8 +258,11 @@ impl From<&EngineError> for Problem {
             | ErrorKind::OperationInProgress
             | ErrorKind::LitigationHold
             | ErrorKind::AmbiguousWorkSpace
-            | ErrorKind::UnsupportedConfiguration
-            | ErrorKind::QueueFull => Self::detailed(code, error.context()),
+            | ErrorKind::UnsupportedConfiguration => Self::detailed(code, error.context()),
+            ErrorKind::QueueFull => Self {
+                retry_after: error.retry_after(),
+                ..Self::detailed(code, error.context())
+            },
             ErrorKind::StorageUnavailable => Self::detailed(
                 code,
                 "The store cannot be written or read now; try again later.",

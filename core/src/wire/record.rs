@@ -28,7 +28,8 @@ pub(crate) fn read_record<R>(
     stream: Stream,
     take: impl FnOnce(&RecordRef<'_>) -> R,
 ) -> Result<R, JsonError> {
-    if let Some(record) = canonical::read(text, stream) {
+    let mut record = RecordRef::empty(stream);
+    if canonical::read(text, &mut record).is_some() {
         return Ok(take(&record));
     }
     let mut record = stream.empty_record();

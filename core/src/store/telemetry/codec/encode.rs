@@ -19,17 +19,23 @@ const TEXT_PLACES: usize = 512;
 pub(in crate::store::telemetry) struct BlockEncoder {
     block: Encoder,
     records: u32,
-    text_bytes: u32,
     /// When the last record was received.
     received_at: Timestamp,
     last: Box<[Last; KINDS]>,
+    values: Values,
+    /// Size of the block before: this one will be about as long.
+    last_bytes: usize,
+}
+
+/// The values of the record being written, and the texts of the block.
+#[derive(Debug, Clone, Default)]
+struct Values {
+    out: Encoder,
     texts: Texts,
     /// By hash, the number of a text and 1; a text that loses its place is written again.
     places: Vec<u32>,
-    /// The values of the record being written.
-    values: Encoder,
-    /// Size of the block before: this one will be about as long.
-    last_bytes: usize,
+    /// Of all records, repeated texts included.
+    text_bytes: u32,
 }
 
 impl Default for BlockEncoder {
@@ -37,12 +43,9 @@ impl Default for BlockEncoder {
         Self {
             block: Encoder::default(),
             records: 0,
-            text_bytes: 0,
             received_at: Timestamp::UNIX_EPOCH,
             last: Box::new([Last::NOTHING; KINDS]),
-            texts: Texts::default(),
-            places: Vec::new(),
-            values: Encoder::default(),
+            values: Values::default(),
             last_bytes: 0,
         }
     }
@@ -56,27 +59,32 @@ impl BlockEncoder {
         filed_at: Timestamp,
     ) {
         if self.records == 0 {
-            self.received_at = received_at;
-            self.block = Encoder::with_capacity(self.last_bytes);
-            self.block.u8(VERSION);
-            // Written over once they are known.
-            self.block.raw(&self.counts());
-            self.block.raw(&received_at.ticks().to_le_bytes());
+            self.begin(received_at);
         }
-        let kind = kind_of(record.stream());
+        let (streams, items_last) = self.last.split_at_mut(PROCESS_ITEM);
+        let (Some(last), Some(items_last)) = (
+            streams.get_mut(kind_of(record.stream())),
+            items_last.first_mut(),
+        ) else {
+            return;
+        };
         let mut presence = 0;
         for (index, (spec, value)) in record.fields().enumerate() {
-            presence |= self.field((kind, index), spec, value, received_at) << (2 * index);
+            let mark = if let Some(FieldValue::Items(items)) = value {
+                self.values.items(items_last, items, received_at);
+                VALUE
+            } else {
+                self.values.field(last, index, spec, value, received_at)
+            };
+            presence |= mark << (2 * index);
         }
         let mut head = record.stream().number();
         if record.sent_time() != Some(filed_at) {
             head |= FILED_AT_RECEIPT;
         }
-        let same = self.last.get(kind).and_then(|last| last.presence) == Some(presence);
+        let same = last.presence.replace(presence) == Some(presence);
         if same {
             head |= SAME_PRESENCE;
-        } else if let Some(last) = self.last.get_mut(kind) {
-            last.presence = Some(presence);
         }
         self.block.u8(head);
         self.block
@@ -85,8 +93,17 @@ impl BlockEncoder {
         if !same {
             raw_presence(&mut self.block, record.stream().fields(), presence);
         }
-        self.block.append(&mut self.values);
+        self.block.append(&mut self.values.out);
         self.records += 1;
+    }
+
+    fn begin(&mut self, received_at: Timestamp) {
+        self.received_at = received_at;
+        self.block = Encoder::with_capacity(self.last_bytes);
+        self.block.u8(VERSION);
+        // Written over once they are known.
+        self.block.raw(&self.counts());
+        self.block.raw(&received_at.ticks().to_le_bytes());
     }
 
     pub(in crate::store::telemetry) fn records(&self) -> usize {
@@ -100,11 +117,11 @@ impl BlockEncoder {
 
     /// Bytes of the texts of the records, those included that are not written again.
     pub(in crate::store::telemetry) fn text_bytes(&self) -> usize {
-        self.text_bytes as usize
+        self.values.text_bytes as usize
     }
 
     fn counts(&self) -> [u8; 8] {
-        (u64::from(self.text_bytes) << 32 | u64::from(self.records)).to_le_bytes()
+        (u64::from(self.values.text_bytes) << 32 | u64::from(self.records)).to_le_bytes()
     }
 
     /// The block; another one can be written then.
@@ -113,108 +130,103 @@ impl BlockEncoder {
         let block = std::mem::take(&mut self.block).finish();
         self.last_bytes = block.len();
         self.records = 0;
-        self.text_bytes = 0;
         self.last.fill(Last::NOTHING);
-        self.texts.clear();
-        self.places.clear();
+        self.values.texts.clear();
+        self.values.places.clear();
+        self.values.text_bytes = 0;
         block
     }
+}
 
+impl Values {
     /// Writes the value unless it is the last one again; answers its presence.
+    #[inline]
     fn field(
         &mut self,
-        (kind, index): (usize, usize),
+        last: &mut Last,
+        index: usize,
         spec: &FieldSpec,
         value: Option<&FieldValue<'_>>,
         received_at: Timestamp,
     ) -> u64 {
-        let last = self.last.get(kind).and_then(|last| last.get(index));
+        let before = last.get(index);
         let bits = match value {
-            None => return ABSENT,
+            // Items do not hold items.
+            None | Some(FieldValue::Items(_)) => return ABSENT,
             Some(FieldValue::Null) => return NULL,
-            Some(FieldValue::Items(items)) => {
-                self.items(items, received_at);
-                return VALUE;
-            }
-            Some(FieldValue::Text(text)) => {
-                let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                self.text_bytes = self.text_bytes.saturating_add(bytes);
-                let last = last.and_then(|last| usize::try_from(last).ok());
-                if last.and_then(|last| self.texts.get(last)) == Some(text) {
-                    return AGAIN;
-                }
-                self.text(text, last) as u64
-            }
+            Some(FieldValue::Text(text)) => match self.text(text, before) {
+                Some(number) => number,
+                None => return AGAIN,
+            },
             Some(FieldValue::Int(value)) => value.cast_unsigned(),
             Some(FieldValue::Float(value)) => u64::from(value.to_bits()),
             Some(FieldValue::Double(value)) => value.to_bits(),
             Some(FieldValue::Time(time)) => time.ticks().cast_unsigned(),
         };
-        if last == Some(bits) {
+        if before == Some(bits) {
             return AGAIN;
         }
         match value {
             Some(FieldValue::Int(value)) if spec.kind == FieldKind::Int32 => {
-                self.values.signed(*value);
+                self.out.signed(*value);
             }
-            Some(FieldValue::Int(value)) => scaled(&mut self.values, *value, PAGE_BYTES),
-            Some(FieldValue::Float(value)) => float(&mut self.values, *value),
-            Some(FieldValue::Double(value)) => double(&mut self.values, *value),
+            Some(FieldValue::Int(value)) => scaled(&mut self.out, *value, PAGE_BYTES),
+            Some(FieldValue::Float(value)) => float(&mut self.out, *value),
+            Some(FieldValue::Double(value)) => double(&mut self.out, *value),
             Some(FieldValue::Time(time)) => {
-                let from = last.map_or_else(|| received_at.ticks(), u64::cast_signed);
+                let from = before.map_or_else(|| received_at.ticks(), u64::cast_signed);
                 let moved = time.ticks().wrapping_sub(from);
-                scaled(&mut self.values, moved, TICKS_PER_MILLISECOND);
+                scaled(&mut self.out, moved, TICKS_PER_MILLISECOND);
             }
-            None | Some(FieldValue::Null | FieldValue::Items(_) | FieldValue::Text(_)) => {}
+            // Written already, or nothing to write.
+            None | Some(FieldValue::Text(_) | FieldValue::Null | FieldValue::Items(_)) => {}
         }
-        if let Some(last) = self.last.get_mut(kind) {
-            last.set(index, bits);
-        }
+        last.set(index, bits);
         VALUE
     }
 
     /// Writes a text: how far back it stands, or 0 and what it does not have in common with the last one of its field.
-    fn text(&mut self, text: &str, last: Option<usize>) -> usize {
+    /// Answers its number; `None` when it is the last one itself.
+    fn text(&mut self, text: &str, last: Option<u64>) -> Option<u64> {
+        let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.text_bytes = self.text_bytes.saturating_add(bytes);
+        let last = last.and_then(|last| usize::try_from(last).ok());
+        let before = last.and_then(|last| self.texts.get(last));
+        if before == Some(text) {
+            return None;
+        }
         if self.places.is_empty() {
             self.places.resize(TEXT_PLACES, 0);
         }
-        let place = place(text);
-        let found = self
-            .places
-            .get(place)
-            .and_then(|found| found.checked_sub(1));
-        if let Some(found) = found.map(|found| found as usize)
-            && self.texts.get(found) == Some(text)
-        {
-            self.values.count(self.texts.len() - found);
-            return found;
+        let place = self.places.get_mut(place(text))?;
+        let found = place.checked_sub(1).map(|found| found as usize);
+        if let Some(found) = found.filter(|found| self.texts.get(*found) == Some(text)) {
+            self.out.count(self.texts.len() - found);
+            return Some(found as u64);
         }
-        let before = last.and_then(|last| self.texts.get(last)).unwrap_or("");
-        let (head, tail) = text.split_at(common_prefix(before, text));
-        self.values.u8(0);
-        self.values.count(head.len());
-        self.values.text(tail);
+        let (head, tail) = text.split_at(common_prefix(before.unwrap_or(""), text));
+        self.out.u8(0);
+        self.out.count(head.len());
+        self.out.text(tail);
         let number = self.texts.add(text);
-        if let Some(place) = self.places.get_mut(place) {
-            *place = u32::try_from(number + 1).unwrap_or(0);
-        }
-        number
+        *place = u32::try_from(number + 1).unwrap_or(0);
+        Some(number as u64)
     }
 
-    fn items(&mut self, items: &[ProcessItem], received_at: Timestamp) {
-        self.values.count(items.len());
+    fn items(&mut self, last: &mut Last, items: &[ProcessItem], received_at: Timestamp) {
+        self.out.count(items.len());
         for item in items {
-            let at = self.values.len();
-            raw_presence(&mut self.values, ProcessItem::FIELDS, 0);
+            let at = self.out.len();
+            raw_presence(&mut self.out, ProcessItem::FIELDS, 0);
             let mut presence = 0;
             for (index, spec) in ProcessItem::FIELDS.iter().enumerate() {
                 let value = item.get(index);
-                let mark = self.field((PROCESS_ITEM, index), spec, value.as_ref(), received_at);
-                presence |= mark << (2 * index);
+                presence |=
+                    self.field(last, index, spec, value.as_ref(), received_at) << (2 * index);
             }
             let bytes = presence_bytes(ProcessItem::FIELDS);
             let presence = presence.to_le_bytes();
-            self.values
+            self.out
                 .overwrite(at, presence.get(..bytes).unwrap_or_default());
         }
     }
