@@ -9,6 +9,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use deskfleet::Upload;
+use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -111,7 +113,7 @@ pub(crate) async fn answer(
         (Some(refused), _) => refused,
         (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
         (None, Operation::Route(_) | Operation::None) => {
-            through_engine(shared, progress, request).await
+            through_engine(shared, progress, operation, request).await
         }
     };
     let duration = started.elapsed();
@@ -134,33 +136,80 @@ pub(crate) async fn answer(
 async fn through_engine(
     shared: &ServerState,
     progress: &Progress,
+    operation: Operation,
     request: Request<Incoming>,
 ) -> Response<Bytes> {
     let (mut head, body) = request.into_parts();
-    let bytes_max = shared.engine.body_bytes_max(head.uri.path());
-    let reading = body::read(body, &mut head.headers, bytes_max, &shared.budget);
-    let refused = match in_time(shared.options.body_timeout, reading).await {
-        Ok(Ok(mut whole)) => {
-            if whole.cut {
-                progress.cut();
-            }
-            if let Some(broken) = whole.broken {
-                head.extensions.insert(broken);
-            }
-            // `whole` goes on holding the body's share of the budget until the engine has answered.
-            let request = Request::from_parts(head, take(&mut whole.bytes));
-            let mut response = shared.engine.call(request).await;
+    let version = head.version;
+    let gzip = body::undo_gzip(&mut head.headers);
+    let upload = if operation.is_batch() {
+        shared.engine.upload(&head)
+    } else {
+        None
+    };
+    let answered = match upload {
+        Some(upload) => in_pieces(shared, progress, (head, body), gzip, upload).await,
+        None => whole(shared, progress, (head, body), gzip).await,
+    };
+    match answered {
+        Ok(mut response) => {
             if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
                 *codings = HeaderValue::from_static(body::CODINGS);
             }
-            return response;
+            response
         }
+        Err(refused) => {
+            progress.cut();
+            refusal(refused, version)
+        }
+    }
+}
+
+/// Reads the body and has the request answered; else the status of the refusal.
+async fn whole(
+    shared: &ServerState,
+    progress: &Progress,
+    (mut head, body): (Parts, Incoming),
+    gzip: bool,
+) -> Result<Response<Bytes>, StatusCode> {
+    let bytes_max = shared.engine.body_bytes_max(head.uri.path());
+    let reading = body::read(body, gzip, bytes_max, &shared.budget);
+    let mut whole = arrived(in_time(shared.options.body_timeout, reading).await)?;
+    if whole.cut {
+        progress.cut();
+    }
+    if let Some(broken) = whole.broken {
+        head.extensions.insert(broken);
+    }
+    // `whole` goes on holding the body's share of the budget until the engine has answered.
+    let request = Request::from_parts(head, take(&mut whole.bytes));
+    Ok(shared.engine.call(request).await)
+}
+
+/// Hands the body to the engine as it comes. Where it does not come to its end nothing of it is accepted.
+async fn in_pieces(
+    shared: &ServerState,
+    progress: &Progress,
+    (head, body): (Parts, Incoming),
+    gzip: bool,
+    mut upload: Upload,
+) -> Result<Response<Bytes>, StatusCode> {
+    let bytes_max = shared.engine.body_bytes_max(head.uri.path());
+    let reading = body::hand_over(body, gzip, bytes_max, &shared.budget, &mut upload);
+    let (cut, _share) = arrived(in_time(shared.options.body_timeout, reading).await)?;
+    if cut {
+        progress.cut();
+    }
+    Ok(upload.finish().await)
+}
+
+fn arrived<T>(read: Result<hyper::Result<T>, Elapsed>) -> Result<T, StatusCode> {
+    match read {
+        Ok(Ok(body)) => Ok(body),
         // The framing of the body is broken, or the client is gone and nobody reads the answer.
-        Ok(Err(_)) => StatusCode::BAD_REQUEST,
-        Err(_) => StatusCode::REQUEST_TIMEOUT,
-    };
-    progress.cut();
-    refusal(refused, head.version)
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
 }
 
 /// `future` with a timeout, for which no timer is made when it is ready at once: most bodies are there already.

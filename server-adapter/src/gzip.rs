@@ -1,13 +1,13 @@
-//! Undoing gzip (RFC 1952) piece by piece as a body arrives, into no more bytes than are wanted.
+//! Undoing gzip (RFC 1952) piece by piece as a body arrives, and no further than bytes are wanted.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// What decoding takes in memory beside the decoded bytes, in bytes, rounded up: deflate's window and tables.
-pub(crate) const STATE_BYTES: usize = 48 * 1024;
+/// What decoding takes in memory, in bytes, rounded up: deflate's window and tables, and one decoded piece.
+pub(crate) const STATE_BYTES: usize = 64 * 1024;
+/// Most bytes of a decoded piece.
+const PIECE_BYTES: usize = 16 * 1024;
 /// Members in one body. Beginning one costs more than its least 20 bytes should; tools that write many write 64 KiB each.
 const MEMBERS_MAX: u16 = 1024;
-/// Where the room for decoded bytes begins; it doubles from there.
-const FIRST_ROOM: usize = 2048;
 
 const HEAD_CRC: u8 = 1 << 1;
 const EXTRA: u8 = 1 << 2;
@@ -55,8 +55,9 @@ pub(crate) struct Gunzip {
     /// Over the head, then over the decoded bytes of this member.
     crc: Crc,
     members: u16,
-    decoded: Vec<u8>,
-    decoded_max: usize,
+    piece: Box<[u8]>,
+    /// Bytes that may still be decoded.
+    left: usize,
 }
 
 impl Gunzip {
@@ -69,32 +70,35 @@ impl Gunzip {
             number: 0,
             crc: Crc::new(),
             members: 0,
-            decoded: Vec::new(),
-            decoded_max,
+            piece: vec![0; PIECE_BYTES.min(decoded_max.saturating_add(1))].into(),
+            left: decoded_max,
         }
     }
 
-    /// Takes the next bytes of the body.
-    pub(crate) fn push(&mut self, mut input: &[u8]) -> Result<(), Fault> {
+    /// The next bytes of the body, decoded, a piece at a time: as long as there are some, `input` is to be handed back as it
+    /// was left, also when nothing of it is left.
+    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<&[u8]>, Fault> {
         loop {
             if self.part == Part::Deflated {
-                input = self.inflate(input)?;
-                if self.part == Part::Deflated {
-                    return Ok(());
+                let written = self.inflate(input)?;
+                if written > 0 {
+                    return Ok(self.piece.get(..written));
                 }
             }
             let Some((byte, rest)) = input.split_first() else {
-                return Ok(());
+                return Ok(None);
             };
-            self.frame(*byte)?;
-            input = rest;
+            if self.part != Part::Deflated {
+                self.frame(*byte)?;
+                *input = rest;
+            }
         }
     }
 
-    /// The decoded bytes, at the end of the body. A body of no bytes is a body of no bytes.
-    pub(crate) fn finish(self) -> Result<Vec<u8>, Fault> {
+    /// To be asked at the end of the body. A body of no bytes is a body of no bytes.
+    pub(crate) fn finish(&self) -> Result<(), Fault> {
         if self.part == Part::Fixed(0) {
-            Ok(self.decoded)
+            Ok(())
         } else {
             Err(Fault::Broken("The gzip body ends before its end."))
         }
@@ -137,7 +141,7 @@ impl Gunzip {
                     self.next_part();
                 }
             }
-            // Not framing: `push` hands these bytes on.
+            // Not framing: `next` hands these bytes on.
             Part::Deflated => {}
             Part::Trailer(at) => {
                 self.part = Part::Trailer(at + 1);
@@ -219,50 +223,31 @@ impl Gunzip {
         self.part = Part::Deflated;
     }
 
-    /// Inflates what it can, and gives back what is left behind the deflated part.
-    fn inflate<'i>(&mut self, mut input: &'i [u8]) -> Result<&'i [u8], Fault> {
+    /// Inflates one piece and takes from `input` what that needs; answers how long it is. At 0 nothing is ready that is not
+    /// behind the rest of the input.
+    fn inflate(&mut self, input: &mut &[u8]) -> Result<usize, Fault> {
         const BROKEN: Fault = Fault::Broken("The gzip body is damaged: it cannot be inflated.");
-        loop {
-            self.make_room();
-            let (read, written) = (self.inflate.total_in(), self.decoded.len());
-            let status = self
-                .inflate
-                .decompress_vec(input, &mut self.decoded, FlushDecompress::None)
-                .map_err(|_| BROKEN)?;
-            let read = usize::try_from(self.inflate.total_in() - read).map_err(|_| BROKEN)?;
-            let fresh = self.decoded.get(written..).unwrap_or_default();
-            self.crc.update(fresh);
-            if self.decoded.len() > self.decoded_max {
-                return Err(Fault::TooLong);
-            }
-            let idle = read == 0 && fresh.is_empty();
-            input = input.get(read..).unwrap_or_default();
-            match status {
-                Status::StreamEnd => {
-                    self.part = Part::Trailer(0);
-                    return Ok(input);
-                }
-                // More may be ready than there was room for, even when all input is taken.
-                Status::Ok | Status::BufError if self.is_full() => {}
-                Status::Ok | Status::BufError if input.is_empty() => return Ok(input),
-                Status::Ok | Status::BufError if idle => return Err(BROKEN),
-                Status::Ok | Status::BufError => {}
-            }
+        // Never for more than one byte too many.
+        let room = self.piece.len().min(self.left.saturating_add(1));
+        let piece = self.piece.get_mut(..room).unwrap_or_default();
+        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let status = self
+            .inflate
+            .decompress(input, piece, FlushDecompress::None)
+            .map_err(|_| BROKEN)?;
+        let moved = |before: u64, now: u64| usize::try_from(now - before).map_err(|_| BROKEN);
+        let read = moved(before_in, self.inflate.total_in())?;
+        let written = moved(before_out, self.inflate.total_out())?;
+        self.crc.update(piece.get(..written).unwrap_or_default());
+        self.left = self.left.checked_sub(written).ok_or(Fault::TooLong)?;
+        let idle = read == 0 && written == 0 && !input.is_empty();
+        *input = input.get(read..).unwrap_or_default();
+        match status {
+            Status::StreamEnd => self.part = Part::Trailer(0),
+            Status::Ok | Status::BufError if idle => return Err(BROKEN),
+            Status::Ok | Status::BufError => {}
         }
-    }
-
-    fn is_full(&self) -> bool {
-        self.decoded.len() == self.decoded.capacity()
-    }
-
-    /// Makes room for at least one byte more, and never for more than one byte too many.
-    fn make_room(&mut self) {
-        if self.is_full() {
-            let wanted = self.decoded.len().saturating_mul(2).max(FIRST_ROOM);
-            let wanted = wanted.min(self.decoded_max.saturating_add(1));
-            let more = wanted.saturating_sub(self.decoded.len()).max(1);
-            self.decoded.reserve_exact(more);
-        }
+        Ok(written)
     }
 }
 
@@ -283,10 +268,13 @@ mod tests {
     /// Decodes in pieces of so many bytes.
     fn unzip(body: &[u8], piece: usize, max: usize) -> Result<Vec<u8>, Fault> {
         let mut gunzip = Gunzip::new(max);
-        for piece in body.chunks(piece) {
-            gunzip.push(piece)?;
+        let mut decoded = Vec::new();
+        for mut piece in body.chunks(piece) {
+            while let Some(piece) = gunzip.next(&mut piece)? {
+                decoded.extend_from_slice(piece);
+            }
         }
-        gunzip.finish()
+        gunzip.finish().map(|()| decoded)
     }
 
     fn text() -> Vec<u8> {
@@ -371,8 +359,15 @@ mod tests {
     fn a_bomb_is_inflated_no_further_than_one_byte_too_many() {
         let bomb = zip(&vec![b' '; 100_000_000]);
         let mut gunzip = Gunzip::new(65_536);
-        assert_eq!(gunzip.push(&bomb), Err(Fault::TooLong));
-        assert_eq!(gunzip.decoded.capacity(), 65_537);
+        let mut input = &bomb[..];
+        let mut decoded = 0;
+        let fault = loop {
+            match gunzip.next(&mut input) {
+                Ok(piece) => decoded += piece.unwrap().len(),
+                Err(fault) => break fault,
+            }
+        };
+        assert_eq!((fault, decoded), (Fault::TooLong, 65_536));
         assert_eq!(gunzip.inflate.total_out(), 65_537);
     }
 }

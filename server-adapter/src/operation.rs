@@ -1,7 +1,7 @@
 //! Which row of the route table a request means. The engine routes on its own; this is for the metrics' labels, which must
 //! never hold the values of path parameters.
 
-use deskfleet::{ROUTES, Route};
+use deskfleet::{ROUTES, RequestBody, Route};
 use http::Method;
 
 use crate::page::Page;
@@ -55,6 +55,16 @@ impl Operation {
             Self::Route(row) => row,
             Self::Page(page) => ROUTES.len() + page as usize,
             Self::None => Self::COUNT - 1,
+        }
+    }
+
+    /// Whether its body is a telemetry batch, which the engine takes in pieces.
+    pub(crate) fn is_batch(self) -> bool {
+        match self {
+            Self::Route(row) => ROUTES
+                .get(row)
+                .is_some_and(|route| route.body == RequestBody::Batch),
+            Self::Page(_) | Self::None => false,
         }
     }
 

@@ -13,7 +13,8 @@ pub struct ServerOptions {
     /// the 1024 open files that many systems allow a process.
     pub connections_max: usize,
     /// Bytes of request bodies, decoded, held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
-    /// the engine's largest body where it is less. Default 64 MiB.
+    /// the engine's largest body where it is less. A telemetry batch counts with what is kept of it, and one may go on beyond
+    /// this. Default 64 MiB.
     pub bodies_bytes_max: usize,
     /// Time from the first byte of a request head to its last. Default 10 s.
     pub head_timeout: Duration,
