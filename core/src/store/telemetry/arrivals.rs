@@ -25,7 +25,8 @@ impl Arrivals {
         filed_at: Timestamp,
     ) {
         self.open.push(record, received_at, filed_at);
-        self.contents.add(record);
+        let names = (record.instance_id(), record.username());
+        self.contents.add(record.stream(), names, filed_at);
         self.records += 1;
         let full =
             self.open.bytes() >= BLOCK_BYTES_MAX || self.open.text_bytes() >= BLOCK_TEXT_BYTES_MAX;

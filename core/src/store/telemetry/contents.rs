@@ -3,34 +3,41 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
-use crate::model::{Received, RecordRef, Stream, user_key};
+use crate::model::{Stream, user_key};
+use crate::timestamp::Timestamp;
+
+use super::rows::Rows;
 
 /// What a block holds: its record count, and hashes of the names in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     pub(super) records: u64,
-    streams: u8,
-    /// Hashes of (stream, instance) and of users, sorted once the block is closed. A collision costs a look into a block
+    /// The newest filed time of each stream in it.
+    newest: [Option<Timestamp>; Stream::ALL.len()],
+    /// Hashes of (stream, instance) and of (stream, user), sorted once the block is closed. A collision costs a look into a block
     /// in vain.
     names: Vec<u64>,
 }
 
 impl Contents {
-    pub(super) fn of(records: &[Received]) -> Self {
+    pub(super) fn of(rows: &Rows) -> Self {
         let mut contents = Self::default();
-        for received in records {
-            contents.add(&RecordRef::of(&received.record));
+        for row in 0..rows.len() {
+            let names = (rows.instance_id(row), rows.username(row));
+            contents.add(rows.stream(row), names, rows.filed_at(row));
         }
         contents.close();
         contents
     }
 
-    pub(super) fn add(&mut self, record: &RecordRef<'_>) {
-        let stream = record.stream();
+    /// Adds a record: its stream, its instance and user, and where it is filed.
+    pub(super) fn add(&mut self, stream: Stream, (instance, user): (&str, &str), filed: Timestamp) {
         self.records += 1;
-        self.streams |= 1 << stream.number();
-        self.names.push(instance_hash(stream, record.instance_id()));
-        self.names.push(user_hash(&user_key(record.username())));
+        if let Some(newest) = self.newest.get_mut(usize::from(stream.number() - 1)) {
+            *newest = (*newest).max(Some(filed));
+        }
+        self.names.push(instance_hash(stream, instance));
+        self.names.push(user_hash(stream, &user_key(user)));
     }
 
     /// Nothing is added any more.
@@ -40,8 +47,9 @@ impl Contents {
         self.names.shrink_to_fit();
     }
 
-    pub(super) fn has_stream(&self, stream: Stream) -> bool {
-        self.streams & (1 << stream.number()) != 0
+    /// The newest filed time of a stream; `None` when there is nothing of it.
+    pub(super) fn newest(&self, stream: Stream) -> Option<Timestamp> {
+        *self.newest.get(usize::from(stream.number() - 1))?
     }
 
     pub(super) fn has_name(&self, hash: u64) -> bool {
@@ -56,9 +64,9 @@ pub(super) fn instance_hash(stream: Stream, instance: &str) -> u64 {
     hasher.finish()
 }
 
-pub(super) fn user_hash(user_key: &str) -> u64 {
+pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    hasher.write_u8(0);
+    hasher.write_u8(stream.number() | 0x80);
     hasher.write(user_key.as_bytes());
     hasher.finish()
 }
