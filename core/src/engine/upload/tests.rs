@@ -157,10 +157,9 @@ fn what_is_kept_is_the_records_and_not_their_text() {
     }
     assert!(upload.bytes() * 5 < text, "{upload:?} of {text}");
     let answer = finish(upload);
-    let answer: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
-    assert_eq!(answer["accepted"], 20_000);
-    assert_eq!(answer["rejected"], 20_000);
-    assert_eq!(answer["errors"].as_array().unwrap().len(), 100);
+    let answer = std::str::from_utf8(answer.body()).unwrap();
+    assert!(answer.starts_with(r#"{"accepted":20000,"rejected":20000,"errors":["#));
+    assert_eq!(answer.matches("\"line\":").count(), 100);
 }
 
 #[test]
@@ -179,8 +178,8 @@ fn an_upload_that_does_not_end_or_is_refused_leaves_nothing() {
     let refused = |upload: Upload, status: u16, code: &str| {
         let answer = finish(upload);
         assert_eq!(answer.status(), status);
-        let told: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
-        assert_eq!(told["code"], code);
+        let told = String::from_utf8_lossy(answer.body());
+        assert!(told.ends_with(&format!("\"code\":\"{code}\"}}")), "{told}");
         assert_eq!(engine.queue_count(), 0);
     };
     drop(begun());
