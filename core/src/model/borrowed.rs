@@ -84,27 +84,36 @@ impl<'a> RecordRef<'a> {
     }
 
     fn places(&self) -> &'static Places {
+        Places::of_stream(self.stream)
+    }
+}
+
+/// Where in its table a record tells of itself.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The instance that posted.
+    pub(crate) instance: usize,
+    /// The user the record is about.
+    pub(crate) username: usize,
+    /// The time the agent put into it.
+    pub(crate) time: usize,
+}
+
+impl Places {
+    /// The places in the records of a stream.
+    pub(crate) fn of_stream(stream: Stream) -> &'static Self {
         const STATS: Places = Places::of(Stream::Stats, "updatetime");
         const ACTIVITY: Places = Places::of(Stream::Activity, "activityTime");
         const STARTUP: Places = Places::of(Stream::Startup, "baselineUtc");
         const PROCESSES: Places = Places::of(Stream::Processes, "createdDate");
-        match self.stream {
+        match stream {
             Stream::Stats => &STATS,
             Stream::Activity => &ACTIVITY,
             Stream::Startup => &STARTUP,
             Stream::Processes => &PROCESSES,
         }
     }
-}
 
-/// Where in its table a record tells of itself.
-struct Places {
-    instance: usize,
-    username: usize,
-    time: usize,
-}
-
-impl Places {
     const fn of(stream: Stream, time: &str) -> Self {
         let fields = stream.fields();
         assert!(fields.len() <= FIELDS_MAX, "a record holds every field");

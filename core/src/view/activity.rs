@@ -6,6 +6,8 @@ use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
 use crate::model::{Received, Stream, history_order, without_repetitions};
 use crate::store::telemetry::history;
+use crate::store::telemetry::queue::Wanted;
+use crate::store::telemetry::rows::Rows;
 use crate::store::workspaces;
 
 use super::Reader;
@@ -29,8 +31,11 @@ pub(crate) fn last_24_hours(reader: &Reader) -> Result<Vec<ActivityView>> {
     for day in start.day()..=reader.now.day() {
         records.extend(history::day(&reader.snapshot, Stream::Activity, day)?);
     }
-    let queued = reader.queued()?.into_iter();
-    records.extend(queued.filter(|received| received.record.stream() == Stream::Activity));
+    let mut rows = Rows::default();
+    reader.add_queued(Wanted::Stream(Stream::Activity), &mut rows)?;
+    for row in 0..rows.len() {
+        records.push(rows.received(row)?);
+    }
     // In the order of arrival still, so that of a repetition the first is kept, wherever that stands.
     let mut records = without_repetitions(&[], records);
     records.retain(within);

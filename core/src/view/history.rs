@@ -4,6 +4,8 @@ use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
 use crate::model::{Received, Stream, history_order, without_repetitions};
 use crate::store::telemetry::history::{self, Bucket};
+use crate::store::telemetry::queue::Wanted;
+use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
 use super::Reader;
@@ -75,12 +77,10 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
 }
 
 fn wanted_queued(reader: &Reader, query: &HistoryQuery) -> Result<Vec<Received>> {
-    let mut queued = reader.queued()?;
-    queued.retain(|received| {
-        received.record.stream() == query.stream
-            && received.record.instance_id() == query.instance_id
-    });
-    Ok(queued)
+    let mut rows = Rows::default();
+    let wanted = Wanted::Instance(query.stream, &query.instance_id);
+    reader.add_queued(wanted, &mut rows)?;
+    (0..rows.len()).map(|row| rows.received(row)).collect()
 }
 
 /// The first day from `day` to `last` that may hold something.

@@ -9,10 +9,10 @@ pub(crate) mod workspaces;
 
 use crate::domain::retention::is_listed;
 use crate::error::Result;
-use crate::model::Received;
 use crate::store::Store;
 use crate::store::table::Snapshot;
-use crate::store::telemetry::queue::{self, Wanted};
+use crate::store::telemetry::queue::{self, WaitingBlock, Wanted};
+use crate::store::telemetry::rows::Rows;
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     pub(crate) snapshot: Snapshot,
     pub(crate) now: Timestamp,
     /// The queue blocks that may hold what is wanted.
-    blocks: Vec<u64>,
+    blocks: Vec<WaitingBlock>,
 }
 
 impl Reader {
@@ -52,8 +52,11 @@ impl Reader {
         is_listed(entry.state(), entry.state_since, entry.held, self.now)
     }
 
-    /// The queued records that may be what was wanted.
-    fn queued(&self) -> Result<Vec<Received>> {
-        queue::read_blocks(&self.snapshot, &self.blocks)
+    /// Adds the queued records that are `wanted` to `rows`; they must be among those it was made for.
+    fn add_queued(&self, wanted: Wanted<'_>, rows: &mut Rows) -> Result<()> {
+        for block in &self.blocks {
+            queue::add_block(&self.snapshot, block.number, wanted, rows)?;
+        }
+        Ok(())
     }
 }

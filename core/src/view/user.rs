@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::model::{Received, Workspace, user_key};
 use crate::store::telemetry::history;
-use crate::store::telemetry::users::{self, UserLatest};
+use crate::store::telemetry::queue::Wanted;
+use crate::store::telemetry::rows::Rows;
+use crate::store::telemetry::users::{self, News, UserLatest};
 use crate::timestamp::Timestamp;
 
 use super::{Reader, workspaces};
@@ -62,9 +64,16 @@ pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
 
 /// The newest telemetry of a user, filed and queued. A queued repetition of a filed record tells nothing new.
 fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
-    let mut queued = reader.queued()?;
-    queued.retain(|received| user_key(received.record.username()) == user);
-    let fresh = history::fresh(&reader.snapshot, queued)?;
     let known = users::get(&reader.snapshot, user)?;
-    Ok(UserLatest::newest(known, fresh.iter()))
+    let mut rows = Rows::default();
+    reader.add_queued(Wanted::User(user), &mut rows)?;
+    let fresh = history::fresh(&reader.snapshot, &mut rows)?;
+    let Some(first) = fresh.first() else {
+        return Ok(known);
+    };
+    let mut news = News::of(&rows, *first);
+    for row in &fresh {
+        news.see(&rows, *row);
+    }
+    UserLatest::with(known, &rows, &news).map(Some)
 }

@@ -35,7 +35,8 @@ impl Arrivals {
         self.records += 1;
         let open = self.open.get_or_insert_default();
         open.encoder.push(record, received_at, filed_at);
-        open.contents.add(record);
+        let names = (record.instance_id(), record.username());
+        open.contents.add(record.stream(), names, filed_at);
         let full = open.encoder.bytes() >= BLOCK_BYTES_MAX
             || open.encoder.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
         if full {

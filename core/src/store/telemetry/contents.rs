@@ -1,21 +1,28 @@
 //! What is remembered of a block beside the file, and what a transaction changes of that.
 
-use crate::model::{Received, RecordRef, Stream, user_key};
+use crate::model::{Stream, user_key};
+use crate::timestamp::Timestamp;
 
-/// What a block holds: its record count, and hashes of the names in it.
+use super::rows::Rows;
+
+/// The newest filed time of each stream, where there is one.
+type Newest = [Option<Timestamp>; Stream::ALL.len()];
+
+/// What a block holds: its record count, how new it is, and hashes of the names in it.
 #[derive(Debug, Clone)]
 pub(super) struct Contents {
     pub(super) records: u64,
-    streams: u8,
-    /// Hashes of (stream, instance) and of users, sorted. A collision costs a look into a block in vain.
+    newest: Newest,
+    /// Hashes of (stream, instance) and of (stream, user), sorted. A collision costs a look into a block in vain.
     names: Box<[u64]>,
 }
 
 impl Contents {
-    pub(super) fn of(records: &[Received]) -> Self {
+    pub(super) fn of(rows: &Rows) -> Self {
         let mut contents = ContentsBuilder::default();
-        for received in records {
-            contents.add(&RecordRef::of(&received.record));
+        for row in 0..rows.len() {
+            let names = (rows.instance_id(row), rows.username(row));
+            contents.add(rows.stream(row), names, rows.filed_at(row));
         }
         contents.finish()
     }
@@ -25,8 +32,9 @@ impl Contents {
         size_of_val(&*self.names)
     }
 
-    pub(super) fn has_stream(&self, stream: Stream) -> bool {
-        self.streams & (1 << stream.number()) != 0
+    /// The newest filed time of a stream; `None` when there is nothing of it.
+    pub(super) fn newest(&self, stream: Stream) -> Option<Timestamp> {
+        *self.newest.get(usize::from(stream.number() - 1))?
     }
 
     pub(super) fn has_name(&self, hash: u64) -> bool {
@@ -38,17 +46,19 @@ impl Contents {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ContentsBuilder {
     records: u64,
-    streams: u8,
+    newest: Newest,
     names: Vec<u64>,
 }
 
 impl ContentsBuilder {
-    pub(super) fn add(&mut self, record: &RecordRef<'_>) {
-        let stream = record.stream();
+    /// Adds a record: its stream, its instance and user, and where it is filed.
+    pub(super) fn add(&mut self, stream: Stream, (instance, user): (&str, &str), filed: Timestamp) {
         self.records += 1;
-        self.streams |= 1 << stream.number();
-        self.names.push(instance_hash(stream, record.instance_id()));
-        self.names.push(user_hash(&user_key(record.username())));
+        if let Some(newest) = self.newest.get_mut(usize::from(stream.number() - 1)) {
+            *newest = (*newest).max(Some(filed));
+        }
+        self.names.push(instance_hash(stream, instance));
+        self.names.push(user_hash(stream, &user_key(user)));
     }
 
     /// The memory of the names, in bytes.
@@ -62,11 +72,11 @@ impl ContentsBuilder {
         self.names.dedup();
         let contents = Contents {
             records: self.records,
-            streams: self.streams,
+            newest: self.newest,
             names: self.names.as_slice().into(),
         };
         self.names.clear();
-        (self.records, self.streams) = (0, 0);
+        (self.records, self.newest) = (0, Newest::default());
         contents
     }
 }
@@ -75,8 +85,8 @@ pub(super) fn instance_hash(stream: Stream, instance: &str) -> u64 {
     hash(stream.number(), instance)
 }
 
-pub(super) fn user_hash(user_key: &str) -> u64 {
-    hash(0, user_key)
+pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
+    hash(stream.number() | 0x80, user_key)
 }
 
 /// FNV-1a: names are short, and all that a collision costs is a look into a block in vain.

@@ -8,12 +8,15 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Received, history_order, user_key, without_repetitions};
+use crate::model::user_key;
 use crate::store::table::{Read, Table, Tables};
 
-use super::history::{self, Bucket, PartHead};
+use super::codec::BlockEncoder;
+use super::history::{self, PartHead, PartWriter};
 use super::queue;
-use super::users::{self, UserLatest};
+use super::repetitions::{Buckets, bucket_of, drop_repetitions};
+use super::rows::{NO_TEXT, Rows};
+use super::users::{self, News};
 
 /// One step of filing, ready to be written.
 #[derive(Debug, Clone, Default)]
@@ -21,96 +24,135 @@ pub(crate) struct Filing {
     /// Records in the blocks, exact repetitions included.
     pub(crate) records: u64,
     blocks: Vec<u64>,
-    parts: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Parts that were taken into others.
     merged: Vec<Vec<u8>>,
-    users: BTreeMap<String, UserLatest>,
+    /// Keys and values.
+    parts: Vec<(Vec<u8>, Vec<u8>)>,
+    users: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Prepares the filing of the oldest blocks; `None` when nothing waits.
 pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
-    let mut filing = Filing::default();
-    let mut records = Vec::new();
-    for (number, block) in queue::oldest(read)? {
-        filing.blocks.push(number);
-        records.extend(block);
-    }
-    if filing.blocks.is_empty() {
+    let mut rows = Rows::default();
+    let blocks = queue::oldest(read, &mut rows)?;
+    if blocks.is_empty() {
         return Ok(None);
     }
-    filing.records = records.len() as u64;
-    // Stable, so that of the records of one bucket the first accepted stays the first.
-    records.sort_by(|a, b| Bucket::order(a).cmp(&Bucket::order(b)));
-    for same in history::by_bucket(records) {
-        if let Some(bucket) = same.first().map(Bucket::of) {
-            filing.add_bucket(read, &bucket, same)?;
-        }
+    let mut preparation = Preparation {
+        read,
+        filing: Filing {
+            records: rows.len() as u64,
+            blocks,
+            ..Filing::default()
+        },
+        rows,
+        parts: PartWriter::default(),
+        users: BTreeMap::new(),
+    };
+    let buckets = Buckets::of(&preparation.rows);
+    let mut order = Vec::new();
+    for bucket in 0..buckets.len() {
+        buckets.take(bucket, &mut order);
+        preparation.add_bucket(&mut order)?;
     }
-    Ok(Some(filing))
+    preparation.finish().map(Some)
 }
 
-impl Filing {
-    /// Adds the parts that `records`, all of `bucket`, become.
+/// A step of filing that is being prepared.
+struct Preparation<'s, R> {
+    read: &'s R,
+    filing: Filing,
+    /// The records of the blocks, and while a bucket is added what it takes in.
+    rows: Rows,
+    parts: PartWriter,
+    /// By their compare names.
+    users: BTreeMap<String, News>,
+}
+
+impl<R: Read> Preparation<'_, R> {
+    /// Adds the parts that the rows in `order`, all of one bucket, become.
     ///
     /// Parts grow like a binary counter: the new records take in the last part where that is no larger than they are, and
     /// so on, so a record is written again only a few times until its part is full.
-    fn add_bucket(
-        &mut self,
-        read: &impl Read,
-        bucket: &Bucket,
-        records: Vec<Received>,
-    ) -> Result<()> {
-        let prefix = bucket.prefix();
-        let mut heads = history::heads(read, &prefix)?;
-        let known = history::meeting(read, &heads, &records)?;
-        let mut fresh = without_repetitions(&known, records);
-        if fresh.is_empty() {
+    fn add_bucket(&mut self, order: &mut Vec<u32>) -> Result<()> {
+        let Some(first) = order.first() else {
+            return Ok(());
+        };
+        let (stream, day, instance) = bucket_of(&self.rows, *first);
+        let prefix = history::bucket_prefix(stream, day, instance);
+        let mut heads = history::heads(self.read, &prefix)?;
+        let end = self.rows.mark();
+        let known = self.rows.len();
+        history::add_meeting(self.read, &heads, &mut self.rows, order)?;
+        drop_repetitions(&self.rows, known..self.rows.len(), order);
+        self.rows.cut(end);
+        if order.is_empty() {
             return Ok(());
         }
-        self.note_users(read, &fresh)?;
+        self.note_users(order);
         let mut next = heads.last().map_or(0, |last| last.part + 1);
-        while let Some(last) = heads.pop_if(|last| last.records <= fresh.len() && last.has_room()) {
-            let mut merged = history::part(read, &last.key)?;
-            merged.append(&mut fresh);
-            fresh = merged;
+        while let Some(last) = heads.pop_if(|last| last.records <= order.len() && last.has_room()) {
+            // Those of the part are older: of equal ones they come first.
+            let from = self.rows.len();
+            history::add_part(self.read, &last.key, &mut self.rows)?;
+            let taken = from..self.rows.len();
+            order.splice(0..0, taken.filter_map(|row| u32::try_from(row).ok()));
             next = last.part;
-            self.merged.push(last.key);
+            self.filing.merged.push(last.key);
         }
-        fresh.sort_by_key(history_order);
-        let mut rest = fresh.as_slice();
+        let rows = &self.rows;
+        if !order.is_sorted_by_key(|row| rows.order(*row as usize)) {
+            order.sort_by_key(|row| rows.order(*row as usize));
+        }
+        let mut rest = order.as_slice();
         while !rest.is_empty() {
-            let (part, tail) = history::encode(rest);
-            self.parts.push((history::part_key(&prefix, next), part));
+            let (part, tail) = self.parts.write(rows, rest);
+            let key = history::part_key(&prefix, next);
+            // What is put needs not be removed.
+            self.filing.merged.pop_if(|merged| *merged == key);
+            self.filing.parts.push((key, part));
             rest = tail;
             next += 1;
         }
+        self.rows.cut(end);
         Ok(())
     }
 
-    /// Takes what `records` tell of their users over what is known. Records without a username are nobody's.
-    fn note_users(&mut self, read: &impl Read, records: &[Received]) -> Result<()> {
-        let mut by_name: BTreeMap<&str, Vec<&Received>> = BTreeMap::new();
-        for received in records {
-            by_name
-                .entry(received.record.username())
-                .or_default()
-                .push(received);
-        }
-        for (name, records) in by_name {
-            let user = user_key(name).into_owned();
-            if user.is_empty() {
+    /// Takes note of what the rows in `order` tell of their users. Records without a username are nobody's.
+    fn note_users(&mut self, order: &[u32]) {
+        let rows = &self.rows;
+        let user = |row: u32| rows.user(row as usize);
+        for same in order.chunk_by(|a, b| user(*a) == user(*b)) {
+            let Some(first) = same.first().copied().filter(|row| user(*row) != NO_TEXT) else {
+                continue;
+            };
+            let key = user_key(rows.username(first as usize));
+            if key.is_empty() {
                 continue;
             }
-            let known = match self.users.remove(&user) {
-                Some(known) => Some(known),
-                None => users::get(read, &user)?,
-            };
-            if let Some(latest) = UserLatest::newest(known, records.into_iter()) {
-                self.users.insert(user, latest);
+            if !self.users.contains_key(key.as_ref()) {
+                let news = News::of(rows, first);
+                self.users.insert(key.clone().into_owned(), news);
+            }
+            if let Some(news) = self.users.get_mut(key.as_ref()) {
+                for row in same {
+                    news.see(rows, *row);
+                }
             }
         }
-        Ok(())
     }
 
+    fn finish(mut self) -> Result<Filing> {
+        let mut encoder = BlockEncoder::default();
+        for (user, news) in &self.users {
+            let renewed = users::renewed(self.read, user, &mut self.rows, news, &mut encoder)?;
+            self.filing.users.extend(renewed);
+        }
+        Ok(self.filing)
+    }
+}
+
+impl Filing {
     /// Writes the step. Does nothing when a block of it is gone.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<()> {
         for number in &self.blocks {
@@ -125,8 +167,8 @@ impl Filing {
         for (key, value) in &self.parts {
             tables.put(Table::History, key, value)?;
         }
-        for (user, latest) in &self.users {
-            users::put(tables, user, latest)?;
+        for (key, value) in &self.users {
+            tables.put(Table::Users, key, value)?;
         }
         Ok(())
     }

@@ -7,13 +7,15 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::limits::CHUNK_BYTES_MAX;
-use crate::model::{Received, Record, Stream, history_order, without_repetitions};
-use crate::store::codec::{Decoder, damaged};
+use crate::model::{Received, Record, Stream, history_order};
+use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
 
-use super::columns;
+use super::columns::{self, ChunkWriter};
 use super::key_name;
+use super::repetitions::{Buckets, bucket_of, drop_repetitions};
+use super::rows::Rows;
 
 /// Head of a part: two times.
 const SPAN_BYTES: usize = 16;
@@ -27,29 +29,6 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// What sorts records by bucket.
-    pub(super) fn order(received: &Received) -> (Stream, u32, &str) {
-        let record = &received.record;
-        (
-            record.stream(),
-            received.filed_at.day(),
-            record.instance_id(),
-        )
-    }
-
-    /// Whether a record belongs here.
-    pub(super) fn holds(&self, received: &Received) -> bool {
-        Self::order(received) == (self.stream, self.day, self.instance.as_str())
-    }
-
-    pub(crate) fn of(received: &Received) -> Self {
-        Self {
-            stream: received.record.stream(),
-            day: received.filed_at.day(),
-            instance: received.record.instance_id().to_owned(),
-        }
-    }
-
     pub(super) fn prefix(&self) -> Vec<u8> {
         bucket_prefix(self.stream, self.day, &self.instance)
     }
@@ -61,7 +40,8 @@ fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
     key
 }
 
-fn bucket_prefix(stream: Stream, day: u32, instance: &str) -> Vec<u8> {
+/// What the keys of a bucket begin with.
+pub(super) fn bucket_prefix(stream: Stream, day: u32, instance: &str) -> Vec<u8> {
     let mut key = day_prefix(stream, day);
     let name = key_name(instance);
     key.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
@@ -134,92 +114,88 @@ impl PartHead {
     }
 }
 
-/// The records of the parts that one of `records` may repeat. Repetitions stand at the same filed time, but for records
-/// filed at their receipt against the time they carry, which may stand anywhere.
-pub(super) fn meeting(
+/// Adds to `rows` the parts that one of those in `order` may repeat. Repetitions stand at the same filed time, but for
+/// records filed at their receipt against the time they carry, which may stand anywhere.
+pub(super) fn add_meeting(
     read: &impl Read,
     heads: &[PartHead],
-    records: &[Received],
-) -> Result<Vec<Received>> {
-    let misdated = |record: &Received| {
-        let sent = record.record.sent_time();
-        sent.is_some() && sent != Some(record.filed_at)
-    };
-    let anywhere = records.iter().any(misdated);
-    let times = || records.iter().map(|record| record.filed_at);
+    rows: &mut Rows,
+    order: &[u32],
+) -> Result<()> {
+    let order = || order.iter().map(|row| *row as usize);
+    let anywhere = order().any(|row| rows.is_misdated(row));
+    let times = || order().map(|row| rows.filed_at(row));
     let (Some(from), Some(to)) = (times().min(), times().max()) else {
-        return Ok(Vec::new());
+        return Ok(());
     };
-    let mut known = Vec::new();
     for head in heads {
         if anywhere || (head.first <= to && head.last >= from) {
-            known.extend(part(read, &head.key)?);
+            add_part(read, &head.key, rows)?;
         }
     }
-    Ok(known)
+    Ok(())
 }
 
-/// `records` without those that repeat an earlier one or one in history.
-pub(crate) fn fresh(read: &impl Read, mut records: Vec<Received>) -> Result<Vec<Received>> {
-    let mut fresh = Vec::with_capacity(records.len());
-    records.sort_by(|a, b| Bucket::order(a).cmp(&Bucket::order(b)));
-    for same in by_bucket(records) {
-        if let Some(first) = same.first() {
-            let heads = heads(read, &Bucket::of(first).prefix())?;
-            let known = meeting(read, &heads, &same)?;
-            fresh.extend(without_repetitions(&known, same));
-        }
+/// The `rows`, in the order of their buckets, without those that repeat an earlier one or one in history.
+pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
+    let buckets = Buckets::of(rows);
+    let (mut fresh, mut order) = (Vec::with_capacity(rows.len()), Vec::new());
+    let end = rows.mark();
+    for bucket in 0..buckets.len() {
+        buckets.take(bucket, &mut order);
+        let Some(first) = order.first() else { continue };
+        let (stream, day, instance) = bucket_of(rows, *first);
+        let heads = heads(read, &bucket_prefix(stream, day, instance))?;
+        let known = rows.len();
+        add_meeting(read, &heads, rows, &order)?;
+        drop_repetitions(rows, known..rows.len(), &mut order);
+        rows.cut(end);
+        fresh.extend_from_slice(&order);
     }
     Ok(fresh)
 }
 
-/// Runs of records of one bucket each.
-pub(super) fn by_bucket(records: Vec<Received>) -> impl Iterator<Item = Vec<Received>> {
-    let mut records = records.into_iter().peekable();
-    std::iter::from_fn(move || {
-        let mut same = vec![records.next()?];
-        let bucket = same.first().map(Bucket::of)?;
-        while let Some(record) = records.next_if(|record| bucket.holds(record)) {
-            same.push(record);
-        }
-        Some(same)
-    })
-}
-
-/// The records of one part.
-pub(super) fn part(read: &impl Read, key: &[u8]) -> Result<Vec<Received>> {
-    let records = read.get(Table::History, key, |value| {
+/// Adds the records of one part to `rows`.
+pub(super) fn add_part(read: &impl Read, key: &[u8], rows: &mut Rows) -> Result<()> {
+    read.get(Table::History, key, |value| {
         let (_, _, chunk) = split_part(value)?;
-        columns::decode(chunk, Timestamp::MIN, Timestamp::MAX)
+        columns::decode_into(chunk, rows)
     })?;
-    Ok(records.unwrap_or_default())
+    Ok(())
 }
 
-/// A part of as many of `records` as one takes, and the rest of them.
-pub(super) fn encode(records: &[Received]) -> (Vec<u8>, &[Received]) {
-    let mut count = columns::fitting(records);
-    loop {
-        let (part, rest) = records.split_at_checked(count).unwrap_or((records, &[]));
-        let value = encode_all(part);
-        if value.len() <= CHUNK_BYTES_MAX || count <= 1 {
-            return (value, rest);
+/// Writes parts, one after the other in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct PartWriter(ChunkWriter);
+
+impl PartWriter {
+    /// A part of as many of the `rows` in `order` as one takes, and the rest of these.
+    pub(super) fn write<'o>(&mut self, rows: &Rows, order: &'o [u32]) -> (Vec<u8>, &'o [u32]) {
+        let mut count = columns::fitting(rows, order);
+        loop {
+            let (part, rest) = order.split_at_checked(count).unwrap_or((order, &[]));
+            let value = self.write_all(rows, part);
+            if value.len() <= CHUNK_BYTES_MAX || count <= 1 {
+                return (value, rest);
+            }
+            // A few less than would fit if all were equally long; again, if those are longer than the others.
+            count = (count * CHUNK_BYTES_MAX / value.len() * 63 / 64).clamp(1, count - 1);
         }
-        // A few less than would fit if all were equally long; again, if those are longer than the others.
-        count = (count * CHUNK_BYTES_MAX / value.len() * 63 / 64).clamp(1, count - 1);
     }
-}
 
-/// The span of `records`, then their chunk.
-fn encode_all(records: &[Received]) -> Vec<u8> {
-    let time = |record: Option<&Received>| {
-        record.map_or([0; 8], |record| record.filed_at.ticks().to_le_bytes())
-    };
-    let chunk = columns::encode(records);
-    let mut value = Vec::with_capacity(SPAN_BYTES + chunk.len());
-    value.extend_from_slice(&time(records.first()));
-    value.extend_from_slice(&time(records.last()));
-    value.extend_from_slice(&chunk);
-    value
+    /// The span of the rows, then their chunk.
+    fn write_all(&mut self, rows: &Rows, order: &[u32]) -> Vec<u8> {
+        let time = |row: Option<&u32>| {
+            row.map_or([0; 8], |row| {
+                rows.filed_at(*row as usize).ticks().to_le_bytes()
+            })
+        };
+        let mut out = Encoder::with_capacity(512 + 24 * order.len());
+        out.raw(&time(order.first()));
+        out.raw(&time(order.last()));
+        self.0.write(&mut out, rows, order);
+        out.finish()
+    }
 }
 
 fn part_number(key: &[u8]) -> Result<u32> {
@@ -365,6 +341,15 @@ pub(crate) fn remove_part(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     Ok(())
 }
 
+fn prefix_of(received: &Received) -> Vec<u8> {
+    let record = &received.record;
+    bucket_prefix(
+        record.stream(),
+        received.filed_at.day(),
+        record.instance_id(),
+    )
+}
+
 /// Checks every part and counts the records.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let mut records = 0;
@@ -384,7 +369,7 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
                         && decoded.last().map(|r| r.filed_at) == Some(last);
                     let placed = decoded
                         .iter()
-                        .all(|record| key.starts_with(&Bucket::of(record).prefix()));
+                        .all(|record| key.starts_with(&prefix_of(record)));
                     if !(sorted && spanned && placed) {
                         broken(format!("history part {key:02x?}: records out of place"));
                     }

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
-use crate::model::{Received, Stream};
+use crate::model::{Stream, user_key};
 use crate::store::codec::Decoder;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
+use crate::timestamp::Timestamp;
 
 use super::arrivals::Arrivals;
 use super::codec;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
+use super::rows::Rows;
 
 /// Which blocks wait and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
@@ -23,7 +25,15 @@ pub(crate) struct QueueIndex {
     next: u64,
 }
 
-/// A block number and the time-ordered question it may answer.
+/// A block that may hold something wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitingBlock {
+    pub(crate) number: u64,
+    /// The newest filed time of each stream that it may hold something wanted of.
+    pub(crate) newest: [Option<Timestamp>; Stream::ALL.len()],
+}
+
+/// A question about what waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted<'a> {
     /// Records of one instance.
@@ -34,13 +44,29 @@ pub(crate) enum Wanted<'a> {
     Stream(Stream),
 }
 
+impl Wanted<'_> {
+    fn holds(self, rows: &Rows, row: usize) -> bool {
+        match self {
+            Wanted::Instance(stream, instance) => {
+                rows.stream(row) == stream && rows.instance_id(row) == instance
+            }
+            Wanted::User(user) => user_key(rows.username(row)) == user,
+            Wanted::Stream(stream) => rows.stream(row) == stream,
+        }
+    }
+}
+
 impl QueueIndex {
     /// Reads the whole queue.
     pub(crate) fn rebuild(read: &impl Read) -> Result<Self> {
         let mut index = Self::default();
+        let mut rows = Rows::default();
+        let start = rows.mark();
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
             let number = block_number(key)?;
-            index.add(number, &codec::decode(block)?);
+            rows.cut(start);
+            codec::decode_into(block, &mut rows)?;
+            index.add(number, Contents::of(&rows));
             index.next = number + 1;
             Ok(Step::Continue(()))
         })?;
@@ -52,27 +78,36 @@ impl QueueIndex {
         self.records
     }
 
-    /// The blocks that may hold what is wanted, oldest first.
-    pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<u64> {
-        let hash = match wanted {
-            Wanted::Instance(stream, instance) => instance_hash(stream, instance),
-            Wanted::User(user_key) => user_hash(user_key),
-            Wanted::Stream(_) => 0,
-        };
-        let holds = |contents: &Contents| match wanted {
-            Wanted::Stream(stream) => contents.has_stream(stream),
-            Wanted::Instance(..) | Wanted::User(_) => contents.has_name(hash),
+    /// The blocks that may hold what is wanted, oldest first, with the newest time of each stream that may be in them.
+    pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<WaitingBlock> {
+        let hashes = Stream::ALL.map(|stream| match wanted {
+            Wanted::Instance(of, instance) if of == stream => Some(instance_hash(of, instance)),
+            Wanted::User(user_key) => Some(user_hash(stream, user_key)),
+            Wanted::Instance(..) | Wanted::Stream(_) => None,
+        });
+        let newest = |contents: &Contents| {
+            let mut newest = [None; Stream::ALL.len()];
+            for ((stream, hash), newest) in Stream::ALL.into_iter().zip(hashes).zip(&mut newest) {
+                *newest = contents.newest(stream).filter(|_| match hash {
+                    Some(hash) => contents.has_name(hash),
+                    None => matches!(wanted, Wanted::Stream(of) if of == stream),
+                });
+            }
+            newest
         };
         self.blocks
             .iter()
-            .filter(|(_, contents)| holds(contents))
-            .map(|(number, _)| *number)
+            .map(|(number, contents)| WaitingBlock {
+                number: *number,
+                newest: newest(contents),
+            })
+            .filter(|block| block.newest.iter().any(Option::is_some))
             .collect()
     }
 
-    fn add(&mut self, number: u64, records: &[Received]) {
-        self.records += records.len() as u64;
-        self.blocks.insert(number, Contents::of(records));
+    fn add(&mut self, number: u64, contents: Contents) {
+        self.records += contents.records;
+        self.blocks.insert(number, contents);
     }
 
     /// Takes over what a committed transaction did to the queue.
@@ -105,8 +140,9 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// The oldest blocks that wait, no more than fit the bounds of a step of filing unless the first alone does not.
-pub(crate) fn oldest(read: &impl Read) -> Result<Vec<(u64, Vec<Received>)>> {
+/// Adds the records of the oldest blocks that wait to `rows`, no more than fit the bounds of a step of filing unless the
+/// first alone does not; answers the numbers of the blocks.
+pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
     let mut blocks = Vec::new();
     let (mut records, mut text_bytes) = (0, 0);
     read.scan(Table::Queue, ALL_KEYS, |key, block| {
@@ -117,7 +153,8 @@ pub(crate) fn oldest(read: &impl Read) -> Result<Vec<(u64, Vec<Received>)>> {
         if too_much && !blocks.is_empty() {
             return Ok(Step::Break(()));
         }
-        blocks.push((block_number(key)?, codec::decode(block)?));
+        blocks.push(block_number(key)?);
+        codec::decode_into(block, rows)?;
         Ok(Step::Continue(()))
     })?;
     Ok(blocks)
@@ -132,14 +169,19 @@ pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// The records of the blocks that wait still; a block filed since the index was read is in history instead.
-pub(crate) fn read_blocks(read: &impl Read, numbers: &[u64]) -> Result<Vec<Received>> {
-    let mut records = Vec::new();
-    for number in numbers {
-        let block = read.get(Table::Queue, &number.to_be_bytes(), codec::decode)?;
-        records.extend(block.unwrap_or_default());
-    }
-    Ok(records)
+/// Adds what is `wanted` of a block to `rows`, if it waits still; filed since the index was read it is in history instead.
+pub(crate) fn add_block(
+    read: &impl Read,
+    number: u64,
+    wanted: Wanted<'_>,
+    rows: &mut Rows,
+) -> Result<()> {
+    let end = rows.mark();
+    read.get(Table::Queue, &number.to_be_bytes(), |block| {
+        codec::decode_into(block, rows)
+    })?;
+    rows.retain(end, |rows, row| wanted.holds(rows, row));
+    Ok(())
 }
 
 /// The records that wait, counted from the file.

@@ -9,11 +9,12 @@
 
 use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
-use crate::model::{Stream, history_order};
+use crate::model::Stream;
 use crate::store::meta;
 use crate::store::table::{Read, Table, Tables};
 
-use super::history::{self, PartHead};
+use super::history::{self, PartHead, PartWriter};
+use super::rows::Rows;
 
 /// One step of sealing, ready to be written.
 #[derive(Debug, Clone)]
@@ -96,19 +97,21 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
 
 /// The parts of one bucket as few parts; `None` when they are as few already.
 fn merge_bucket(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
-    let mut records = Vec::new();
+    let mut rows = Rows::default();
     for part in parts {
-        records.extend(history::part(read, &part.key)?);
+        history::add_part(read, &part.key, &mut rows)?;
     }
-    records.sort_by_key(history_order);
-    let mut rest = records.as_slice();
+    let mut order = rows.all();
+    order.sort_by_key(|row| rows.order(*row as usize));
+    let mut rest = order.as_slice();
+    let mut writer = PartWriter::default();
     let mut after = Vec::new();
     // The keys of the first parts are taken again, so that what is filed later comes behind.
     for part in parts {
         if rest.is_empty() {
             break;
         }
-        let (value, tail) = history::encode(rest);
+        let (value, tail) = writer.write(&rows, rest);
         after.push((part.key.clone(), value));
         rest = tail;
     }

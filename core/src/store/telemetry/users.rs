@@ -13,6 +13,7 @@ use crate::timestamp::Timestamp;
 
 use super::codec::{self, BlockEncoder};
 use super::key_name;
+use super::rows::Rows;
 
 /// What is known of a user from telemetry.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,69 +25,77 @@ pub(crate) struct UserLatest {
     pub(crate) activity: Option<Received>,
 }
 
+/// The streams of which the newest record of a user is kept, in the order in which they stand.
+const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
+
+/// What rows tell of one user.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct News {
+    /// The newest of all streams.
+    seen: u32,
+    /// The newest of each of [`KEPT`].
+    newest: [Option<u32>; KEPT.len()],
+}
+
+impl News {
+    /// What a row tells.
+    pub(crate) fn of(rows: &Rows, row: u32) -> Self {
+        let mut news = Self {
+            seen: row,
+            newest: [None; KEPT.len()],
+        };
+        news.see(rows, row);
+        news
+    }
+
+    /// Takes in a row that was accepted later.
+    pub(crate) fn see(&mut self, rows: &Rows, row: u32) {
+        let order = |row: u32| rows.order(row as usize);
+        if order(row).0 >= order(self.seen).0 {
+            self.seen = row;
+        }
+        let stream = rows.stream(row as usize);
+        let place = KEPT.iter().position(|kept| *kept == stream);
+        if let Some(newest) = place.and_then(|place| self.newest.get_mut(place))
+            && newest.is_none_or(|newest| order(row) > order(newest))
+        {
+            *newest = Some(row);
+        }
+    }
+
+    fn last_seen(&self, rows: &Rows) -> Timestamp {
+        rows.filed_at(self.seen as usize)
+    }
+
+    fn username<'r>(&self, rows: &'r Rows) -> &'r str {
+        rows.username(self.seen as usize)
+    }
+}
+
 impl UserLatest {
-    /// What one record tells.
-    fn of(received: &Received) -> Self {
-        let mut latest = Self {
-            username: received.record.username().to_owned(),
-            last_seen: received.filed_at,
+    /// What is known of a user with what `rows` tell. A repetition of what is known tells nothing.
+    pub(crate) fn with(known: Option<Self>, rows: &Rows, news: &News) -> Result<Self> {
+        let seen = news.last_seen(rows);
+        let mut latest = known.unwrap_or_else(|| Self {
+            username: String::new(),
+            last_seen: seen,
             stats: None,
             startup: None,
             activity: None,
-        };
-        latest.take_newest(received);
-        latest
-    }
-
-    /// What `known` and then `records`, in the order they were accepted, tell of one user; `None` when both are empty.
-    pub(crate) fn newest<'r>(
-        known: Option<Self>,
-        records: impl Iterator<Item = &'r Received> + Clone,
-    ) -> Option<Self> {
-        let mut latest = match (known, records.clone().next()) {
-            (Some(known), _) => known,
-            (None, Some(first)) => Self::of(first),
-            (None, None) => return None,
-        };
-        // Only the newest of each stream is copied.
-        let mut best: [Option<&'r Received>; 3] = [None; 3];
-        for received in records {
-            latest.see(received.filed_at, received.record.username());
-            let slot = match received.record.stream() {
-                Stream::Stats => 0,
-                Stream::Startup => 1,
-                Stream::Activity => 2,
-                Stream::Processes => continue,
-            };
-            if let Some(best) = best.get_mut(slot)
-                && best.is_none_or(|known| is_newer(received, known))
-            {
-                *best = Some(received);
+        });
+        if seen >= latest.last_seen {
+            latest.last_seen = seen;
+            news.username(rows).clone_into(&mut latest.username);
+        }
+        let slots = [&mut latest.stats, &mut latest.startup, &mut latest.activity];
+        for (slot, row) in slots.into_iter().zip(news.newest) {
+            let Some(row) = row else { continue };
+            let received = rows.received(row as usize)?;
+            if slot.as_ref().is_none_or(|known| is_newer(&received, known)) {
+                *slot = Some(received);
             }
         }
-        for received in best.into_iter().flatten() {
-            latest.take_newest(received);
-        }
-        Some(latest)
-    }
-
-    fn see(&mut self, time: Timestamp, username: &str) {
-        if time >= self.last_seen {
-            self.last_seen = time;
-            username.clone_into(&mut self.username);
-        }
-    }
-
-    fn take_newest(&mut self, received: &Received) {
-        let slot = match received.record.stream() {
-            Stream::Stats => &mut self.stats,
-            Stream::Startup => &mut self.startup,
-            Stream::Activity => &mut self.activity,
-            Stream::Processes => return,
-        };
-        if slot.as_ref().is_none_or(|known| is_newer(received, known)) {
-            *slot = Some(received.clone());
-        }
+        Ok(latest)
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -98,36 +107,143 @@ impl UserLatest {
                 let mut block = BlockEncoder::default();
                 let record = RecordRef::of(&received.record);
                 block.push(&record, received.received_at, received.filed_at);
-                let block = block.finish();
-                encoder.count(block.len());
-                encoder.raw(&block);
+                write_block(encoder, &block.finish());
             });
         }
         encoder.finish()
     }
 
     fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut decoder = Decoder::new(bytes);
-        let username = decoder.text()?.to_owned();
-        let last_seen = decoder.time()?;
-        let mut newest = || -> Result<Option<Received>> {
-            let block = decoder.option(|decoder| {
-                let length = decoder.count()?;
-                decoder.raw(length)
-            })?;
+        let stored = Stored::read(bytes)?;
+        let newest = |block: Option<&[u8]>| -> Result<Option<Received>> {
             let records = block.map(codec::decode).transpose()?;
             Ok(records.into_iter().flatten().next())
         };
-        let latest = Self {
-            username,
-            last_seen,
-            stats: newest()?,
-            startup: newest()?,
-            activity: newest()?,
-        };
-        decoder.end()?;
-        Ok(latest)
+        let [stats, startup, activity] = stored.blocks;
+        Ok(Self {
+            username: stored.username.to_owned(),
+            last_seen: stored.last_seen,
+            stats: newest(stats)?,
+            startup: newest(startup)?,
+            activity: newest(activity)?,
+        })
     }
+}
+
+/// A value of the table, its records not read.
+struct Stored<'a> {
+    username: &'a str,
+    last_seen: Timestamp,
+    /// Blocks of one record, of [`KEPT`].
+    blocks: [Option<&'a [u8]>; KEPT.len()],
+}
+
+impl<'a> Stored<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(bytes);
+        let mut stored = Self {
+            username: decoder.text()?,
+            last_seen: decoder.time()?,
+            blocks: [None; KEPT.len()],
+        };
+        for block in &mut stored.blocks {
+            *block = decoder.option(|decoder| {
+                let length = decoder.count()?;
+                decoder.raw(length)
+            })?;
+        }
+        decoder.end()?;
+        Ok(stored)
+    }
+
+    /// Whether a row takes the place of the record in `block`, of the same stream.
+    fn is_older(&self, block: &[u8], rows: &mut Rows, row: usize) -> Result<bool> {
+        // What carries the time it is filed at can repeat nothing that is filed at another.
+        if rows.filed_at(row) > self.last_seen && !rows.is_misdated(row) {
+            return Ok(true);
+        }
+        let end = rows.mark();
+        let known = rows.len();
+        codec::decode_into(block, rows)?;
+        let newer = rows.order(row) > rows.order(known) && !rows.repeats(row, known);
+        rows.cut(end);
+        Ok(newer)
+    }
+
+    /// The value with what `rows` tell; `None` when that is nothing new.
+    fn renewed(
+        &self,
+        rows: &mut Rows,
+        news: &News,
+        encoder: &mut BlockEncoder,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut newest = [None; KEPT.len()];
+        let mut changed = false;
+        for ((newest, row), block) in newest.iter_mut().zip(news.newest).zip(self.blocks) {
+            let Some(row) = row else { continue };
+            if match block {
+                Some(block) => self.is_older(block, rows, row as usize)?,
+                None => true,
+            } {
+                *newest = Some(row);
+                changed = true;
+            }
+        }
+        let (mut username, mut last_seen) = (self.username, self.last_seen);
+        if news.last_seen(rows) >= last_seen {
+            (username, last_seen) = (news.username(rows), news.last_seen(rows));
+            changed |= (username, last_seen) != (self.username, self.last_seen);
+        }
+        if !changed {
+            return Ok(None);
+        }
+        let mut out = Encoder::with_capacity(256);
+        out.text(username);
+        out.time(last_seen);
+        for (row, block) in newest.into_iter().zip(self.blocks) {
+            match row {
+                Some(row) => {
+                    let row = row as usize;
+                    let record = rows.borrowed(row)?;
+                    encoder.push(&record, rows.received_at(row), rows.filed_at(row));
+                    let block = encoder.finish();
+                    out.option(Some(block.as_slice()), write_block);
+                }
+                None => out.option(block, write_block),
+            }
+        }
+        Ok(Some(out.finish()))
+    }
+}
+
+fn write_block(out: &mut Encoder, block: &[u8]) {
+    out.count(block.len());
+    out.raw(block);
+}
+
+/// The key and the value of a user with what `rows` tell; `None` when that is nothing new.
+pub(super) fn renewed(
+    read: &impl Read,
+    user_key: &str,
+    rows: &mut Rows,
+    news: &News,
+    encoder: &mut BlockEncoder,
+) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let key = key_name(user_key);
+    let renewed = read.get(Table::Users, &key, |value| {
+        Stored::read(value)?.renewed(rows, news, encoder)
+    })?;
+    let value = if let Some(renewed) = renewed {
+        renewed
+    } else {
+        let nothing = Stored {
+            username: "",
+            last_seen: news.last_seen(rows),
+            blocks: [None; KEPT.len()],
+        };
+        nothing.renewed(rows, news, encoder)?
+    };
+    Ok(value.map(|value| (key, value)))
 }
 
 /// Whether `received` takes the place of `known`; a repetition does not.

@@ -1,16 +1,16 @@
 //! Reading a block.
 
-use std::borrow::Cow;
-
 use crate::error::Result;
 use crate::limits::PROCESS_ITEMS_MAX;
-use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, Received, Stream};
+use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Received, Stream};
 use crate::store::codec::{Decoder, damaged, unzigzag};
+use crate::store::telemetry::rows::{Rows, items_bits};
+use crate::store::telemetry::texts::Texts;
 use crate::timestamp::Timestamp;
 
 use super::{
     ABSENT, AGAIN, FILED_AT_RECEIPT, KINDS, Last, NULL, PAGE_BYTES, PROCESS_ITEM, SAME_PRESENCE,
-    TICKS_PER_MILLISECOND, Texts, VERSION, WIDE, kind_of, of_hundredths, presence_bytes,
+    TICKS_PER_MILLISECOND, VALUE, VERSION, WIDE, kind_of, of_hundredths, presence_bytes,
 };
 
 /// How much a block holds.
@@ -47,35 +47,46 @@ fn read_counts(decoder: &mut Decoder<'_>) -> Result<Counts> {
 
 /// The records of a block.
 pub(in crate::store::telemetry) fn decode(block: &[u8]) -> Result<Vec<Received>> {
+    let mut rows = Rows::default();
+    decode_into(block, &mut rows)?;
+    (0..rows.len()).map(|row| rows.received(row)).collect()
+}
+
+/// Adds the records of a block to `rows`.
+pub(in crate::store::telemetry) fn decode_into(block: &[u8], rows: &mut Rows) -> Result<()> {
     let mut decoder = Decoder::new(block);
     let counts = read_counts(&mut decoder)?;
     let mut reader = Reader {
         received_at: i64::from_le_bytes(decoder.array()?),
         decoder,
         last: [Last::NOTHING; KINDS],
-        texts: Texts::default(),
+        texts: Vec::new(),
+        text: String::new(),
+        rows,
         text_bytes: counts.text_bytes,
     };
-    let mut records = Vec::with_capacity(counts.records);
     for _ in 0..counts.records {
-        records.push(reader.record()?);
+        reader.record()?;
     }
-    reader.decoder.end()?;
-    Ok(records)
+    reader.decoder.end()
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'r> {
     decoder: Decoder<'a>,
     /// When the last record was received, in ticks.
     received_at: i64,
     last: [Last; KINDS],
-    texts: Texts,
+    /// The texts of the block, by their numbers in `rows`.
+    texts: Vec<u32>,
+    /// A text that is put together.
+    text: String,
+    rows: &'r mut Rows,
     /// Of the records to come: what a damaged block says is not believed beyond that.
     text_bytes: usize,
 }
 
-impl Reader<'_> {
-    fn record(&mut self) -> Result<Received> {
+impl Reader<'_, '_> {
+    fn record(&mut self) -> Result<()> {
         let head = self.decoder.u8()?;
         let number = head & !(FILED_AT_RECEIPT | SAME_PRESENCE);
         let stream = Stream::ALL
@@ -84,56 +95,65 @@ impl Reader<'_> {
             .ok_or_else(damaged)?;
         self.received_at = self.received_at.wrapping_add(self.decoder.signed()?);
         let received_at = Timestamp::from_ticks(self.received_at);
-        let last = self.last.get_mut(kind_of(stream)).ok_or_else(damaged)?;
+        let kind = kind_of(stream);
+        let last = self.last.get_mut(kind).ok_or_else(damaged)?;
         let presence = if head & SAME_PRESENCE == 0 {
             presence(&mut self.decoder, stream.fields())?
         } else {
             last.presence.ok_or_else(damaged)?
         };
         last.presence = Some(presence);
-        let mut record = stream.empty_record();
-        self.fields(kind_of(stream), presence, record.fields_mut())?;
+        self.fields(kind, presence, stream.fields())?;
+        let last = self.last.get(kind).ok_or_else(damaged)?;
+        let values = last.values.get(..stream.fields().len());
+        let presence = values_of(presence);
         let filed_at = if head & FILED_AT_RECEIPT == 0 {
-            record.sent_time().ok_or_else(damaged)?
+            let place = Places::of_stream(stream).time;
+            let sent = (presence >> (2 * place) & 3 == VALUE).then_some(place);
+            let ticks = sent.and_then(|place| last.values.get(place));
+            Timestamp::from_ticks(ticks.ok_or_else(damaged)?.cast_signed())
         } else {
             received_at
         };
-        Ok(Received {
-            record,
-            received_at,
-            filed_at,
-        })
+        let times = (received_at, filed_at);
+        self.rows
+            .push(stream, times, presence, values.ok_or_else(damaged)?);
+        Ok(())
     }
 
-    fn fields(&mut self, kind: usize, presence: u64, fields: &mut dyn Fields) -> Result<()> {
-        for (index, spec) in fields.specs().iter().enumerate() {
-            let stored = match presence >> (2 * index) & 3 {
-                ABSENT => true,
-                NULL => fields.set(index, FieldValue::Null),
-                _ if spec.kind == FieldKind::Items => {
-                    let items = self.items()?;
-                    fields.set(index, FieldValue::Items(Cow::Owned(items)))
+    /// Reads the fields of a record or of a process item into what was last read of its kind.
+    fn fields(&mut self, kind: usize, presence: u64, specs: &[FieldSpec]) -> Result<()> {
+        for (index, spec) in specs.iter().enumerate() {
+            let mark = presence >> (2 * index) & 3;
+            if mark == ABSENT {
+                continue;
+            }
+            if mark == NULL {
+                if !spec.nullable {
+                    return Err(damaged());
                 }
-                mark => {
-                    let last = self.last.get(kind).and_then(|last| last.get(index));
-                    let bits = if mark == AGAIN {
-                        last.ok_or_else(damaged)?
-                    } else {
-                        self.value(spec.kind, last)?
-                    };
-                    if let Some(last) = self.last.get_mut(kind) {
-                        last.set(index, bits);
-                    }
-                    let value = of_bits(&self.texts, spec.kind, bits)?;
-                    if let FieldValue::Text(text) = &value {
-                        let left = self.text_bytes.checked_sub(text.len());
-                        self.text_bytes = left.ok_or_else(damaged)?;
-                    }
-                    fields.set(index, value)
+                continue;
+            }
+            if spec.kind == FieldKind::Items {
+                let items = self.items()?;
+                let last = self.last.get_mut(kind).ok_or_else(damaged)?;
+                *last.values.get_mut(index).ok_or_else(damaged)? = items;
+                continue;
+            }
+            let last = self.last.get(kind).and_then(|last| last.get(index));
+            let bits = if mark == AGAIN {
+                last.ok_or_else(damaged)?
+            } else {
+                let bits = self.value(spec.kind, last)?;
+                if let Some(last) = self.last.get_mut(kind) {
+                    last.set(index, bits);
                 }
+                bits
             };
-            if !stored {
-                return Err(damaged());
+            if spec.kind == FieldKind::Text {
+                let length = self.rows.texts.length(Texts::number(bits));
+                let left = self.text_bytes.checked_sub(length);
+                self.text_bytes = left.ok_or_else(damaged)?;
             }
         }
         Ok(())
@@ -142,7 +162,10 @@ impl Reader<'_> {
     /// The bits of the value that stands here.
     fn value(&mut self, kind: FieldKind, last: Option<u64>) -> Result<u64> {
         Ok(match kind {
-            FieldKind::Int32 => self.decoder.signed()?.cast_unsigned(),
+            FieldKind::Int32 => {
+                let value = i32::try_from(self.decoder.signed()?).map_err(|_| damaged())?;
+                i64::from(value).cast_unsigned()
+            }
             FieldKind::Int64 => self.scaled(PAGE_BYTES)?.cast_unsigned(),
             FieldKind::Float => u64::from(self.float()?.to_bits()),
             FieldKind::Double => self.double()?.to_bits(),
@@ -153,7 +176,7 @@ impl Reader<'_> {
                     .ticks()
                     .cast_unsigned()
             }
-            FieldKind::Text => self.text(last)? as u64,
+            FieldKind::Text => self.text(last)?.into(),
             FieldKind::Items => return Err(damaged()),
         })
     }
@@ -195,52 +218,50 @@ impl Reader<'_> {
     }
 
     /// The number of the text that stands here.
-    fn text(&mut self, last: Option<u64>) -> Result<usize> {
+    fn text(&mut self, last: Option<u64>) -> Result<u32> {
         let back = usize::try_from(self.decoder.varint()?).map_err(|_| damaged())?;
         if back > 0 {
-            return self.texts.len().checked_sub(back).ok_or_else(damaged);
+            let at = self.texts.len().checked_sub(back);
+            let number = at.and_then(|at| self.texts.get(at));
+            return number.copied().ok_or_else(damaged);
         }
         let shared = usize::try_from(self.decoder.varint()?).map_err(|_| damaged())?;
         let tail = self.decoder.text()?;
-        if shared == 0 {
-            return Ok(self.texts.add(tail));
-        }
-        let last = last.and_then(|last| usize::try_from(last).ok());
-        let before = last.and_then(|last| self.texts.get(last));
-        let head = before.and_then(|before| before.get(..shared));
-        let text = [head.ok_or_else(damaged)?, tail].concat();
-        Ok(self.texts.add(&text))
+        let number = if shared == 0 {
+            self.rows.texts.intern(tail)
+        } else {
+            let last = Texts::number(last.ok_or_else(damaged)?);
+            let head = self.rows.texts.text(last).get(..shared);
+            let head = head.ok_or_else(damaged)?;
+            self.text.clear();
+            self.text.push_str(head);
+            self.text.push_str(tail);
+            self.rows.texts.intern(&self.text)
+        };
+        self.texts.push(number);
+        Ok(number)
     }
 
-    fn items(&mut self) -> Result<Vec<ProcessItem>> {
+    fn items(&mut self) -> Result<u64> {
         let count = self.decoder.count()?;
         if count > PROCESS_ITEMS_MAX {
             return Err(damaged());
         }
-        let mut items = vec![ProcessItem::default(); count];
-        for item in &mut items {
+        let first = self.rows.push_items(count);
+        for item in first..first + count {
             let presence = presence(&mut self.decoder, ProcessItem::FIELDS)?;
-            self.fields(PROCESS_ITEM, presence, item)?;
+            self.fields(PROCESS_ITEM, presence, ProcessItem::FIELDS)?;
+            let last = self.last.get(PROCESS_ITEM).ok_or_else(damaged)?;
+            let values = last.values.first_chunk().ok_or_else(damaged)?;
+            self.rows.set_item(item, values_of(presence), *values);
         }
-        Ok(items)
+        Ok(items_bits(first, count))
     }
 }
 
-/// The value that such bits are of.
-fn of_bits(texts: &Texts, kind: FieldKind, bits: u64) -> Result<FieldValue<'_>> {
-    let narrow = u32::try_from(bits).map_err(|_| damaged());
-    Ok(match kind {
-        FieldKind::Int32 | FieldKind::Int64 => FieldValue::Int(bits.cast_signed()),
-        FieldKind::Float => FieldValue::Float(f32::from_bits(narrow?)),
-        FieldKind::Double => FieldValue::Double(f64::from_bits(bits)),
-        FieldKind::Time => FieldValue::Time(Timestamp::from_ticks(bits.cast_signed())),
-        FieldKind::Text => {
-            let number = usize::try_from(bits).map_err(|_| damaged())?;
-            let text = texts.get(number).ok_or_else(damaged)?;
-            FieldValue::Text(Cow::Borrowed(text))
-        }
-        FieldKind::Items => return Err(damaged()),
-    })
+/// The presence of a row: what is the last value again is a value.
+fn values_of(presence: u64) -> u64 {
+    presence & !(presence >> 1 & 0x5555_5555_5555_5555)
 }
 
 fn presence(decoder: &mut Decoder<'_>, specs: &[FieldSpec]) -> Result<u64> {

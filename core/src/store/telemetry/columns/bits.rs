@@ -29,7 +29,11 @@ pub(super) fn cost(numbers: &[u64]) -> u64 {
 
 /// Appends `numbers`, filled up to a whole byte.
 pub(super) fn write(out: &mut Encoder, numbers: &[u64]) {
-    let mut bits = BitWriter::default();
+    let mut bits = BitWriter {
+        out,
+        waiting: 0,
+        count: 0,
+    };
     for block in numbers.chunks(BLOCK) {
         let (shift, _) = best_shift(block);
         bits.put(u64::from(shift), SHIFT_BITS);
@@ -40,7 +44,7 @@ pub(super) fn write(out: &mut Encoder, numbers: &[u64]) {
             bits.rice(*number, shift);
         }
     }
-    out.raw(&bits.finish());
+    bits.finish();
 }
 
 /// Takes `count` numbers that [`write`] wrote.
@@ -90,15 +94,14 @@ fn best_shift(block: &[u64]) -> (u32, u64) {
     (best, fewest)
 }
 
-#[derive(Default)]
-struct BitWriter {
-    bytes: Vec<u8>,
-    /// Bits not yet in `bytes`, fewer than 32.
+struct BitWriter<'o> {
+    out: &'o mut Encoder,
+    /// Bits not yet in `out`, fewer than 32.
     waiting: u64,
     count: u32,
 }
 
-impl BitWriter {
+impl BitWriter<'_> {
     /// Appends the lowest `count` bits of `value`, at most 64; the bits above them must be 0.
     fn put(&mut self, value: u64, count: u32) {
         if count > 32 {
@@ -110,7 +113,7 @@ impl BitWriter {
         self.count += count;
         if self.count >= 32 {
             let [a, b, c, d, ..] = self.waiting.to_le_bytes();
-            self.bytes.extend_from_slice(&[a, b, c, d]);
+            self.out.raw(&[a, b, c, d]);
             self.waiting >>= 32;
             self.count -= 32;
         }
@@ -130,12 +133,10 @@ impl BitWriter {
         }
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn finish(self) {
         let bytes = usize::try_from(self.count.div_ceil(8)).unwrap_or_default();
         let waiting = self.waiting.to_le_bytes();
-        self.bytes
-            .extend_from_slice(waiting.get(..bytes).unwrap_or_default());
-        self.bytes
+        self.out.raw(waiting.get(..bytes).unwrap_or_default());
     }
 }
 

@@ -102,28 +102,19 @@ impl Scale {
     }
 }
 
-/// The integers to write for `floats`, and what they are.
-pub(super) fn whole_numbers<F: Float>(floats: &[F]) -> (Scale, Vec<i64>) {
-    match decimals(floats) {
-        Some((digits, wholes)) => (Scale::Digits(digits), wholes),
-        None => (
-            Scale::Bits,
-            floats.iter().map(|float| float.bits()).collect(),
-        ),
-    }
-}
-
-fn decimals<F: Float>(floats: &[F]) -> Option<(u8, Vec<i64>)> {
-    let mut digits = 0_u8;
-    for float in floats {
-        // What is whole with fewer digits is whole with more, unless it gets too large: seen below.
-        while whole(*float, *POWERS.get(usize::from(digits))?).is_none() {
-            digits += 1;
+/// Puts the integers to write for the floats of these `bits` into `wholes`; answers what they are.
+pub(super) fn whole_numbers<F: Float>(bits: &[i64], wholes: &mut Vec<i64>) -> Scale {
+    for (digits, power) in (0..).zip(POWERS) {
+        wholes.clear();
+        let floats = bits.iter().map_while(|bits| F::from_bits(*bits));
+        wholes.extend(floats.map_while(|float| whole(float, power)));
+        if wholes.len() == bits.len() {
+            return Scale::Digits(digits);
         }
     }
-    let power = *POWERS.get(usize::from(digits))?;
-    let wholes = floats.iter().map(|float| whole(*float, power));
-    Some((digits, wholes.collect::<Option<_>>()?))
+    wholes.clear();
+    wholes.extend_from_slice(bits);
+    Scale::Bits
 }
 
 /// `float * power` as a whole number, if dividing that again gives each bit of `float`.
@@ -142,7 +133,9 @@ mod tests {
     use super::*;
 
     fn survives<F: Float>(floats: &[F]) -> Scale {
-        let (scale, wholes) = whole_numbers(floats);
+        let bits: Vec<_> = floats.iter().map(|float| float.bits()).collect();
+        let mut wholes = Vec::new();
+        let scale = whole_numbers::<F>(&bits, &mut wholes);
         assert_eq!(Scale::numbered(scale.number()), Some(scale));
         for (float, whole) in floats.iter().zip(&wholes) {
             let read: F = scale.float(*whole).unwrap();

@@ -28,32 +28,94 @@ impl Form {
     const ALL: [Self; 3] = [Self::AboveLeast, Self::AroundMiddle, Self::Steps];
 }
 
-/// The numbers of a form, and what they are counted from.
-struct Residuals {
-    form: Form,
-    from: i64,
+/// Writes columns, one after the other in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct IntegerWriter {
+    /// How far each integer but the first is from the first.
+    units: Vec<i64>,
+    /// The steps from each of them to the next.
+    steps: Vec<i64>,
+    sorted: Vec<i64>,
+    /// The numbers of the form that takes the fewest bits, and of the one that is tried.
     numbers: Vec<u64>,
+    tried: Vec<u64>,
 }
 
-/// Appends `values`; how many they are is known to who reads.
-pub(super) fn write(out: &mut Encoder, values: &[i64]) {
-    let Some((first, rest)) = values.split_first() else {
-        return;
-    };
-    if rest.iter().all(|value| value == first) {
-        write_alike(out, *first, values.len());
-        return;
+impl IntegerWriter {
+    /// Appends `values`; how many they are is known to who reads.
+    pub(super) fn write(&mut self, out: &mut Encoder, values: &[i64]) {
+        let Some((first, rest)) = values.split_first() else {
+            return;
+        };
+        if rest.iter().all(|value| value == first) {
+            write_alike(out, *first, values.len());
+            return;
+        }
+        let divisor = self.take_units(*first, rest);
+        let (form, from) = self.best();
+        let divided = if divisor == 1 { 0 } else { DIVIDED };
+        out.u8(form as u8 | divided);
+        out.signed(*first);
+        if divisor != 1 {
+            out.signed(divisor);
+        }
+        out.signed(from);
+        bits::write(out, &self.numbers);
     }
-    let (divisor, units) = units(*first, rest);
-    let best = best(&units);
-    let divided = if divisor == 1 { 0 } else { DIVIDED };
-    out.u8(best.form as u8 | divided);
-    out.signed(*first);
-    if divisor != 1 {
-        out.signed(divisor);
+
+    /// Takes how far each of `rest` is from `first`, in units of their greatest common divisor, which it answers.
+    fn take_units(&mut self, first: i64, rest: &[i64]) -> i64 {
+        self.units.clear();
+        let units = rest.iter().map(|value| value.wrapping_sub(first));
+        self.units.extend(units);
+        let mut divisor = 0_u64;
+        for unit in &self.units {
+            divisor = common_divisor(divisor, unit.unsigned_abs());
+            if divisor == 1 {
+                break;
+            }
+        }
+        // One of 2^63 does not fit, and saves nothing.
+        let divisor = i64::try_from(divisor).unwrap_or(1);
+        if divisor > 1 {
+            for unit in &mut self.units {
+                *unit = unit.wrapping_div(divisor);
+            }
+        }
+        divisor
     }
-    out.signed(best.from);
-    bits::write(out, &best.numbers);
+
+    /// Leaves the numbers that take the fewest bits in `numbers`; answers their form and what they are counted from.
+    fn best(&mut self) -> (Form, i64) {
+        self.steps.clear();
+        let before = std::iter::once(&0).chain(&self.units);
+        let steps = self.units.iter().zip(before);
+        self.steps
+            .extend(steps.map(|(unit, before)| unit.wrapping_sub(*before)));
+        let from = middle(&mut self.sorted, &self.steps);
+        around(&mut self.numbers, &self.steps, from);
+        let mut best = (Form::Steps, from);
+        let mut fewest = bits::cost(&self.numbers);
+        for form in [Form::AboveLeast, Form::AroundMiddle] {
+            let from = if form == Form::AboveLeast {
+                let least = self.units.iter().copied().min().unwrap_or_default();
+                let above = |unit: &i64| unit.wrapping_sub(least).cast_unsigned();
+                self.tried.clear();
+                self.tried.extend(self.units.iter().map(above));
+                least
+            } else {
+                let middle = middle(&mut self.sorted, &self.units);
+                around(&mut self.tried, &self.units, middle);
+                middle
+            };
+            let taken = bits::cost(&self.tried);
+            if taken < fewest {
+                (best, fewest) = ((form, from), taken);
+                std::mem::swap(&mut self.numbers, &mut self.tried);
+            }
+        }
+        best
+    }
 }
 
 /// Appends `count` times `value`, at least once.
@@ -64,24 +126,22 @@ pub(super) fn write_alike(out: &mut Encoder, value: i64, count: usize) {
     out.signed(value);
 }
 
-/// How far each of `rest` is from `first`, in units of their greatest common divisor.
-fn units(first: i64, rest: &[i64]) -> (i64, Vec<i64>) {
-    let mut units: Vec<_> = rest.iter().map(|value| value.wrapping_sub(first)).collect();
-    let mut divisor = 0_u64;
-    for unit in &units {
-        divisor = common_divisor(divisor, unit.unsigned_abs());
-        if divisor == 1 {
-            break;
-        }
+/// Puts into `numbers` how far `values` are from one in their middle.
+fn around(numbers: &mut Vec<u64>, values: &[i64], middle: i64) {
+    numbers.clear();
+    let values = values.iter();
+    numbers.extend(values.map(|value| zigzag(value.wrapping_sub(middle))));
+}
+
+/// The median: a gap or a restart does not move it.
+fn middle(sorted: &mut Vec<i64>, values: &[i64]) -> i64 {
+    sorted.clear();
+    sorted.extend_from_slice(values);
+    let half = values.len() / 2;
+    if values.is_empty() {
+        return 0;
     }
-    // One of 2^63 does not fit, and saves nothing.
-    let divisor = i64::try_from(divisor).unwrap_or(1);
-    if divisor > 1 {
-        for unit in &mut units {
-            *unit = unit.wrapping_div(divisor);
-        }
-    }
-    (divisor, units)
+    *sorted.select_nth_unstable(half).1
 }
 
 fn common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -89,63 +149,6 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (rest, a);
     }
     b
-}
-
-fn best(units: &[i64]) -> Residuals {
-    let steps: Vec<_> = steps(units).collect();
-    let around_step = Residuals {
-        form: Form::Steps,
-        ..around_middle(&steps)
-    };
-    let mut best = around_step;
-    let mut fewest = bits::cost(&best.numbers);
-    for residuals in [above_least(units), around_middle(units)] {
-        let taken = bits::cost(&residuals.numbers);
-        if taken < fewest {
-            (best, fewest) = (residuals, taken);
-        }
-    }
-    best
-}
-
-fn above_least(units: &[i64]) -> Residuals {
-    let from = units.iter().copied().min().unwrap_or_default();
-    let above = |unit: &i64| unit.wrapping_sub(from).cast_unsigned();
-    Residuals {
-        form: Form::AboveLeast,
-        from,
-        numbers: units.iter().map(above).collect(),
-    }
-}
-
-fn around_middle(units: &[i64]) -> Residuals {
-    let from = middle(units);
-    Residuals {
-        form: Form::AroundMiddle,
-        from,
-        numbers: units
-            .iter()
-            .map(|unit| zigzag(unit.wrapping_sub(from)))
-            .collect(),
-    }
-}
-
-fn steps(units: &[i64]) -> impl Iterator<Item = i64> {
-    let before = std::iter::once(&0).chain(units);
-    units
-        .iter()
-        .zip(before)
-        .map(|(unit, before)| unit.wrapping_sub(*before))
-}
-
-/// The median: a gap or a restart does not move it.
-fn middle(values: &[i64]) -> i64 {
-    let mut values = values.to_vec();
-    let half = values.len() / 2;
-    if values.is_empty() {
-        return 0;
-    }
-    *values.select_nth_unstable(half).1
 }
 
 fn zigzag(value: i64) -> u64 {
@@ -156,7 +159,7 @@ fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
-/// Takes `count` integers that [`write`] wrote. The caller bounds `count`: a column of one integer, however often, is short.
+/// Takes `count` integers that an [`IntegerWriter`] wrote. The caller bounds `count`: a column of one integer, however often, is short.
 pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<i64>> {
     let Some(rest) = count.checked_sub(1) else {
         return Ok(Vec::new());
@@ -205,7 +208,7 @@ mod tests {
 
     fn written(values: &[i64]) -> Vec<u8> {
         let mut out = Encoder::default();
-        write(&mut out, values);
+        IntegerWriter::default().write(&mut out, values);
         let bytes = out.finish();
         let mut decoder = Decoder::new(&bytes);
         assert_eq!(read(&mut decoder, values.len()).unwrap(), values);

@@ -18,49 +18,63 @@ use crate::model::{Received, Record, Stream};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
+use super::rows::Rows;
 use head::Part;
 use reader::Table;
-use writer::TableWriter;
+use writer::{Source, TableWriter};
 
 /// Tells a chunk from a block of rows.
 const VERSION: u8 = 2;
 
-/// How many of `records` one chunk takes at most: at least one, if there is one.
-pub(super) fn fitting(records: &[Received]) -> usize {
+/// How many of the `rows` in `order` one chunk takes at most: at least one, if there is one.
+pub(super) fn fitting(rows: &Rows, order: &[u32]) -> usize {
     let mut items = 0_usize;
-    let fit = records.iter().take(CHUNK_RECORDS_MAX).take_while(|record| {
-        if let Record::Processes(report) = &record.record {
-            items += report.processes.as_ref().map_or(0, Vec::len);
-        }
+    let fit = order.iter().take(CHUNK_RECORDS_MAX).take_while(|row| {
+        items += rows.items(**row as usize);
         items <= CHUNK_ITEMS_MAX
     });
-    fit.count().max(records.len().min(1))
+    fit.count().max(order.len().min(1))
 }
 
-/// A chunk of `records`, all of one stream, ordered by filed time and no more than [`fitting`] allows.
-pub(super) fn encode(records: &[Received]) -> Vec<u8> {
-    let mut out = Encoder::with_capacity(512 + 24 * records.len());
-    out.u8(VERSION);
-    out.count(records.len());
-    let Some(first) = records.first() else {
-        return out.finish();
-    };
-    let stream = first.record.stream();
-    out.u8(stream.number());
-    let mut table = TableWriter::new(stream.fields(), records.len());
-    let mut filed = Vec::with_capacity(records.len());
-    let mut received = Vec::with_capacity(records.len());
-    for record in records {
-        let filed_at = record.filed_at.ticks();
-        filed.push(filed_at);
-        received.push(record.received_at.ticks().wrapping_sub(filed_at));
-        table.push(record.record.fields(), filed_at);
+/// Writes chunks, one after the other in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct ChunkWriter {
+    table: TableWriter,
+    filed: Vec<i64>,
+    received: Vec<i64>,
+}
+
+impl ChunkWriter {
+    /// Appends a chunk of the `rows` in `order`, all of one stream, ordered by filed time and no more than [`fitting`]
+    /// allows.
+    pub(super) fn write(&mut self, out: &mut Encoder, rows: &Rows, order: &[u32]) {
+        out.u8(VERSION);
+        out.count(order.len());
+        let Some(first) = order.first() else {
+            return;
+        };
+        let stream = rows.stream(*first as usize);
+        out.u8(stream.number());
+        self.filed.clear();
+        self.received.clear();
+        for row in order {
+            let (filed_at, received_at) = rows.order(*row as usize);
+            self.filed.push(filed_at.ticks());
+            let after = received_at.ticks().wrapping_sub(filed_at.ticks());
+            self.received.push(after);
+        }
+        let cells: Vec<_> = order.iter().map(|row| rows.cells(*row as usize)).collect();
+        let source = Source {
+            rows,
+            specs: stream.fields(),
+            cells: &cells,
+            filed: &self.filed,
+        };
+        self.table.write(out, source, Part::Texts);
+        self.table.integers(out, &self.filed);
+        self.table.integers(out, &self.received);
+        self.table.write(out, source, Part::Others);
     }
-    table.write(&mut out, Part::Texts);
-    integers::write(&mut out, &filed);
-    integers::write(&mut out, &received);
-    table.write(&mut out, Part::Others);
-    out.finish()
 }
 
 /// How many records a chunk holds, without reading them.
@@ -117,6 +131,30 @@ pub(super) fn decode(chunk: &[u8], from: Timestamp, to: Timestamp) -> Result<Vec
         });
     }
     Ok(records)
+}
+
+/// Adds the records of a chunk to `rows`.
+pub(super) fn decode_into(chunk: &[u8], rows: &mut Rows) -> Result<()> {
+    let mut decoder = Decoder::new(chunk);
+    let count = head(&mut decoder)?;
+    if count == 0 {
+        return decoder.end();
+    }
+    let stream = stream(&mut decoder)?;
+    let mut table = Table::new(stream.fields());
+    table.read(&mut decoder, count, &[], Part::Texts)?;
+    let filed = integers::read(&mut decoder, count)?;
+    let received = integers::read(&mut decoder, count)?;
+    table.read(&mut decoder, count, &filed, Part::Others)?;
+    decoder.end()?;
+    let first = rows.len();
+    for (filed, received) in filed.into_iter().zip(received) {
+        let received_at = Timestamp::from_ticks(filed.wrapping_add(received));
+        rows.push_empty(stream, received_at, Timestamp::from_ticks(filed));
+    }
+    table.store(rows, count, move |rows, row, index, (mark, bits)| {
+        rows.set(first + row, index, mark, bits);
+    })
 }
 
 /// The first record of a chunk with its texts alone; `None` when there is no record.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem};
 use crate::store::codec::{Decoder, damaged};
+use crate::store::telemetry::rows::{Rows, items_bits};
 use crate::timestamp::Timestamp;
 
 use super::decimals::Scale;
@@ -53,6 +54,40 @@ impl<'a> Table<'a> {
         for column in self.columns.iter_mut().flatten() {
             column.skip(rows);
         }
+    }
+
+    /// Sets in `rows` what each row has, by `set`: the row, the field, its mark and the bits of its value.
+    pub(super) fn store(
+        &self,
+        rows: &mut Rows,
+        count: usize,
+        set: impl Fn(&mut Rows, usize, usize, (u64, u64)) + Copy,
+    ) -> Result<()> {
+        let columns = self.specs.iter().zip(&self.columns).enumerate();
+        for (index, (spec, column)) in columns {
+            let Some(column) = column else { continue };
+            let (mut texts, mut items) = (Vec::new(), 0);
+            if let Values::Texts(column) = &column.values {
+                texts = column.numbers(&mut rows.texts);
+            } else if let Values::Items(counts, table) = &column.values {
+                items = store_items(counts, table, rows)?;
+            }
+            let mut at = 0;
+            for row in 0..count {
+                let mark = column.mark(row)?;
+                if mark == NULL && !spec.nullable {
+                    return Err(damaged());
+                }
+                let bits = if mark == VALUE {
+                    at += 1;
+                    column.values.bits(at - 1, spec.kind, &texts, &mut items)?
+                } else {
+                    0
+                };
+                set(rows, row, index, (mark.cast_unsigned(), bits));
+            }
+        }
+        Ok(())
     }
 
     /// Sets in `fields` what the next row has.
@@ -156,19 +191,27 @@ impl<'a> Column<'a> {
 
     /// What the next row has.
     fn next(&mut self) -> Result<Option<FieldValue<'a>>> {
-        let mark = match self.presence {
-            Presence::Alike(mark) => mark,
-            Presence::Mixed => *self.marks.get(self.row).ok_or_else(damaged)?,
-        };
+        let mark = self.mark(self.row)?;
         self.row += 1;
         match mark {
             ABSENT => Ok(None),
             NULL => Ok(Some(FieldValue::Null)),
-            VALUE => {
+            _ => {
                 let value = self.values.get(self.at)?;
                 self.at += 1;
                 Ok(Some(value))
             }
+        }
+    }
+
+    /// What a row has: [`ABSENT`], [`NULL`] or [`VALUE`].
+    fn mark(&self, row: usize) -> Result<i64> {
+        let mark = match self.presence {
+            Presence::Alike(mark) => mark,
+            Presence::Mixed => *self.marks.get(row).ok_or_else(damaged)?,
+        };
+        match mark {
+            ABSENT | NULL | VALUE => Ok(mark),
             _ => Err(damaged()),
         }
     }
@@ -202,6 +245,48 @@ impl<'a> Values<'a> {
         };
         value.ok_or_else(damaged)
     }
+}
+
+impl Values<'_> {
+    /// The bits of a value, as rows have them. `texts` are the numbers of the dictionary, `items` the number of the next
+    /// process item.
+    fn bits(&self, at: usize, kind: FieldKind, texts: &[u32], items: &mut usize) -> Result<u64> {
+        let bits = match self {
+            Self::Integers(values) => {
+                let value = values.get(at).copied();
+                let fits = |value: &i64| kind != FieldKind::Int32 || i32::try_from(*value).is_ok();
+                value.filter(fits).map(i64::cast_unsigned)
+            }
+            Self::Singles(scale, values) => {
+                let value = values.get(at).and_then(|value| scale.float::<f32>(*value));
+                value.map(|value| value.to_bits().into())
+            }
+            Self::Doubles(scale, values) => {
+                let value = values.get(at).and_then(|value| scale.float::<f64>(*value));
+                value.map(f64::to_bits)
+            }
+            Self::Times(values) => {
+                let time = values.get(at).map(|ticks| Timestamp::from_ticks(*ticks));
+                time.map(|time| time.ticks().cast_unsigned())
+            }
+            Self::Texts(column) => texts.get(column.place(at)?).map(|number| (*number).into()),
+            Self::Items(counts, _) => counts.get(at).map(|count| {
+                *items += count;
+                items_bits(*items - count, *count)
+            }),
+        };
+        bits.ok_or_else(damaged)
+    }
+}
+
+/// Stores the items of all rows; answers the number of the first.
+fn store_items(counts: &[usize], table: &Table<'_>, rows: &mut Rows) -> Result<usize> {
+    let count = counts.iter().sum();
+    let first = rows.push_items(count);
+    table.store(rows, count, move |rows, item, index, (mark, bits)| {
+        rows.set_in_item(first + item, index, mark, bits);
+    })?;
+    Ok(first)
 }
 
 /// The integers of a column of which `written` was made by `relation`.

@@ -1,41 +1,71 @@
 //! A column of texts: each text once, and which one stands where.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::telemetry::texts::Texts as Numbered;
 
-use super::integers;
+use super::integers::{self, IntegerWriter};
+
+/// Different texts that are looked through one by one.
+const FEW: usize = 8;
 
 /// Collects the texts of a column.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TextWriter<'r> {
-    dictionary: Vec<Cow<'r, str>>,
-    /// Places in the dictionary, by text.
-    places: BTreeMap<Cow<'r, str>, i64>,
+    texts: &'r Numbered,
+    /// The number of the text before.
+    before: Option<u32>,
+    /// Its place in the dictionary.
+    at: usize,
+    dictionary: Vec<&'r str>,
+    /// Places in the dictionary, by text, once there are many.
+    places: BTreeMap<&'r str, usize>,
     column: Vec<i64>,
-    /// The place of the text before.
-    before: usize,
 }
 
 impl<'r> TextWriter<'r> {
-    pub(super) fn push(&mut self, text: Cow<'r, str>) {
-        // Nearly always the text of the record before.
-        if self.dictionary.get(self.before) != Some(&text) {
-            let next = i64::try_from(self.dictionary.len()).unwrap_or(i64::MAX);
-            let place = *self.places.entry(text.clone()).or_insert(next);
-            if place == next {
-                self.dictionary.push(text);
-            }
-            self.before = usize::try_from(place).unwrap_or(usize::MAX);
+    pub(super) fn new(texts: &'r Numbered, count: usize) -> Self {
+        Self {
+            texts,
+            before: None,
+            at: 0,
+            dictionary: Vec::new(),
+            places: BTreeMap::new(),
+            column: Vec::with_capacity(count),
         }
-        self.column
-            .push(i64::try_from(self.before).unwrap_or(i64::MAX));
+    }
+
+    pub(super) fn push(&mut self, number: u32) {
+        // Nearly always the text of the record before.
+        if self.before != Some(number) {
+            self.before = Some(number);
+            self.at = self.place(self.texts.text(number));
+        }
+        self.column.push(i64::try_from(self.at).unwrap_or(i64::MAX));
+    }
+
+    /// The place of a text in the dictionary, a new one if need be.
+    fn place(&mut self, text: &'r str) -> usize {
+        let next = self.dictionary.len();
+        let place = if next < FEW {
+            let mut before = self.dictionary.iter();
+            before.position(|before| *before == text).unwrap_or(next)
+        } else {
+            if next == FEW && self.places.is_empty() {
+                self.places = self.dictionary.iter().copied().zip(0..).collect();
+            }
+            *self.places.entry(text).or_insert(next)
+        };
+        if place == next {
+            self.dictionary.push(text);
+        }
+        place
     }
 
     /// Appends the column; how many texts it has is known to who reads.
-    pub(super) fn write(&self, out: &mut Encoder) {
+    pub(super) fn write(&self, out: &mut Encoder, integers: &mut IntegerWriter) {
         if self.column.is_empty() {
             return;
         }
@@ -44,7 +74,7 @@ impl<'r> TextWriter<'r> {
             out.text(text);
         }
         if self.dictionary.len() > 1 {
-            integers::write(out, &self.column);
+            integers.write(out, &self.column);
         }
     }
 }
@@ -74,12 +104,23 @@ impl<'a> Texts<'a> {
         Ok(Self { dictionary, column })
     }
 
+    /// The numbers of the texts in the dictionary.
+    pub(super) fn numbers(&self, texts: &mut Numbered) -> Vec<u32> {
+        let texts = self.dictionary.iter().map(|text| texts.intern(text));
+        texts.collect()
+    }
+
+    /// The place in the dictionary of a text.
+    pub(super) fn place(&self, index: usize) -> Result<usize> {
+        match self.column.get(index) {
+            Some(place) => usize::try_from(*place).map_err(|_| damaged()),
+            None => Ok(0),
+        }
+    }
+
     pub(super) fn get(&self, index: usize) -> Result<&'a str> {
-        let place = match self.column.get(index) {
-            Some(place) => usize::try_from(*place).map_err(|_| damaged())?,
-            None => 0,
-        };
-        self.dictionary.get(place).copied().ok_or_else(damaged)
+        let text = self.dictionary.get(self.place(index)?);
+        text.copied().ok_or_else(damaged)
     }
 }
 
@@ -94,15 +135,18 @@ mod tests {
             vec![""],
             vec!["a", "a", "b", "", "a", "ü"],
             ["anna", "john"].repeat(100),
+            (0..20).map(|at| &"aaaaaaaaaaaaaaaaaaaa"[at..]).collect(),
         ] {
             let mut out = Encoder::default();
-            let mut writer = TextWriter::default();
-            for text in &texts {
-                writer.push(Cow::Borrowed(text));
+            let mut numbered = Numbered::default();
+            let numbers: Vec<_> = texts.iter().map(|text| numbered.intern(text)).collect();
+            let mut writer = TextWriter::new(&numbered, numbers.len());
+            for number in numbers {
+                writer.push(number);
             }
-            writer.write(&mut out);
+            writer.write(&mut out, &mut IntegerWriter::default());
             let bytes = out.finish();
-            assert!(bytes.len() < 64);
+            assert!(bytes.len() < 64 || texts.len() == 20);
             let mut decoder = Decoder::new(&bytes);
             let read = Texts::read(&mut decoder, texts.len()).unwrap();
             decoder.end().unwrap();

@@ -1,205 +1,198 @@
 //! Writing the columns of a table.
 
-use std::borrow::Cow;
-
-use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem};
+use crate::model::{FieldKind, FieldSpec, ProcessItem};
 use crate::store::codec::Encoder;
+use crate::store::telemetry::rows::{Cells, Rows, VALUE, items_of};
+use crate::store::telemetry::texts::Texts;
 
 use super::decimals::{self, Scale};
-use super::head::{ABSENT, Head, NULL, Part, Presence, Relation, VALUE};
-use super::integers;
+use super::head::{Head, Part, Presence, Relation};
+use super::integers::{self, IntegerWriter};
 use super::texts::TextWriter;
 
-/// The columns of a table, filled row by row: a record is larger than what is common to all of them.
-pub(super) struct TableWriter<'r> {
-    specs: &'static [FieldSpec],
-    columns: Vec<Column<'r>>,
+/// The rows of a table that become columns.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'r> {
+    pub(super) rows: &'r Rows,
+    pub(super) specs: &'static [FieldSpec],
+    pub(super) cells: &'r [Cells<'r>],
+    /// Date-times are written against these; none are in a table that has no date-times.
+    pub(super) filed: &'r [i64],
 }
 
-impl<'r> TableWriter<'r> {
-    pub(super) fn new(specs: &'static [FieldSpec], rows: usize) -> Self {
-        let columns = specs.iter().map(|spec| Column::new(spec.kind, rows));
-        Self {
-            specs,
-            columns: columns.collect(),
-        }
-    }
+/// Writes tables, one after the other in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct TableWriter {
+    integers: IntegerWriter,
+    marks: Vec<i64>,
+    values: Vec<i64>,
+    wholes: Vec<i64>,
+    /// Columns of integers that are not all alike: their places in the table, and where they begin and end in `earlier`.
+    places: Vec<(u8, usize, usize)>,
+    earlier: Vec<i64>,
+}
 
-    /// Takes a row; its date-times are written against `filed`.
-    pub(super) fn push(&mut self, fields: &'r dyn Fields, filed: i64) {
-        for (index, column) in self.columns.iter_mut().enumerate() {
-            column.push(fields.get(index), filed);
-        }
+impl TableWriter {
+    /// Appends a column of integers that is no field.
+    pub(super) fn integers(&mut self, out: &mut Encoder, values: &[i64]) {
+        self.integers.write(out, values);
     }
 
     /// Appends the columns of one part.
-    pub(super) fn write(&self, out: &mut Encoder, part: Part) {
-        let mut earlier = Vec::new();
-        let columns = (0_u8..).zip(self.specs.iter().zip(&self.columns));
-        for (place, (spec, column)) in columns {
+    pub(super) fn write(&mut self, out: &mut Encoder, source: Source<'_>, part: Part) {
+        self.places.clear();
+        self.earlier.clear();
+        let first = source.cells.first().map_or(0, |cells| cells.presence);
+        // The bits in which one row or another has something else than the first.
+        let different = source
+            .cells
+            .iter()
+            .fold(0, |different, cells| different | (cells.presence ^ first));
+        for (place, spec) in (0_u8..).zip(source.specs) {
             if part.holds(spec) {
-                column.write(out, place, &mut earlier);
+                let index = usize::from(place);
+                let mixed = different >> (2 * index) & 3 != 0;
+                self.column(out, source, spec, (place, mixed));
             }
         }
     }
-}
 
-/// Columns of integers that are not all alike, with their places in the table.
-type Earlier<'c> = Vec<(u8, &'c [i64])>;
-
-/// What the rows have of one field.
-struct Column<'r> {
-    rows: usize,
-    /// What the first row has; the others too, while `marks` is empty.
-    mark: i64,
-    marks: Vec<i64>,
-    values: Values<'r>,
-}
-
-enum Values<'r> {
-    Integers(Vec<i64>),
-    Singles(Vec<f32>),
-    Doubles(Vec<f64>),
-    Times(Vec<i64>),
-    Texts(TextWriter<'r>),
-    Items(Vec<Cow<'r, [ProcessItem]>>),
-}
-
-impl<'r> Column<'r> {
-    fn new(kind: FieldKind, rows: usize) -> Self {
-        Self {
-            rows: 0,
-            mark: ABSENT,
-            marks: Vec::new(),
-            values: match kind {
-                FieldKind::Int32 | FieldKind::Int64 => Values::Integers(Vec::with_capacity(rows)),
-                FieldKind::Float => Values::Singles(Vec::with_capacity(rows)),
-                FieldKind::Double => Values::Doubles(Vec::with_capacity(rows)),
-                FieldKind::Time => Values::Times(Vec::with_capacity(rows)),
-                FieldKind::Text => Values::Texts(TextWriter::default()),
-                FieldKind::Items => Values::Items(Vec::new()),
-            },
-        }
-    }
-
-    fn push(&mut self, value: Option<FieldValue<'r>>, filed: i64) {
-        let mark = match &value {
-            None => ABSENT,
-            Some(FieldValue::Null) => NULL,
-            Some(_) => VALUE,
-        };
-        if self.rows == 0 {
-            self.mark = mark;
-        } else if mark != self.mark && self.marks.is_empty() {
-            self.marks = vec![self.mark; self.rows];
-        }
-        if !self.marks.is_empty() {
-            self.marks.push(mark);
-        }
-        self.rows += 1;
-        match (&mut self.values, value) {
-            (Values::Integers(values), Some(FieldValue::Int(value))) => values.push(value),
-            (Values::Singles(values), Some(FieldValue::Float(value))) => values.push(value),
-            (Values::Doubles(values), Some(FieldValue::Double(value))) => values.push(value),
-            (Values::Times(values), Some(FieldValue::Time(time))) => {
-                values.push(time.ticks().wrapping_sub(filed));
-            }
-            (Values::Texts(texts), Some(FieldValue::Text(text))) => texts.push(text),
-            (Values::Items(items), Some(FieldValue::Items(more))) => items.push(more),
-            // Absent, null, or of another type than the table says, which no record is.
-            _ => {}
-        }
-    }
-
-    fn write<'c>(&'c self, out: &mut Encoder, place: u8, earlier: &mut Earlier<'c>) {
+    fn column(
+        &mut self,
+        out: &mut Encoder,
+        source: Source<'_>,
+        spec: &FieldSpec,
+        (place, mixed): (u8, bool),
+    ) {
+        let index = usize::from(place);
+        let mark = |cells: &Cells<'_>| i64::try_from(cells.mark(index)).unwrap_or_default();
+        let alike = source.cells.first().map_or(0, mark);
         let mut head = Head {
-            presence: if self.marks.is_empty() {
-                Presence::Alike(self.mark)
-            } else {
+            presence: if mixed {
                 Presence::Mixed
+            } else {
+                Presence::Alike(alike)
             },
             relation: Relation::None,
             scale: Scale::Digits(0),
         };
-        let start = |out: &mut Encoder, head: Head| {
-            head.write(out);
-            integers::write(out, &self.marks);
-        };
-        match &self.values {
-            Values::Integers(values) => {
-                let (relation, one) = related(place, values, earlier);
+        self.marks.clear();
+        if mixed {
+            self.marks.extend(source.cells.iter().map(mark));
+        }
+        self.take_values(source, spec.kind, index);
+        match spec.kind {
+            FieldKind::Int32 | FieldKind::Int64 => {
+                let (relation, one) = self.related(place);
                 head.relation = relation;
-                start(out, head);
+                self.start(out, head);
                 match one {
-                    Some(one) => integers::write_alike(out, one, values.len()),
-                    None => integers::write(out, values),
+                    Some(one) => integers::write_alike(out, one, self.values.len()),
+                    None => self.integers.write(out, &self.values),
                 }
             }
-            Values::Singles(values) => {
-                let (scale, wholes) = decimals::whole_numbers(values);
-                head.scale = scale;
-                start(out, head);
-                integers::write(out, &wholes);
+            FieldKind::Float | FieldKind::Double => {
+                head.scale = if spec.kind == FieldKind::Float {
+                    decimals::whole_numbers::<f32>(&self.values, &mut self.wholes)
+                } else {
+                    decimals::whole_numbers::<f64>(&self.values, &mut self.wholes)
+                };
+                self.start(out, head);
+                self.integers.write(out, &self.wholes);
             }
-            Values::Doubles(values) => {
-                let (scale, wholes) = decimals::whole_numbers(values);
-                head.scale = scale;
-                start(out, head);
-                integers::write(out, &wholes);
+            FieldKind::Time => {
+                self.start(out, head);
+                self.integers.write(out, &self.values);
             }
-            Values::Times(values) => {
-                start(out, head);
-                integers::write(out, values);
+            FieldKind::Text => {
+                self.start(out, head);
+                let mut texts = TextWriter::new(&source.rows.texts, self.values.len());
+                for number in &self.values {
+                    texts.push(Texts::number(number.cast_unsigned()));
+                }
+                texts.write(out, &mut self.integers);
             }
-            Values::Texts(texts) => {
-                start(out, head);
-                texts.write(out);
-            }
-            Values::Items(values) => {
-                start(out, head);
-                write_items(out, values);
+            FieldKind::Items => {
+                self.start(out, head);
+                self.items(out, source.rows);
             }
         }
     }
-}
 
-/// How many items each row has, then the columns of all items in a row.
-fn write_items(out: &mut Encoder, values: &[Cow<'_, [ProcessItem]>]) {
-    let count = |items: &Cow<'_, [ProcessItem]>| i64::try_from(items.len()).unwrap_or(i64::MAX);
-    let counts: Vec<_> = values.iter().map(count).collect();
-    integers::write(out, &counts);
-    let items = values.iter().flat_map(|items| items.iter());
-    let mut table = TableWriter::new(ProcessItem::FIELDS, items.clone().count());
-    for item in items {
-        table.push(item, 0);
+    fn start(&mut self, out: &mut Encoder, head: Head) {
+        head.write(out);
+        self.integers.write(out, &self.marks);
     }
-    if counts.iter().any(|count| *count > 0) {
-        table.write(out, Part::Texts);
-        table.write(out, Part::Others);
-    }
-}
 
-/// The one integer by which `values` follow from an earlier column, as the memory in use follows from that which is free.
-fn related<'c>(place: u8, values: &'c [i64], earlier: &mut Earlier<'c>) -> (Relation, Option<i64>) {
-    if only(values.iter().copied()).is_some() {
-        return (Relation::None, None);
-    }
-    for (other, others) in earlier.iter() {
-        if others.len() != values.len() {
-            continue;
-        }
-        let pairs = || values.iter().zip(*others);
-        let sum = only(pairs().map(|(value, other)| value.wrapping_add(*other)));
-        if sum.is_some() {
-            return (Relation::SumWith(*other), sum);
-        }
-        let above = only(pairs().map(|(value, other)| value.wrapping_sub(*other)));
-        if above.is_some() {
-            return (Relation::Above(*other), above);
+    /// Takes the bits of the field from the rows that have a value.
+    fn take_values(&mut self, source: Source<'_>, kind: FieldKind, index: usize) {
+        self.values.clear();
+        let valued = |(_, cells): &(usize, &Cells<'_>)| cells.mark(index) == VALUE;
+        let rows = source.cells.iter().enumerate().filter(valued);
+        if kind == FieldKind::Time {
+            self.values.extend(rows.map(|(row, cells)| {
+                let filed = source.filed.get(row).copied().unwrap_or_default();
+                cells.bits(index).cast_signed().wrapping_sub(filed)
+            }));
+        } else {
+            let bits = rows.map(|(_, cells)| cells.bits(index).cast_signed());
+            self.values.extend(bits);
         }
     }
-    earlier.push((place, values));
-    (Relation::None, None)
+
+    /// How many items each row has, then the columns of all items in a row.
+    fn items(&mut self, out: &mut Encoder, rows: &Rows) {
+        let items = || {
+            self.values
+                .iter()
+                .map(|bits| items_of(bits.cast_unsigned()))
+        };
+        let counts: Vec<_> = items()
+            .map(|items| i64::try_from(items.len()).unwrap_or(i64::MAX))
+            .collect();
+        let cells: Vec<_> = items().flatten().map(|item| rows.item(item)).collect();
+        self.integers.write(out, &counts);
+        if cells.is_empty() {
+            return;
+        }
+        let source = Source {
+            rows,
+            specs: ProcessItem::FIELDS,
+            cells: &cells,
+            filed: &[],
+        };
+        let mut table = Self::default();
+        table.write(out, source, Part::Texts);
+        table.write(out, source, Part::Others);
+    }
+
+    /// The one integer by which the values follow from an earlier column, as the memory in use follows from that which is
+    /// free.
+    fn related(&mut self, place: u8) -> (Relation, Option<i64>) {
+        let values = &self.values;
+        if only(values.iter().copied()).is_some() {
+            return (Relation::None, None);
+        }
+        for (other, start, end) in &self.places {
+            let others = self.earlier.get(*start..*end).unwrap_or_default();
+            if others.len() != values.len() {
+                continue;
+            }
+            let pairs = || values.iter().zip(others);
+            let sum = only(pairs().map(|(value, other)| value.wrapping_add(*other)));
+            if sum.is_some() {
+                return (Relation::SumWith(*other), sum);
+            }
+            let above = only(pairs().map(|(value, other)| value.wrapping_sub(*other)));
+            if above.is_some() {
+                return (Relation::Above(*other), above);
+            }
+        }
+        let start = self.earlier.len();
+        self.earlier.extend_from_slice(&self.values);
+        self.places.push((place, start, self.earlier.len()));
+        (Relation::None, None)
+    }
 }
 
 /// The one integer that all are.

@@ -1,0 +1,332 @@
+//! Records that pass through the store: a row of numbers each, and the texts they share. They are read, compared, sorted
+//! and written again without becoming values of their own.
+
+mod records;
+
+use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Stream};
+use crate::timestamp::Timestamp;
+
+use super::texts::Texts;
+
+// What a record has of a field.
+pub(super) const ABSENT: u64 = 0;
+pub(super) const NULL: u64 = 1;
+pub(super) const VALUE: u64 = 2;
+
+/// The number of the empty text, which also stands for a name that was not sent.
+pub(super) const NO_TEXT: u32 = Texts::EMPTY;
+
+/// Records in the order they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(super) texts: Texts,
+    records: Vec<Row>,
+    values: Vec<u64>,
+    items: Vec<Item>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    stream: Stream,
+    received_at: Timestamp,
+    filed_at: Timestamp,
+    presence: u64,
+    /// Where its values begin.
+    at: usize,
+}
+
+const ITEM_FIELDS: usize = ProcessItem::FIELDS.len();
+
+/// A process item.
+#[derive(Debug, Clone, Copy, Default)]
+struct Item {
+    presence: u64,
+    values: [u64; ITEM_FIELDS],
+}
+
+/// How far rows went, to drop what came behind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    rows: usize,
+    values: usize,
+    items: usize,
+}
+
+/// The fields of a record or of a process item: two bits of presence each, and the bits of the value. Integers and ticks
+/// stand as they are, floats as their bits, texts as their number, process items as [`items_bits`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cells<'r> {
+    pub(super) presence: u64,
+    values: &'r [u64],
+}
+
+impl Cells<'_> {
+    pub(super) fn mark(self, index: usize) -> u64 {
+        self.presence >> (2 * index) & 3
+    }
+
+    pub(super) fn bits(self, index: usize) -> u64 {
+        self.values.get(index).copied().unwrap_or_default()
+    }
+
+    fn value(self, index: usize) -> Option<u64> {
+        (self.mark(index) == VALUE).then(|| self.bits(index))
+    }
+}
+
+/// What stands for `count` items from the one numbered `first` on.
+pub(super) fn items_bits(first: usize, count: usize) -> u64 {
+    (first as u64) << 32 | count as u64
+}
+
+/// The numbers of items.
+pub(super) fn items_of(bits: u64) -> std::ops::Range<usize> {
+    let half = |bits: u64| usize::try_from(bits & u64::from(u32::MAX)).unwrap_or(usize::MAX);
+    let first = half(bits >> 32);
+    first..first + half(bits)
+}
+
+impl Rows {
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The numbers of all rows.
+    pub(super) fn all(&self) -> Vec<u32> {
+        (0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)).collect()
+    }
+
+    /// Adds a record.
+    pub(super) fn push(
+        &mut self,
+        stream: Stream,
+        (received_at, filed_at): (Timestamp, Timestamp),
+        presence: u64,
+        values: &[u64],
+    ) {
+        let at = self.values.len();
+        self.values.extend_from_slice(values);
+        self.records.push(Row {
+            stream,
+            received_at,
+            filed_at,
+            presence,
+            at,
+        });
+    }
+
+    /// Adds a record in which nothing was sent, for [`Self::set`].
+    pub(super) fn push_empty(
+        &mut self,
+        stream: Stream,
+        received_at: Timestamp,
+        filed_at: Timestamp,
+    ) {
+        let at = self.values.len();
+        self.values.resize(at + stream.fields().len(), 0);
+        self.records.push(Row {
+            stream,
+            received_at,
+            filed_at,
+            presence: 0,
+            at,
+        });
+    }
+
+    /// Adds process items in which nothing was sent, for [`Self::set_item`] and [`Self::set_in_item`]; answers the number of the first.
+    pub(super) fn push_items(&mut self, count: usize) -> usize {
+        let first = self.items.len();
+        self.items.resize(first + count, Item::default());
+        first
+    }
+
+    pub(super) fn set(&mut self, row: usize, index: usize, mark: u64, bits: u64) {
+        if let Some(row) = self.records.get_mut(row) {
+            row.presence |= mark << (2 * index);
+            if let Some(value) = self.values.get_mut(row.at + index) {
+                *value = bits;
+            }
+        }
+    }
+
+    pub(super) fn set_item(&mut self, item: usize, presence: u64, values: [u64; ITEM_FIELDS]) {
+        if let Some(item) = self.items.get_mut(item) {
+            *item = Item { presence, values };
+        }
+    }
+
+    pub(super) fn set_in_item(&mut self, item: usize, index: usize, mark: u64, bits: u64) {
+        if let Some(item) = self.items.get_mut(item) {
+            item.presence |= mark << (2 * index);
+            if let Some(value) = item.values.get_mut(index) {
+                *value = bits;
+            }
+        }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            rows: self.records.len(),
+            values: self.values.len(),
+            items: self.items.len(),
+        }
+    }
+
+    /// Drops what came behind `mark`; texts stay.
+    pub(super) fn cut(&mut self, mark: Mark) {
+        self.records.truncate(mark.rows);
+        self.values.truncate(mark.values);
+        self.items.truncate(mark.items);
+    }
+
+    /// Drops what came behind `mark`, but for those that `keep` wants.
+    pub(super) fn retain(&mut self, mark: Mark, keep: impl Fn(&Self, usize) -> bool) {
+        let kept: Vec<_> = (mark.rows..self.records.len())
+            .filter(|row| keep(self, *row))
+            .filter_map(|row| self.records.get(row).copied())
+            .collect();
+        let mut end = mark.values;
+        self.records.truncate(mark.rows);
+        for mut row in kept {
+            let fields = row.stream.fields().len();
+            self.values.copy_within(row.at..row.at + fields, end);
+            row.at = end;
+            end += fields;
+            self.records.push(row);
+        }
+        self.values.truncate(end);
+    }
+
+    pub(super) fn cells(&self, row: usize) -> Cells<'_> {
+        let row = self.records.get(row);
+        let values =
+            row.and_then(|row| self.values.get(row.at..row.at + row.stream.fields().len()));
+        Cells {
+            presence: row.map_or(0, |row| row.presence),
+            values: values.unwrap_or_default(),
+        }
+    }
+
+    /// How many process items a record has.
+    pub(super) fn items(&self, row: usize) -> usize {
+        if self.stream(row) != Stream::Processes {
+            return 0;
+        }
+        let cells = self.cells(row);
+        let fields = Stream::Processes.fields().iter().enumerate();
+        let lists = fields.filter(|(_, spec)| spec.kind == FieldKind::Items);
+        let counts = lists.filter_map(|(index, _)| cells.value(index));
+        counts.map(|bits| items_of(bits).len()).sum()
+    }
+
+    pub(super) fn item(&self, item: usize) -> Cells<'_> {
+        let item = self.items.get(item);
+        Cells {
+            presence: item.map_or(0, |item| item.presence),
+            values: item.map_or(&[], |item| &item.values),
+        }
+    }
+
+    pub(crate) fn stream(&self, row: usize) -> Stream {
+        self.records
+            .get(row)
+            .map_or(Stream::Stats, |row| row.stream)
+    }
+
+    pub(crate) fn filed_at(&self, row: usize) -> Timestamp {
+        self.order(row).0
+    }
+
+    pub(crate) fn received_at(&self, row: usize) -> Timestamp {
+        self.order(row).1
+    }
+
+    /// The order of a history.
+    pub(crate) fn order(&self, row: usize) -> (Timestamp, Timestamp) {
+        let row = self.records.get(row);
+        row.map_or((Timestamp::MIN, Timestamp::MIN), |row| {
+            (row.filed_at, row.received_at)
+        })
+    }
+
+    fn named(&self, row: usize, place: impl Fn(&'static Places) -> usize) -> Option<u64> {
+        self.cells(row)
+            .value(place(Places::of_stream(self.stream(row))))
+    }
+
+    /// The time the agent put into the record.
+    pub(crate) fn sent(&self, row: usize) -> Option<Timestamp> {
+        let ticks = self.named(row, |places| places.time)?;
+        Some(Timestamp::from_ticks(ticks.cast_signed()))
+    }
+
+    /// Whether the record is filed at another time than the one it carries.
+    pub(crate) fn is_misdated(&self, row: usize) -> bool {
+        let sent = self.sent(row);
+        sent.is_some() && sent != Some(self.filed_at(row))
+    }
+
+    /// The number of the instance's name.
+    pub(super) fn instance(&self, row: usize) -> u32 {
+        let bits = self.named(row, |places| places.instance);
+        bits.map_or(NO_TEXT, Texts::number)
+    }
+
+    /// The number of the user's name.
+    pub(super) fn user(&self, row: usize) -> u32 {
+        let bits = self.named(row, |places| places.username);
+        bits.map_or(NO_TEXT, Texts::number)
+    }
+
+    pub(crate) fn instance_id(&self, row: usize) -> &str {
+        self.texts.text(self.instance(row))
+    }
+
+    pub(crate) fn username(&self, row: usize) -> &str {
+        self.texts.text(self.user(row))
+    }
+
+    /// Whether a record is `other` again, as [`Received::repeats`] has it.
+    pub(crate) fn repeats(&self, row: usize, other: usize) -> bool {
+        self.sent(row).is_some()
+            && self.stream(row) == self.stream(other)
+            && self.filed_at(row).day() == self.filed_at(other).day()
+            && self.same(
+                self.stream(row).fields(),
+                self.cells(row),
+                self.cells(other),
+            )
+    }
+
+    fn same(&self, specs: &[FieldSpec], a: Cells<'_>, b: Cells<'_>) -> bool {
+        a.presence == b.presence
+            && specs.iter().enumerate().all(|(index, spec)| {
+                a.mark(index) != VALUE || self.same_value(spec.kind, a.bits(index), b.bits(index))
+            })
+    }
+
+    fn same_value(&self, kind: FieldKind, a: u64, b: u64) -> bool {
+        match kind {
+            FieldKind::Int32 | FieldKind::Int64 | FieldKind::Time => a == b,
+            #[expect(clippy::float_cmp, reason = "as records are compared")]
+            FieldKind::Float => single(a) == single(b),
+            #[expect(clippy::float_cmp, reason = "as records are compared")]
+            FieldKind::Double => f64::from_bits(a) == f64::from_bits(b),
+            FieldKind::Text => {
+                let text = |bits| self.texts.text(Texts::number(bits));
+                a == b || text(a) == text(b)
+            }
+            FieldKind::Items => {
+                let (a, b) = (items_of(a), items_of(b));
+                let mut pairs = a.clone().zip(b.clone());
+                a.len() == b.len()
+                    && pairs
+                        .all(|(a, b)| self.same(ProcessItem::FIELDS, self.item(a), self.item(b)))
+            }
+        }
+    }
+}
+
+fn single(bits: u64) -> f32 {
+    f32::from_bits(u32::try_from(bits).unwrap_or_default())
+}
