@@ -46,6 +46,8 @@ pub(crate) struct Machine {
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
+    /// When something was last filed because the host asked, in ticks.
+    filed_at: AtomicI64,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,
 }
@@ -76,6 +78,7 @@ impl Machine {
             intake: Intake::default(),
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
+            filed_at: AtomicI64::new(i64::MIN),
             swept_at: AtomicI64::new(i64::MIN),
         })
     }
