@@ -64,6 +64,9 @@ pub const CHUNK_BYTES_MAX: usize = 8_100;
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
+/// Upkeep files fewer records than that only so often, in seconds of the clock: the fewer are filed at once, the more often
+/// their parts of history are written again.
+pub const FILE_EVERY_SECONDS: i64 = 10;
 /// Bytes of the texts of those records.
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Rows, chunks or workspaces that one maintenance mutation removes or settles.

@@ -48,6 +48,8 @@ pub(crate) struct Machine {
     /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
     drain_rate: Mutex<DrainRate>,
+    /// When something was last filed because the host asked, in ticks.
+    filed_at: AtomicI64,
     /// When the last sweep ran, in ticks.
     swept_at: AtomicI64,
 }
@@ -79,6 +81,7 @@ impl Machine {
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
             drain_rate: Mutex::default(),
+            filed_at: AtomicI64::new(i64::MIN),
             swept_at: AtomicI64::new(i64::MIN),
         })
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Engine, Record, Stream};
+use deskfleet::{CommitDriver, Engine, ManualClock, Record, StatsRecord, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -91,4 +91,31 @@ fn the_last_24_hours_show_each_record_once_while_it_is_filed() {
         let views = engine.activity_24_hours().unwrap();
         views.into_iter().map(|view| view.received.record).collect()
     });
+}
+
+#[test]
+fn upkeep_files_a_full_step_at_once() {
+    const STEP: i32 = 50_000;
+    let engine = Engine::builder()
+        .clock(ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap()))
+        .seed(1)
+        .open_in_memory()
+        .unwrap();
+    let stats = |id| {
+        Record::Stats(Box::new(StatsRecord {
+            id: Some(id),
+            ..StatsRecord::default()
+        }))
+    };
+    engine.record(&stats(0)).unwrap();
+    engine.maintain().unwrap();
+    assert_eq!(engine.queue_count(), 0);
+    let records: Vec<_> = (1..STEP).map(stats).collect();
+    engine.record_all(&records).unwrap();
+    engine.maintain().unwrap();
+    assert_eq!(engine.queue_count(), 49_999);
+    engine.record(&stats(STEP)).unwrap();
+    engine.maintain().unwrap();
+    assert_eq!(engine.queue_count(), 0);
+    assert_eq!(engine.check().unwrap().history_records, 50_001);
 }

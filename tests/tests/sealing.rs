@@ -136,6 +136,7 @@ fn a_late_record_stands_beside_what_is_sealed() {
     assert_eq!(fixture.parts(), 4);
     // Sent again it is known.
     fixture.post("ws-2", 20, late);
+    fixture.engine.file_pending().unwrap();
     fixture.maintain();
     assert_eq!(fixture.parts(), 4);
     let history = fixture.history();

@@ -1,10 +1,10 @@
 //! Upkeep: ending what is due, filing, removing what is too old.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::domain::retention::last_day_sealed;
 use crate::error::Result;
-use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::Stream;
 use crate::mutation::{Done, Maintenance, Mutation};
 use crate::observer::Event;
@@ -35,12 +35,30 @@ impl Machine {
             filed += records;
         }
         if filed > 0 {
+            self.filed_at.store(self.now().ticks(), Ordering::Release);
             self.observe(&Event::Filed { records: filed });
         }
         Ok(filed)
     }
 
-    /// Ends what is due, files what waits and seals some of what is over; once an hour also removes what is too old.
+    /// Files what waits, when that is a full step or the last filing was some seconds ago.
+    fn file_when_due(&self) -> Result<()> {
+        let full = self.store.queued() >= FILE_RECORDS_MAX as u64;
+        if full || self.is_due(&self.filed_at, FILE_EVERY_SECONDS) {
+            self.file_pending()?;
+        }
+        Ok(())
+    }
+
+    /// Whether what was done last at `done_at`, in ticks, was done so many seconds ago. A clock that was set back does not
+    /// put it off.
+    fn is_due(&self, done_at: &AtomicI64, seconds: i64) -> bool {
+        let now = self.now();
+        let last = Timestamp::from_ticks(done_at.load(Ordering::Acquire));
+        now < last || now >= last.plus_seconds(seconds)
+    }
+
+    /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
     pub(crate) fn maintain(&self) -> Result<()> {
         loop {
             let due = upkeep::due(&self.reader()?)?;
@@ -53,13 +71,11 @@ impl Machine {
                 break;
             }
         }
-        self.file_pending()?;
+        self.file_when_due()?;
         self.seal()?;
         self.write_key_uses()?;
         let now = self.now().ticks();
-        let last = Timestamp::from_ticks(self.swept_at.load(Ordering::Acquire));
-        let sweep_due = now < last.ticks() || now >= last.plus_seconds(SWEEP_SECONDS).ticks();
-        if sweep_due {
+        if self.is_due(&self.swept_at, SWEEP_SECONDS) {
             self.sweep()?;
             self.swept_at.store(now, Ordering::Release);
         }

@@ -98,8 +98,9 @@ impl Context<'_, '_> {
 
     /// Whether a record belongs to a workspace on hold.
     fn is_held(&self, record: &Record) -> Result<bool> {
-        let owner = workspaces::of_record(self.tables, record, |_| true)?;
-        Ok(owner.is_some_and(|entry| entry.held))
+        let names = (record.instance_id(), record.username());
+        let held = workspaces::of_names(self.tables, names, |entry| Some(entry.held))?;
+        Ok(held == Some(true))
     }
 
     fn drop_audit(&mut self, after: Option<u64>) -> Result<Option<u64>> {

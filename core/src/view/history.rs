@@ -4,7 +4,6 @@ use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
 use crate::model::{Received, Stream, history_order, without_repetitions};
 use crate::store::telemetry::history::{self, Bucket};
-use crate::store::telemetry::queue::Wanted;
 use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
@@ -78,8 +77,9 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
 
 fn wanted_queued(reader: &Reader, query: &HistoryQuery) -> Result<Vec<Received>> {
     let mut rows = Rows::default();
-    let wanted = Wanted::Instance(query.stream, &query.instance_id);
-    reader.add_queued(wanted, &mut rows)?;
+    reader.add_queued(&mut rows, |rows, row| {
+        rows.stream(row) == query.stream && rows.instance_id(row) == query.instance_id
+    })?;
     (0..rows.len()).map(|row| rows.received(row)).collect()
 }
 

@@ -1,9 +1,8 @@
 //! What is known of one user.
 
 use crate::error::Result;
-use crate::model::{Received, Workspace, user_key};
+use crate::model::{Received, Stream, Workspace, user_key};
 use crate::store::telemetry::history;
-use crate::store::telemetry::queue::Wanted;
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, News, UserLatest};
 use crate::timestamp::Timestamp;
@@ -66,7 +65,12 @@ pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
 fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     let known = users::get(&reader.snapshot, user)?;
     let mut rows = Rows::default();
-    reader.add_queued(Wanted::User(user), &mut rows)?;
+    for stream in Stream::ALL {
+        let newest = known.as_ref().and_then(|known| known.newest(stream));
+        reader.add_newest(&mut rows, stream, newest, |rows, row| {
+            user_key(rows.username(row)) == user
+        })?;
+    }
     let fresh = history::fresh(&reader.snapshot, &mut rows)?;
     let Some(first) = fresh.first() else {
         return Ok(known);

@@ -11,6 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
         retries(),
         no_sent_time(),
         high_water(),
+        upkeep(),
     ]
 }
 
@@ -95,6 +96,32 @@ fn same_before_and_after() -> Case {
 
 fn received(second: usize) -> String {
     format!("2026-11-20T12:00:0{second}Z")
+}
+
+/// Upkeep files at once what comes after a pause, then every ten seconds; set back, the clock does not stop it.
+fn upkeep() -> Case {
+    let post = || call("POST - /api/Stats/Post").json("{}");
+    Case::new("6 queue", "upkeep files every ten seconds of the clock")
+        .at("2026-11-20T12:00:00Z")
+        .call(post())
+        .maintain()
+        .call(queued("0"))
+        .call(post())
+        .maintain()
+        .call(queued("1"))
+        .clock(9)
+        .maintain()
+        .call(queued("1"))
+        .clock(1)
+        .maintain()
+        .call(queued("0"))
+        .call(post())
+        .at("2026-11-20T11:00:00Z")
+        .maintain()
+        .call(queued("0"))
+        .call(post())
+        .file()
+        .call(queued("0"))
 }
 
 /// The same stream, instance, time and content: once, whether the first is queued or filed; anything else is another.

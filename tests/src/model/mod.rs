@@ -46,6 +46,8 @@ struct World {
     now: Timestamp,
     fleet: Fleet,
     telemetry: Telemetry,
+    /// When something was last filed, since the engine was opened.
+    filed_at: Option<Timestamp>,
     keys: Vec<KeyInfo>,
     /// Actions known to have ended.
     ended: Vec<u64>,
@@ -100,6 +102,7 @@ impl World {
             now: start(),
             fleet: Fleet::default(),
             telemetry: Telemetry::default(),
+            filed_at: None,
             keys: Vec::new(),
             ended: Vec::new(),
         }
@@ -286,18 +289,29 @@ impl World {
             }
         }
         assert_eq!(filed, self.telemetry.queued, "records filed");
-        self.telemetry.queued = 0;
+        self.filed();
     }
 
     fn maintain(&mut self) {
         self.engine.maintain().expect("a good disk");
         self.fleet.settle(self.now);
-        self.telemetry.queued = 0;
+        let last = self.filed_at;
+        if last.is_none_or(|last| self.now < last || self.now >= last.plus_seconds(10)) {
+            self.filed();
+        }
+    }
+
+    /// Notes that all that waited is filed.
+    fn filed(&mut self) {
+        if std::mem::take(&mut self.telemetry.queued) > 0 {
+            self.filed_at = Some(self.now);
+        }
     }
 
     fn reopen(&mut self) {
         self.engine.close().expect("a good disk");
         self.opened += 1;
+        self.filed_at = None;
         self.engine = open(&self.disk, &self.clock, self.opened);
     }
 }

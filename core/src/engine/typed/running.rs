@@ -45,6 +45,8 @@ impl Engine {
     /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
     /// what is older than it is kept. Call it every second or so; reads are right without it.
     ///
+    /// It files when 50 000 records wait, and else every ten seconds of the clock; [`Self::file_pending`] does so at once.
+    ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was done until then stays done.
     pub fn maintain(&self) -> Result<()> {

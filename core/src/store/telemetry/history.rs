@@ -228,23 +228,8 @@ pub(crate) fn bucket(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<Received>> {
-    records_at(read, &bucket.prefix(), from, to)
-}
-
-/// The records of one day of a stream, of every instance, in no order.
-pub(crate) fn day(read: &impl Read, stream: Stream, day: u32) -> Result<Vec<Received>> {
-    let prefix = day_prefix(stream, day);
-    records_at(read, &prefix, Timestamp::MIN, Timestamp::MAX)
-}
-
-fn records_at(
-    read: &impl Read,
-    prefix: &[u8],
-    from: Timestamp,
-    to: Timestamp,
-) -> Result<Vec<Received>> {
     let mut records = Vec::new();
-    scan_prefix(read, prefix, |_, value| {
+    scan_prefix(read, &bucket.prefix(), |_, value| {
         let (first, last, chunk) = split_part(value)?;
         if first <= to && last >= from {
             let part = columns::decode(chunk, from, to)?;
@@ -258,6 +243,24 @@ fn records_at(
     })?;
     records.sort_by_key(history_order);
     Ok(records)
+}
+
+/// Adds to `rows` the parts of one day of a stream, of every instance, that hold something filed within both times,
+/// inclusive.
+pub(crate) fn add_day(
+    read: &impl Read,
+    stream: Stream,
+    day: u32,
+    (from, to): (Timestamp, Timestamp),
+    rows: &mut Rows,
+) -> Result<()> {
+    scan_prefix(read, &day_prefix(stream, day), |_, value| {
+        let (first, last, chunk) = split_part(value)?;
+        if first <= to && last >= from {
+            columns::decode_into(chunk, rows)?;
+        }
+        Ok(Step::Continue(()))
+    })
 }
 
 /// The first day from `from` on, up to `to`, on which the stream has anything at all.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
-use crate::model::{Stream, user_key};
+use crate::model::Stream;
 use crate::store::codec::Decoder;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
@@ -29,8 +29,15 @@ pub(crate) struct QueueIndex {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitingBlock {
     pub(crate) number: u64,
-    /// The newest filed time of each stream that it may hold something wanted of.
-    pub(crate) newest: [Option<Timestamp>; Stream::ALL.len()],
+    /// As [`Self::newest`], in the order of [`Stream::ALL`].
+    newest: [Option<Timestamp>; Stream::ALL.len()],
+}
+
+impl WaitingBlock {
+    /// The newest filed time of `stream` that it may hold something wanted of.
+    pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
+        *self.newest.get(usize::from(stream.number() - 1))?
+    }
 }
 
 /// A question about what waits.
@@ -42,18 +49,6 @@ pub(crate) enum Wanted<'a> {
     User(&'a str),
     /// Every record of a stream.
     Stream(Stream),
-}
-
-impl Wanted<'_> {
-    fn holds(self, rows: &Rows, row: usize) -> bool {
-        match self {
-            Wanted::Instance(stream, instance) => {
-                rows.stream(row) == stream && rows.instance_id(row) == instance
-            }
-            Wanted::User(user) => user_key(rows.username(row)) == user,
-            Wanted::Stream(stream) => rows.stream(row) == stream,
-        }
-    }
 }
 
 impl QueueIndex {
@@ -169,18 +164,18 @@ pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Adds what is `wanted` of a block to `rows`, if it waits still; filed since the index was read it is in history instead.
+/// Adds what `keep` wants of a block to `rows`, if it waits still; filed since the index was read it is in history instead.
 pub(crate) fn add_block(
     read: &impl Read,
     number: u64,
-    wanted: Wanted<'_>,
     rows: &mut Rows,
+    keep: impl Fn(&Rows, usize) -> bool,
 ) -> Result<()> {
     let end = rows.mark();
     read.get(Table::Queue, &number.to_be_bytes(), |block| {
         codec::decode_into(block, rows)
     })?;
-    rows.retain(end, |rows, row| wanted.holds(rows, row));
+    rows.retain(end, keep);
     Ok(())
 }
 

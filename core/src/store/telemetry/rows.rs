@@ -92,7 +92,7 @@ impl Rows {
     }
 
     /// The numbers of all rows.
-    pub(super) fn all(&self) -> Vec<u32> {
+    pub(crate) fn all(&self) -> Vec<u32> {
         (0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)).collect()
     }
 
@@ -170,6 +170,14 @@ impl Rows {
             values: self.values.len(),
             items: self.items.len(),
         }
+    }
+
+    /// Puts the rows from `start` on into the order in which `order` names them.
+    pub(crate) fn arrange(&mut self, start: usize, order: impl Iterator<Item = usize>) {
+        let rows = order.filter_map(|row| self.records.get(row).copied());
+        let arranged: Vec<_> = rows.collect();
+        self.records.truncate(start);
+        self.records.extend(arranged);
     }
 
     /// Drops what came behind `mark`; texts stay.

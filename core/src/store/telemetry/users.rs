@@ -73,6 +73,17 @@ impl News {
 }
 
 impl UserLatest {
+    /// The time before which a record of `stream` tells nothing new, if there is one.
+    pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
+        let newest = match stream {
+            Stream::Stats => &self.stats,
+            Stream::Startup => &self.startup,
+            Stream::Activity => &self.activity,
+            Stream::Processes => return Some(self.last_seen),
+        };
+        newest.as_ref().map(|received| received.filed_at)
+    }
+
     /// What is known of a user with what `rows` tell. A repetition of what is known tells nothing.
     pub(crate) fn with(known: Option<Self>, rows: &Rows, news: &News) -> Result<Self> {
         let seen = news.last_seen(rows);

@@ -134,6 +134,12 @@ impl<'a> EntryRef<'a> {
         id.unwrap_or_default()
     }
 
+    /// `computerName`.
+    pub(crate) fn computer_name(&self) -> Option<&'a str> {
+        let [_, computer_name, ..] = self.values;
+        computer_name
+    }
+
     /// `state`.
     pub(crate) fn state(&self) -> Option<&'a str> {
         let [.., state] = self.values;

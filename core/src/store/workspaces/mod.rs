@@ -8,7 +8,7 @@ mod entry;
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::model::{Record, user_key};
+use crate::model::user_key;
 
 use super::codec::{Encoder, damaged};
 use super::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
@@ -33,27 +33,22 @@ pub(crate) fn with<R>(
     })
 }
 
-/// The workspace a record belongs to, of those that `count`: the one its instance names by id or by computer, else the
-/// only one of its user.
-pub(crate) fn of_record(
+/// What `take` makes of the workspace that a record of this instance and user belongs to, `None` standing for one that does
+/// not count: the workspace that the instance names by id or by computer, else the only one of the user.
+pub(crate) fn of_names<T>(
     read: &impl Read,
-    record: &Record,
-    count: impl Fn(&EntryRef<'_>) -> bool,
-) -> Result<Option<Entry>> {
-    let counted = |id: &str| -> Result<Option<Entry>> {
-        let found = with(read, id, |entry| {
-            Ok(count(&entry).then(|| entry.into_entry()))
-        });
-        Ok(found?.flatten())
-    };
-    let only = |ids: Vec<String>| -> Result<Option<Entry>> {
+    (instance, username): (&str, &str),
+    take: impl Fn(EntryRef<'_>) -> Option<T>,
+) -> Result<Option<T>> {
+    let counted =
+        |id: &str| -> Result<Option<T>> { Ok(with(read, id, |entry| Ok(take(entry)))?.flatten()) };
+    let only = |ids: Vec<String>| -> Result<Option<T>> {
         let mut found = Vec::new();
         for id in ids {
             found.extend(counted(&id)?);
         }
         Ok(found.pop().filter(|_| found.is_empty()))
     };
-    let instance = record.instance_id();
     if !instance.is_empty() {
         if let Some(entry) = counted(instance)? {
             return Ok(Some(entry));
@@ -62,7 +57,7 @@ pub(crate) fn of_record(
             return Ok(Some(entry));
         }
     }
-    only(of_user(read, &user_key(record.username()))?)
+    only(of_user(read, &user_key(username))?)
 }
 
 /// Stores a workspace over what is there and keeps the indexes true.
