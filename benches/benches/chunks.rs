@@ -63,12 +63,17 @@ fn fill(plan: Plan, open: impl FnOnce(EngineBuilder) -> deskfleet::Result<Engine
     };
     let mut fleet = Fleet::new(1, plan.desktops, plan.interval_seconds, start());
     let rounds = plan.days * DAY_SECONDS / i64::from(plan.interval_seconds);
+    let mut gathered = Vec::new();
     for round in 1..=rounds {
-        filled.post(&fleet.round());
+        gathered.extend(fleet.round());
+        if gathered.len() >= plan.batch {
+            filled.post(&std::mem::take(&mut gathered));
+        }
         if round % plan.rounds == 0 {
             filled.file();
         }
     }
+    filled.post(&gathered);
     filled
 }
 
