@@ -98,7 +98,10 @@ fn resting(
 fn middle(mut times: Vec<Times>) -> Result<Times, Box<dyn Error>> {
     times.sort_unstable_by_key(|times| times.p99);
     let middle = times.len() / 2;
-    times.into_iter().nth(middle).ok_or("no rounds".into())
+    times
+        .into_iter()
+        .nth(middle)
+        .ok_or_else(|| "no rounds".into())
 }
 
 /// How long the good client's posts took.
