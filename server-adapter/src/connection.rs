@@ -30,7 +30,7 @@ use crate::operation::Operation;
 use crate::pages;
 use crate::refusal;
 use crate::state::ServerState;
-use crate::stream::{Progress, Stream};
+use crate::stream::{End, Progress, Stream};
 
 /// What connections are to do; only ever moves on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,21 +54,44 @@ pub(crate) async fn serve(
     let stream = Stream::new(socket, Arc::clone(&progress), &shared.options);
     #[cfg(feature = "http2")]
     match http2::begins(&stream, &mut phase).await {
-        Some(true) => return http2::serve(stream, shared, progress, phase).await,
+        Some(true) => return Box::pin(http2::serve(stream, shared, progress, phase)).await,
         Some(false) => {}
         None => return,
     }
     serve_http1(&stream, &shared, &progress, &mut phase).await;
 }
 
-/// Requests come one after another, also when the client does not wait for the answers (pipelining): hyper begins with one
-/// when the one before is answered. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
+/// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away.
 async fn serve_http1(
     stream: &Stream,
     shared: &ServerState,
     progress: &Arc<Progress>,
     phase: &mut watch::Receiver<Phase>,
 ) {
+    loop {
+        // In a box, as the task of a connection has the size of the largest it ever waits for.
+        match Box::pin(serve_requests(stream, shared, progress, phase)).await {
+            End::Over => return,
+            End::Rest => {}
+        }
+        tokio::select! {
+            biased;
+            more = poll_fn(|cx| stream.poll_next(cx)) => if !more {
+                return;
+            },
+            _ = phase.wait_for(|phase| *phase >= Phase::Draining) => return,
+        }
+    }
+}
+
+/// Requests come one after another, also when the client does not wait for the answers (pipelining): hyper begins with one
+/// when the one before is answered. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
+async fn serve_requests(
+    stream: &Stream,
+    shared: &ServerState,
+    progress: &Arc<Progress>,
+    phase: &mut watch::Receiver<Phase>,
+) -> End {
     let service = service_fn(|request| {
         let turn = progress.begin();
         async move {
@@ -78,23 +101,34 @@ async fn serve_http1(
         }
     });
     let io = TokioIo::new(stream.clone());
-    let mut connection = pin!(shared.http1.serve_connection(io, service));
-    tokio::select! {
+    stream.unpark();
+    let mut connection = shared.http1.serve_connection(io, service);
+    let end = tokio::select! {
         biased;
-        () = driven(stream, connection.as_mut()) => return,
-        _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {}
+        end = driven(stream, Pin::new(&mut connection)) => Some(end),
+        _ = phase.wait_for(|phase| *phase >= Phase::Draining) => None,
+    };
+    match end {
+        Some(End::Over) => return End::Over,
+        Some(End::Rest) => {
+            stream.park(&connection.into_parts().read_buf);
+            return End::Rest;
+        }
+        None => {}
     }
+    let mut connection = Pin::new(&mut connection);
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         biased;
-        () = driven(stream, connection) => {}
+        _ = driven(stream, connection) => {}
         _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
     }
+    End::Over
 }
 
 /// hyper's connection, with what it writes let go at the end of each turn.
-pub(crate) async fn driven<F: Future>(stream: &Stream, mut connection: Pin<&mut F>) {
-    poll_fn(|cx| stream.poll_with(connection.as_mut(), cx)).await;
+pub(crate) async fn driven<F: Future>(stream: &Stream, mut connection: Pin<&mut F>) -> End {
+    poll_fn(|cx| stream.poll_with(connection.as_mut(), cx)).await
 }
 
 /// Answers one request, with `refused` where it was refused already; counts it and logs it.

@@ -191,6 +191,11 @@ mod tests {
         }
         assert!(guesses.lock().len() <= SOURCES_MAX);
         assert!(guesses.refuse(busy, now).is_some());
+        let full = |number: &u32| {
+            guesses.note(IpAddr::V4((*number).into()), now);
+            guesses.lock().len() == SOURCES_MAX
+        };
+        assert!((50_000..90_000).any(|number| full(&number)));
         let later = now + WINDOW * 2;
         guesses.note(address("::1"), later);
         assert_eq!(guesses.lock().len(), 1, "those that are forgotten go first");

@@ -96,7 +96,7 @@ pub(crate) async fn serve(
     let mut connection = pin!(shared.http2.serve_connection(io, service));
     tokio::select! {
         biased;
-        () = driven(&stream, connection.as_mut()) => return,
+        _ = driven(&stream, connection.as_mut()) => return,
         _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {}
         overdue = streams.overdue(options.idle_timeout) => if overdue == Overdue::Answer {
             return;
@@ -106,7 +106,7 @@ pub(crate) async fn serve(
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         biased;
-        () = driven(&stream, connection) => {}
+        _ = driven(&stream, connection) => {}
         _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
         _ = streams.overdue(FAREWELL) => {}
     }

@@ -17,10 +17,22 @@ use crate::options::ServerOptions;
 /// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
 /// and a reset can take from the client the answer that told why.
 const LINGER: Duration = Duration::from_secs(2);
+/// Rest after which a connection of HTTP/1.1 is parked: hyper keeps 8 KiB and more for each connection, and most agents rest for
+/// most of the time.
+const PARK_AFTER: Duration = Duration::from_secs(1);
 /// Bytes of answers that wait for the end of the connection's turn; more are written at once.
 const GATHERED_MAX: usize = 16 * 1024;
 /// What a resting connection may keep of the memory of its gathered answers, in bytes.
 const GATHERED_KEPT: usize = 2 * 1024;
+
+/// What hyper is to do no more on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Anything: it is over, by itself or by a deadline.
+    Over,
+    /// To wait for the next request: nothing of it has come for a while.
+    Rest,
+}
 
 /// What the requests of a connection tell its stream.
 #[derive(Debug)]
@@ -84,6 +96,7 @@ impl Stream {
             write_timeout: options.write_timeout,
             head: None,
             moved_at: Instant::now(),
+            parked: true,
             read_timer: None,
             gathered: Vec::new(),
             write_timer: None,
@@ -95,20 +108,46 @@ impl Stream {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Polls hyper's connection, and then lets go what it wrote in this turn. Ready when the connection is over, by itself or
-    /// by a deadline.
+    /// Polls hyper's connection, and then lets go what it wrote in this turn. Ready when hyper is needed no more, for good or
+    /// for now.
     pub(crate) fn poll_with<F: Future>(
         &self,
         connection: Pin<&mut F>,
         cx: &mut Context<'_>,
-    ) -> Poll<()> {
+    ) -> Poll<End> {
         let over = connection.poll(cx).is_ready();
         let mut guarded = self.lock();
         let sent = guarded.poll_send(cx);
         if over || matches!(sent, Poll::Ready(Err(_))) {
-            return Poll::Ready(());
+            return Poll::Ready(End::Over);
         }
         guarded.poll_overdue(cx)
+    }
+
+    /// hyper takes over.
+    pub(crate) fn unpark(&self) {
+        self.lock().parked = false;
+    }
+
+    /// hyper has let go, and had read `ahead`.
+    pub(crate) fn park(&self, ahead: &[u8]) {
+        let mut guarded = self.lock();
+        guarded.parked = true;
+        guarded.gathered = Vec::new();
+        if !ahead.is_empty() {
+            guarded.ahead.splice(..0, ahead.iter().copied());
+            guarded.bytes_arrived();
+        }
+    }
+
+    /// Reads ahead until there is something of the next request; false when there will be nothing.
+    pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut guarded = self.lock();
+        if guarded.ahead.is_empty() {
+            let read = ready!(guarded.poll_ahead(cx));
+            return Poll::Ready(matches!(read, Ok(1..)));
+        }
+        Poll::Ready(true)
     }
 
     /// Reads ahead until it is clear whether the connection begins with these bytes. They are read again afterwards.
@@ -126,7 +165,7 @@ impl Stream {
 ///
 /// Those for reading are of HTTP/1.1, where heads come one after another. A head that is pipelined behind
 /// another request and is incomplete when its turn comes is in hyper's buffer, out of sight: until its next byte arrives
-/// the connection counts as resting.
+/// the connection counts as resting, for the time until it is parked.
 #[derive(Debug)]
 struct Guarded {
     socket: TcpStream,
@@ -137,6 +176,8 @@ struct Guarded {
     idle_timeout: Duration,
     write_timeout: Duration,
     head: Option<Head>,
+    /// Whether hyper does not wait for requests here.
+    parked: bool,
     /// When an answer last moved on; rest is counted from here.
     moved_at: Instant,
     /// Set to a deadline for reading or to an earlier moment, so that it need not be set for each request.
@@ -169,26 +210,30 @@ impl Guarded {
         });
     }
 
-    /// When it is too late for the next byte. None while a request is being answered or its answer read.
-    fn read_deadline(&mut self) -> Option<Instant> {
+    /// When it is too late for the next byte, and what follows then. None while a request is being answered or its answer read.
+    fn read_deadline(&mut self) -> Option<(Instant, End)> {
         let turn = self.progress.turn();
         if turn % 2 == 1 || self.write_timer.is_some() {
             return None;
         }
         let timeout = self.head_timeout;
         match self.head.as_mut().filter(|head| head.turn == turn) {
-            Some(head) => Some(
-                *head
+            Some(head) => {
+                let deadline = head
                     .deadline
-                    .get_or_insert_with(|| Instant::now() + timeout),
-            ),
-            None => Some(self.moved_at + self.idle_timeout),
+                    .get_or_insert_with(|| Instant::now() + timeout);
+                Some((*deadline, End::Over))
+            }
+            None if self.parked || self.idle_timeout <= PARK_AFTER => {
+                Some((self.moved_at + self.idle_timeout, End::Over))
+            }
+            None => Some((self.moved_at + PARK_AFTER, End::Rest)),
         }
     }
 
     /// Ready when the next byte is overdue. To be asked when all that could be read and answered was.
-    fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(deadline) = self.read_deadline() else {
+    fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        let Some((deadline, end)) = self.read_deadline() else {
             return Poll::Pending;
         };
         let timer = self
@@ -200,7 +245,7 @@ impl Guarded {
         loop {
             ready!(timer.as_mut().poll(cx));
             if timer.deadline() >= deadline {
-                return Poll::Ready(());
+                return Poll::Ready(end);
             }
             timer.as_mut().reset(deadline);
         }
@@ -250,18 +295,23 @@ impl Guarded {
             if !beginning.starts_with(&self.ahead) {
                 return Poll::Ready(Ok(false));
             }
-            // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
-            let mut room = [0; 1024];
-            let mut buffer = ReadBuf::new(&mut room);
-            if self.poll_socket(cx, &mut buffer)?.is_pending() {
-                ready!(self.poll_overdue(cx));
-                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-            }
-            if buffer.filled().is_empty() {
+            if ready!(self.poll_ahead(cx))? == 0 {
                 return Poll::Ready(Ok(false));
             }
-            self.ahead.extend_from_slice(buffer.filled());
         }
+    }
+
+    /// Reads some bytes ahead; answers how many, none at the end.
+    fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
+        let mut room = [0; 1024];
+        let mut buffer = ReadBuf::new(&mut room);
+        if self.poll_socket(cx, &mut buffer)?.is_pending() {
+            ready!(self.poll_overdue(cx));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.ahead.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(buffer.filled().len()))
     }
 
     /// Takes what hyper writes. Answers that are ready in one turn of the connection leave in one write at its end: a client

@@ -117,6 +117,37 @@ fn what_was_answered_outlives_sigterm() {
     check_file(&place);
 }
 
+/// A copy asked for while clients write is a store with all that was answered before, and nothing by halves.
+#[test]
+fn a_backup_by_signal_has_what_was_answered_before_it() {
+    let place = Place::new();
+    std::fs::create_dir(place.file("copies")).unwrap();
+    let mut served = place.serve();
+    let before = place.write_until(&mut served, 0, |served| {
+        std::thread::sleep(Duration::from_millis(200));
+        served.kill();
+    });
+    let mut served = place.serve_with("--quiet --backups copies");
+    let copied = place.write_until(&mut served, 1, |served| {
+        served.signal(rustix::process::Signal::USR1);
+        let said = served.wait_for("ackup");
+        assert!(said.starts_with("Backup: copies/"), "{said}");
+        served.terminate();
+    });
+    assert!(!copied.durable.is_empty());
+    let copies: Vec<_> = std::fs::read_dir(place.file("copies")).unwrap().collect();
+    assert_eq!(copies.len(), 1);
+    // The copy takes the place of the store.
+    std::fs::rename(
+        copies[0].as_ref().unwrap().path(),
+        place.file("deskfleet.redb"),
+    )
+    .unwrap();
+    check_file(&place);
+    let served = place.serve();
+    before.check(served.address, &place.admin);
+}
+
 impl load::Served {
     fn check(self, ledger: &Ledger, place: &Place) {
         ledger.check(self.address, &place.admin);

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use deskfleet::{Engine, IssuedKey, ManualClock, NewKey, Scope, Workspace};
+use deskfleet::{Engine, Event, IssuedKey, ManualClock, NewKey, Scope, Workspace};
 use deskfleet_tests::conformance::case::{NOW, TRACE};
 use deskfleet_tests::conformance::fixtures::fleet;
 use deskfleet_tests::disk::Disk;
@@ -78,6 +80,52 @@ fn a_key_is_32_bytes_in_base64url_and_printed_nowhere() {
 
 fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// A host's own code may panic in the middle of a request, and what it says then goes to a log.
+#[test]
+fn a_panic_tells_no_key_and_no_query() {
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    let armed = Arc::new(AtomicBool::new(false));
+    let trap = Arc::clone(&armed);
+    let engine = Engine::builder()
+        .clock(clock)
+        .seed(7)
+        .observer(move |event: &Event<'_>| {
+            assert!(!trap.load(Ordering::SeqCst), "a trap: {event:?}");
+        })
+        .open_backend(Disk::new().backend())
+        .unwrap();
+    let scopes = [Scope::Admin].into_iter().collect();
+    let admin = engine
+        .issue_key(NewKey {
+            name: "admin".to_owned(),
+            scopes,
+            expires: None,
+        })
+        .unwrap();
+    let said: Arc<Mutex<String>> = Arc::default();
+    let heard = Arc::clone(&said);
+    std::panic::set_hook(Box::new(move |panic| {
+        let mut heard = heard.lock().unwrap();
+        heard.push_str(&panic.to_string());
+        heard.push_str(&std::backtrace::Backtrace::force_capture().to_string());
+    }));
+    armed.store(true, Ordering::SeqCst);
+    let target = format!(
+        "/api/Actions/RebootWorkSpace?workSpaceId=ws-1&x=canary-query&apiKey={}",
+        admin.secret
+    );
+    let handled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        engine.handle(Request::post(target).body(Bytes::new()).unwrap())
+    }));
+    armed.store(false, Ordering::SeqCst);
+    drop(std::panic::take_hook());
+    let said = said.lock().unwrap().clone() + &format!("{handled:?}");
+    assert!(said.contains("a trap"), "{said}");
+    for canary in [&admin.secret[4..], "canary-query"] {
+        assert!(!said.contains(canary), "{said}");
+    }
 }
 
 /// The longest id there can be still fits.

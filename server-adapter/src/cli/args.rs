@@ -36,6 +36,8 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: SocketAddr,
     pub(crate) demo: bool,
     pub(crate) quiet: bool,
+    /// Where copies go that are asked for by a signal.
+    pub(crate) backups: Option<PathBuf>,
     /// Host names that are answered for.
     pub(crate) hosts: Vec<String>,
     /// Whether a proxy tells the source of each request.
@@ -60,6 +62,7 @@ struct Given {
     hosts: Vec<String>,
     connections: Option<usize>,
     data: Option<PathBuf>,
+    backups: Option<PathBuf>,
     listen: Option<String>,
     name: Option<String>,
     scopes: Vec<Scope>,
@@ -96,6 +99,7 @@ fn read(mut parser: Parser) -> Result<Given, lexopt::Error> {
                 given.connections = Some(count.get());
             }
             Arg::Long("data") => given.data = Some(parser.value()?.into()),
+            Arg::Long("backups") => given.backups = Some(parser.value()?.into()),
             Arg::Long("listen") => given.listen = Some(parser.value()?.string()?),
             Arg::Long("name") => given.name = Some(parser.value()?.string()?),
             Arg::Long("scope") => {
@@ -153,6 +157,7 @@ fn serve(given: &mut Given) -> Result<Command, Failure> {
         listen: address(listen.as_deref().unwrap_or(LISTEN))?,
         demo: std::mem::take(&mut given.demo),
         quiet: std::mem::take(&mut given.quiet),
+        backups: given.backups.take(),
         hosts: std::mem::take(&mut given.hosts),
         proxied: std::mem::take(&mut given.proxied),
         connections: given.connections.take(),
@@ -226,6 +231,7 @@ impl Given {
             (self.quiet, "--quiet"),
             (self.proxied, "--proxied"),
             (!self.hosts.is_empty(), "--host"),
+            (self.backups.is_some(), "--backups"),
             (self.connections.is_some(), "--connections"),
             (self.listen.is_some(), "--listen"),
             (self.name.is_some(), "--name"),
@@ -256,6 +262,7 @@ mod tests {
             listen: LISTEN.parse().unwrap(),
             demo: true,
             quiet: false,
+            backups: None,
             hosts: Vec::new(),
             proxied: false,
             connections: None,

@@ -11,8 +11,10 @@ use tokio::sync::oneshot;
 
 use super::args::ServeArgs;
 use super::failure::Failure;
+#[cfg(unix)]
+use super::failure::chain;
 use super::output::{data, say};
-use super::signals::Signals;
+use super::signals::{Signals, Wish};
 use super::store;
 
 /// Everyone who tries the demo sees the same fleet.
@@ -150,11 +152,17 @@ async fn serve(engine: &Engine, args: &ServeArgs, options: ServerOptions) -> Res
 
     let (stop, stopped) = oneshot::channel::<()>();
     let mut running = pin!(server.run(async { drop(stopped.await) }));
-    tokio::select! {
-        ended = running.as_mut() => {
-            return ended.map(drop).map_err(|error| Failure::caused("cannot serve", &error));
+    loop {
+        tokio::select! {
+            ended = running.as_mut() => {
+                return ended.map(drop).map_err(|error| Failure::caused("cannot serve", &error));
+            }
+            wish = signals.next() => match wish {
+                Wish::Stop => break,
+                #[cfg(unix)]
+                Wish::Backup => backup(engine, args.backups.as_deref()),
+            },
         }
-        () = signals.next() => {}
     }
     say!("Stopping; once more to stop at once.");
     drop(stop);
@@ -166,8 +174,25 @@ async fn serve(engine: &Engine, args: &ServeArgs, options: ServerOptions) -> Res
             }
             Ok(())
         }
-        () = signals.next() => Err(Failure::Failed("stopped at once".to_owned())),
+        _ = signals.next() => Err(Failure::Failed("stopped at once".to_owned())),
     }
+}
+
+/// Writes a copy of the store, named after the time, into `folder`; requests are answered in the meantime.
+#[cfg(unix)]
+fn backup(engine: &Engine, folder: Option<&Path>) {
+    let Some(folder) = folder else {
+        say!("There is no folder for backups; start with --backups FOLDER.");
+        return;
+    };
+    let now = engine.now().to_string();
+    let time = now.get(..19).unwrap_or(&now).replace(':', "-");
+    let file = folder.join(format!("deskfleet-{time}Z.redb"));
+    let engine = engine.clone();
+    tokio::task::spawn_blocking(move || match engine.backup(&file) {
+        Ok(()) => say!("Backup: {}", file.display()),
+        Err(error) => say!("No backup {}: {}", file.display(), chain(&error)),
+    });
 }
 
 fn greet(file: Option<&Path>, address: SocketAddr) {

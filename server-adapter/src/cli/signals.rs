@@ -1,14 +1,26 @@
-//! The wish to stop, as the operating system brings it.
+//! What people wish of a running server, as the operating system brings it.
 
 use std::io;
 
-/// SIGINT and SIGTERM; on other systems Ctrl-C.
+/// A wish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// SIGINT and SIGTERM; on other systems Ctrl-C.
+    Stop,
+    /// SIGUSR1, where there are signals.
+    #[cfg(unix)]
+    Backup,
+}
+
+/// The signals that are caught.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    backup: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -19,14 +31,16 @@ impl Signals {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            backup: signal(SignalKind::user_defined1())?,
         })
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) -> Wish {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Wish::Stop,
+            _ = self.terminate.recv() => Wish::Stop,
+            _ = self.backup.recv() => Wish::Backup,
         }
     }
 }
@@ -39,10 +53,11 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) -> Wish {
         if tokio::signal::ctrl_c().await.is_err() {
             // Without signals only the end of the process stops the server.
             std::future::pending::<()>().await;
         }
+        Wish::Stop
     }
 }

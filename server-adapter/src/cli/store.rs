@@ -120,7 +120,8 @@ impl<'a> From<&'a CheckReport> for Found<'a> {
 
 /// `backup`: a consistent copy.
 pub(crate) fn backup(destination: &Path, file: &Path) -> Result<(), Failure> {
-    let engine = open_existing(file, "Stop the server first.")?;
+    let when_locked = "If that is a running server, send it SIGUSR1; see --backups in --help.";
+    let engine = open_existing(file, when_locked)?;
     engine.backup(destination)?;
     engine.close()?;
     say!("{} copied to {}", file.display(), destination.display());

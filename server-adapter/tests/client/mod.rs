@@ -30,6 +30,12 @@ impl Client {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
+    /// Sends what the server may not want to read to its end.
+    pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) {
+        // Its answer is there all the same.
+        let _ = self.0.write_all(bytes.as_ref());
+    }
+
     /// One request without a body, and its answer.
     pub(crate) fn ask(&mut self, method: &str, target: &str, headers: &str) -> Answer {
         self.send(format!(
@@ -99,12 +105,20 @@ impl Client {
 
     /// All that comes until the server closes.
     pub(crate) fn read_to_end(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        match self.0.read_to_end(&mut bytes) {
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
-            read => drop(read.unwrap()),
-        }
+        let (bytes, closed) = self.read_while_open();
+        assert!(closed, "it is still open");
         bytes
+    }
+
+    /// All that comes, and whether the server closed in the end.
+    pub(crate) fn read_while_open(&mut self) -> (Vec<u8>, bool) {
+        let mut bytes = Vec::new();
+        let closed = match self.0.read_to_end(&mut bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => true,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => false,
+            read => read.is_ok(),
+        };
+        (bytes, closed)
     }
 
     /// Whether the server closes without another byte.

@@ -13,9 +13,11 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use ledger::Ledger;
+use rustix::process::{Pid, Signal, kill_process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
 /// How long a test waits for bytes before it fails; nothing is measured by it.
@@ -63,7 +65,18 @@ impl Place {
 
     /// Starts the server; answers once it listens.
     pub(crate) fn serve(&self) -> Served {
-        let mut child = self.spawn();
+        Self::listening(self.spawn())
+    }
+
+    /// The same with options, and with its access log unless they say otherwise.
+    pub(crate) fn serve_with(&self, options: &str) -> Served {
+        let line = format!("serve --listen 127.0.0.1:0 {options}");
+        let mut command = command(self.path(), &line);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        Self::listening(command.spawn().unwrap())
+    }
+
+    fn listening(mut child: Child) -> Served {
         let said = child.stderr.take().unwrap();
         let mut lines = BufReader::new(said).lines();
         let mut before = String::new();
@@ -77,11 +90,17 @@ impl Place {
             before.push_str(&line);
         };
         // Read to its end, so that the server never waits for a reader.
-        let said = std::thread::spawn(move || lines.map_while(Result::ok).collect());
+        let (send, said) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                // Nobody may be interested any more.
+                let _ = send.send(line);
+            }
+        });
         Served {
             child,
             address,
-            said: Some(said),
+            said,
         }
     }
 
@@ -131,7 +150,7 @@ impl Place {
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
-    said: Option<std::thread::JoinHandle<Vec<String>>>,
+    said: mpsc::Receiver<String>,
 }
 
 impl Served {
@@ -143,10 +162,23 @@ impl Served {
 
     /// SIGTERM, and the end that follows; answers what it said on standard error.
     pub(crate) fn terminate(&mut self) -> Vec<String> {
-        let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        self.said.take().unwrap().join().unwrap()
+        self.said.iter().collect()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The next line on standard error that holds `what`.
+    pub(crate) fn wait_for(&self, what: &str) -> String {
+        loop {
+            let line = self.said.recv_timeout(PATIENCE).unwrap();
+            if line.contains(what) {
+                return line;
+            }
+        }
     }
 }
 

@@ -1,0 +1,192 @@
+//! Who is turned away before anything is looked at: sources of bad keys, foreign hosts; and in what form.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+
+use std::time::{Duration, SystemTime};
+
+use client::{Answer, Client};
+use deskfleet::{Config, Engine, NewKey, Scope};
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+
+const LIST: &str = "/api/Information/GetAllWorkSpaces";
+
+fn engine(config: Config) -> (Engine, String) {
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .config(config)
+        .open_in_memory()
+        .unwrap();
+    let key = engine
+        .issue_key(NewKey {
+            name: "reader".to_owned(),
+            scopes: [Scope::Read].into_iter().collect(),
+            expires: None,
+        })
+        .unwrap();
+    (engine, key.secret)
+}
+
+fn server(options: ServerOptions) -> (RunningServer, String) {
+    let (engine, key) = engine(Config::default());
+    (spawn(engine, options).unwrap(), key)
+}
+
+/// A listing with this key, from this source if a proxy is believed.
+fn list(client: &mut Client, key: &str, source: &str) -> Answer {
+    let headers = format!("x-api-key: {key}\r\nx-forwarded-for: {source}\r\n");
+    client.ask("GET", LIST, &headers)
+}
+
+#[test]
+fn a_source_of_bad_keys_is_throttled_and_others_are_not() {
+    let (server, key) = server(ServerOptions {
+        proxied: true,
+        bad_keys_per_minute: Some(3),
+        ..Default::default()
+    });
+    let mut client = Client::connect(server.addr());
+    // Without a key nothing is guessed.
+    for _ in 0..10 {
+        let headers = "x-forwarded-for: 192.0.2.1\r\n";
+        assert_eq!(client.ask("GET", LIST, headers).status, 401);
+    }
+    for guess in ["dfk_a", "dfk_b", "dfk_c"] {
+        assert_eq!(list(&mut client, guess, "192.0.2.1").status, 401);
+    }
+    // Now no key is looked at, so that a right guess is not told either.
+    for guess in ["dfk_d", &key] {
+        let answer = list(&mut client, guess, "10.0.0.1, 192.0.2.1");
+        assert_eq!(
+            (answer.status, &answer.json()["code"]),
+            (429, &"Throttled".into())
+        );
+        let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=20).contains(&seconds), "{seconds}");
+    }
+    let target = format!("{LIST}?%61piKey={key}");
+    let hidden = client.ask("GET", &target, "x-forwarded-for: 192.0.2.1\r\n");
+    assert_eq!(hidden.status, 429, "however the key is carried");
+
+    // What needs no key, and who is not the source, goes on.
+    let agent = client.post(
+        "/api/Stats/PostActivity",
+        "x-forwarded-for: 192.0.2.1\r\n",
+        r#"{"username":"jdoe"}"#,
+    );
+    assert_eq!(agent.status, 200);
+    assert_eq!(
+        client
+            .ask("GET", "/livez", "x-forwarded-for: 192.0.2.1\r\n")
+            .status,
+        200
+    );
+    assert_eq!(list(&mut client, &key, "192.0.2.2").status, 200);
+    assert_eq!(list(&mut client, &key, "192.0.2.1, 192.0.2.2").status, 200);
+}
+
+#[test]
+fn a_source_is_the_other_end_of_the_connection_unless_a_proxy_is_trusted() {
+    let (server, key) = server(ServerOptions {
+        bad_keys_per_minute: Some(3),
+        ..Default::default()
+    });
+    let mut client = Client::connect(server.addr());
+    for source in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
+        assert_eq!(list(&mut client, "dfk_guess", source).status, 401);
+    }
+    let answer = list(&mut Client::connect(server.addr()), &key, "192.0.2.4");
+    assert_eq!(answer.status, 429, "a header does not make another source");
+}
+
+#[test]
+fn keys_for_telemetry_are_guarded_too_where_they_are_required() {
+    let mut config = Config::default();
+    config.require_ingest_key = true;
+    let (engine, _) = engine(config);
+    let options = ServerOptions {
+        bad_keys_per_minute: Some(2),
+        ..Default::default()
+    };
+    let server = spawn(engine, options).unwrap();
+    let mut client = Client::connect(server.addr());
+    let statuses: Vec<u16> = (0..3)
+        .map(|_| {
+            let key = "x-api-key: dfk_guess\r\n";
+            client.post("/api/Stats/PostActivity", key, "{}").status
+        })
+        .collect();
+    assert_eq!(statuses, [401, 401, 429]);
+}
+
+#[test]
+fn only_named_hosts_are_answered_for() {
+    let (server, key) = server(ServerOptions {
+        hosts: vec!["fleet.example".to_owned()],
+        ..Default::default()
+    });
+    let mut client = Client::connect(server.addr());
+    let mut ask = |host: &str, target: &str| {
+        client.send(format!(
+            "GET {target} HTTP/1.1\r\nhost: {host}\r\nx-api-key: {key}\r\n\r\n"
+        ));
+        client.answer_to("GET")
+    };
+    for host in [
+        "fleet.example",
+        "FLEET.example:8080",
+        "localhost",
+        "127.0.0.1",
+    ] {
+        assert_eq!(ask(host, LIST).status, 200, "{host}");
+    }
+    for target in [LIST, "/livez", "/openapi.json", "/nowhere"] {
+        let refused = ask("evil.example", target);
+        assert_eq!(
+            (refused.status, &refused.json()["code"]),
+            (421, &"MisdirectedRequest".into()),
+            "{target}"
+        );
+    }
+}
+
+/// What the server refuses by itself has the form of what the engine refuses, and the request's trace id.
+#[test]
+fn refusals_of_the_server_are_problem_bodies() {
+    let (server, _) = server(ServerOptions {
+        body_timeout: Duration::from_millis(50),
+        ..Default::default()
+    });
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let head = format!(
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-01\r\n"
+    );
+    for (rest, status, code) in [
+        ("content-length: 5\r\n\r\n{", 408, "RequestTimeout"),
+        (
+            "transfer-encoding: chunked\r\n\r\nzz\r\n",
+            400,
+            "InvalidBody",
+        ),
+        ("host: localhost\r\n\r\n", 400, "InvalidRequest"),
+    ] {
+        let mut client = Client::connect(server.addr());
+        client.send(format!("{head}{rest}"));
+        let answer = client.answer_to("POST");
+        let problem = answer.json();
+        assert_eq!((answer.status, &problem["code"]), (status, &code.into()));
+        assert_eq!(problem["status"], status);
+        assert!(problem["traceId"].as_str().unwrap().contains(trace));
+        assert!(problem["detail"].is_string());
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/problem+json; charset=utf-8")
+        );
+    }
+    let mut client = Client::connect(server.addr());
+    client.send("HEAD /livez HTTP/1.1\r\nhost: evil.example\r\n\r\n");
+    let head = client.answer_to("HEAD");
+    assert_eq!(head.status, 421);
+    assert_eq!(client.ask("GET", "/livez", "").body, "ok\n");
+}

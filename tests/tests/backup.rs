@@ -1,0 +1,146 @@
+//! Copies made while others write: each is the store as of one commit, no earlier than its begin and no later than its end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use deskfleet::{CommitDriver, Config, Engine, Record, Stream, Workspace};
+use http::Request;
+
+const WRITERS: usize = 3;
+const COPIES: usize = 5;
+
+fn open(file: &Path) -> Engine {
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Thread;
+    Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .config(config)
+        .open(file)
+        .unwrap()
+}
+
+/// Writes a workspace and then a record of it, again and again; `acknowledged` counts the pairs.
+fn write(engine: &Engine, writer: usize, acknowledged: &AtomicU64, stop: &AtomicBool) {
+    for number in 0.. {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+        let id = format!("w-{writer}-{number}");
+        engine
+            .put_workspace(Workspace {
+                id: id.clone(),
+                ..Workspace::default()
+            })
+            .unwrap();
+        let body = format!(r#"{{"id":{number},"instanceId":"i-{writer}"}}"#);
+        let request = Request::post("/api/Stats/Post")
+            .header("content-type", "application/json")
+            .body(Bytes::from(body))
+            .unwrap();
+        assert_eq!(engine.handle(request).status(), 200);
+        acknowledged.store(number + 1, Ordering::SeqCst);
+    }
+}
+
+/// How many pairs of `writer` a store has, which are its first ones; the last one may lack its record.
+fn pairs(engine: &Engine, writer: usize) -> u64 {
+    let mut ids = Vec::new();
+    let mut token = None;
+    loop {
+        let instance = format!("i-{writer}");
+        let page = engine
+            .history(Stream::Stats, &instance, None, None, 500, token.as_deref())
+            .unwrap();
+        ids.extend(page.records.iter().map(|received| {
+            let id = match &received.record {
+                Record::Stats(stats) => stats.id,
+                Record::Activity(_) | Record::Startup(_) | Record::Processes(_) => None,
+            };
+            u64::from(id.unwrap().unsigned_abs())
+        }));
+        token = page.next_token;
+        if token.is_none() {
+            break;
+        }
+    }
+    ids.sort_unstable();
+    let records = ids.len() as u64;
+    assert!(
+        ids.into_iter().eq(0..records),
+        "records are missing or there twice"
+    );
+    let has = |number: u64| {
+        let id = format!("w-{writer}-{number}");
+        engine.workspace(&id).unwrap().is_some()
+    };
+    assert!((0..records).all(has), "a record before its workspace");
+    assert!(!has(records + 1), "a workspace after one that is missing");
+    records
+}
+
+#[test]
+fn a_copy_made_while_others_write_is_one_moment_of_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(&folder.path().join("fleet.redb"));
+    let counts: [AtomicU64; WRITERS] = std::array::from_fn(|_| AtomicU64::new(0));
+    let stop = AtomicBool::new(false);
+    let now = || counts.each_ref().map(|count| count.load(Ordering::SeqCst));
+    let bounds: Vec<_> = thread::scope(|scope| {
+        for (writer, count) in counts.iter().enumerate() {
+            let (engine, stop) = (&engine, &stop);
+            scope.spawn(move || write(engine, writer, count, stop));
+        }
+        let copied = (0..COPIES).map(|copy| {
+            // Some more must have been written, and some of it filed.
+            let before = now();
+            while now()
+                .iter()
+                .zip(before)
+                .any(|(now, before)| *now < before + 20)
+            {
+                thread::yield_now();
+            }
+            if copy % 2 == 1 {
+                engine.file_pending().unwrap();
+            }
+            let earliest = now();
+            engine.backup(folder.path().join(copy.to_string())).unwrap();
+            (earliest, now())
+        });
+        let bounds = copied.collect();
+        stop.store(true, Ordering::SeqCst);
+        bounds
+    });
+    for (copy, (earliest, latest)) in bounds.into_iter().enumerate() {
+        let restored = open(&folder.path().join(copy.to_string()));
+        let report = restored.check().unwrap();
+        assert_eq!(report.problems, Vec::<String>::new());
+        for writer in 0..WRITERS {
+            let pairs = pairs(&restored, writer);
+            let bounds = earliest[writer]..=latest[writer] + 1;
+            assert!(bounds.contains(&pairs), "{pairs} of {bounds:?}");
+        }
+        // It is a store like any other: it can be written to and compacted.
+        write(
+            &restored,
+            WRITERS,
+            &AtomicU64::new(0),
+            &AtomicBool::new(true),
+        );
+        restored
+            .put_workspace(Workspace {
+                id: "new".into(),
+                ..Workspace::default()
+            })
+            .unwrap();
+        restored.compact().unwrap();
+        assert!(restored.workspace("new").unwrap().is_some());
+        assert!(restored.check().unwrap().problems.is_empty());
+    }
+}
