@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::domain::drain::DrainRate;
+use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
@@ -52,8 +53,8 @@ pub(crate) struct Machine {
     drain_rate: Mutex<DrainRate>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
-    /// When the last sweep ran, in ticks.
-    swept_at: AtomicI64,
+    /// Tells when the next sweep is due.
+    clock_watch: Mutex<ClockWatch>,
 }
 
 /// What waits for the writer.
@@ -84,7 +85,7 @@ impl Machine {
             filing: Mutex::default(),
             drain_rate: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
-            swept_at: AtomicI64::new(i64::MIN),
+            clock_watch: Mutex::default(),
         })
     }
 

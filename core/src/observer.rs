@@ -23,6 +23,12 @@ pub enum Event<'a> {
         /// Records filed, exact repetitions included.
         records: u64,
     },
+    /// The clock is far ahead of the time by which what is too old was last removed: after a long pause, or because it is
+    /// wrong. Retention follows it by a day for each hour that passes; told once an hour.
+    RetentionBehind {
+        /// Seconds between the two.
+        seconds: u64,
+    },
     /// A request was answered 500.
     Internal {
         /// The cause.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use time::{Date, Month};
 
-const TICKS_PER_SECOND: i64 = 10_000_000;
+pub(crate) const TICKS_PER_SECOND: i64 = 10_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 const TICKS_PER_DAY: i64 = SECONDS_PER_DAY * TICKS_PER_SECOND;
 /// Julian day number of 1970-01-01.

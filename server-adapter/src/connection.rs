@@ -3,17 +3,18 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::mem::take;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use deskfleet::Upload;
+use deskfleet::{Code, Upload};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode, Version, header};
+use http::{HeaderValue, Request, Response, header};
 use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -27,6 +28,7 @@ use crate::body;
 use crate::http2;
 use crate::operation::Operation;
 use crate::pages;
+use crate::refusal;
 use crate::state::ServerState;
 use crate::stream::{Progress, Stream};
 
@@ -43,12 +45,12 @@ pub(crate) enum Phase {
 
 /// Serves one connection to its end. What goes wrong on it is the client's affair and is not reported.
 pub(crate) async fn serve(
-    socket: TcpStream,
+    (socket, peer): (TcpStream, IpAddr),
     shared: Arc<ServerState>,
     mut phase: watch::Receiver<Phase>,
 ) {
     let _connected = shared.options.metrics.connected();
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Progress::new(peer));
     let stream = Stream::new(socket, Arc::clone(&progress), &shared.options);
     #[cfg(feature = "http2")]
     match http2::begins(&stream, &mut phase).await {
@@ -109,11 +111,22 @@ pub(crate) async fn answer(
         .access_log
         .as_ref()
         .map(|log| (log, request.method().clone(), request.uri().clone()));
+    let refused = refused.or_else(|| refusal::before(shared, progress, operation, &request));
     let response = match (refused, operation) {
-        (Some(refused), _) => refused,
+        (Some(refused), _) => {
+            if !request.body().is_end_stream() {
+                progress.cut();
+            }
+            refusal::to(request.method(), refused)
+        }
         (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
         (None, Operation::Route(_) | Operation::None) => {
-            through_engine(shared, progress, operation, request).await
+            let guesser = refusal::guesser(shared, progress, operation, &request);
+            let response = through_engine(shared, progress, operation, request).await;
+            if let Some(guesser) = guesser {
+                refusal::after(shared, guesser, response.status());
+            }
+            response
         }
     };
     let duration = started.elapsed();
@@ -133,6 +146,9 @@ pub(crate) async fn answer(
     response
 }
 
+/// A refusal and its sentence.
+type Refused = (Code, &'static str);
+
 async fn through_engine(
     shared: &ServerState,
     progress: &Progress,
@@ -141,6 +157,7 @@ async fn through_engine(
 ) -> Response<Bytes> {
     let (mut head, body) = request.into_parts();
     let version = head.version;
+    let traceparent = head.headers.get("traceparent").cloned();
     let gzip = body::undo_gzip(&mut head.headers);
     let upload = if operation.is_batch() {
         shared.engine.upload(&head)
@@ -160,18 +177,20 @@ async fn through_engine(
         }
         Err(refused) => {
             progress.cut();
-            refusal(refused, version)
+            let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+            refusal::close(&mut response, version);
+            response
         }
     }
 }
 
-/// Reads the body and has the request answered; else the status of the refusal.
+/// Reads the body and has the request answered; else the refusal.
 async fn whole(
     shared: &ServerState,
     progress: &Progress,
     (mut head, body): (Parts, Incoming),
     gzip: bool,
-) -> Result<Response<Bytes>, StatusCode> {
+) -> Result<Response<Bytes>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, gzip, bytes_max, &shared.budget);
     let mut whole = arrived(in_time(shared.options.body_timeout, reading).await)?;
@@ -193,7 +212,7 @@ async fn in_pieces(
     (head, body): (Parts, Incoming),
     gzip: bool,
     mut upload: Upload,
-) -> Result<Response<Bytes>, StatusCode> {
+) -> Result<Response<Bytes>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::hand_over(body, gzip, bytes_max, &shared.budget, &mut upload);
     let (cut, _share) = arrived(in_time(shared.options.body_timeout, reading).await)?;
@@ -203,12 +222,12 @@ async fn in_pieces(
     Ok(upload.finish().await)
 }
 
-fn arrived<T>(read: Result<hyper::Result<T>, Elapsed>) -> Result<T, StatusCode> {
+fn arrived<T>(read: Result<hyper::Result<T>, Elapsed>) -> Result<T, Refused> {
     match read {
         Ok(Ok(body)) => Ok(body),
         // The framing of the body is broken, or the client is gone and nobody reads the answer.
-        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
-        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+        Ok(Err(_)) => Err(refusal::BROKEN),
+        Err(_) => Err(refusal::LATE),
     }
 }
 
@@ -219,16 +238,4 @@ async fn in_time<F: Future>(limit: Duration, future: F) -> Result<F::Output, Ela
         Poll::Ready(output) => Ok(output),
         Poll::Pending => timeout(limit, future).await,
     }
-}
-
-/// A refusal of a request that never became one: without a body, and the connection ends where it can carry nothing more.
-pub(crate) fn refusal(status: StatusCode, version: Version) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = status;
-    if version < Version::HTTP_2 {
-        response
-            .headers_mut()
-            .insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use deskfleet::{Code, Limits};
-use http::{Request, Response, StatusCode, Version};
+use deskfleet::Limits;
+use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
@@ -20,7 +20,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::watch;
 
-use crate::connection::{Phase, answer, driven, refusal};
+use crate::connection::{Phase, answer, driven};
+use crate::refusal;
 use crate::state::ServerState;
 use crate::stream::{Progress, Stream};
 use crate::streams::{Overdue, Streams};
@@ -117,9 +118,13 @@ fn refused(
     admitted: bool,
     request: &Request<Incoming>,
 ) -> Option<Response<Bytes>> {
-    if !admitted {
-        return Some(refusal(StatusCode::SERVICE_UNAVAILABLE, Version::HTTP_2));
-    }
-    let too_many = request.headers().len() > HEADER_FIELDS_MAX;
-    too_many.then(|| shared.engine.problem(Code::HeadersTooLarge, None))
+    let refused = if !admitted {
+        refusal::BUSY
+    } else if request.headers().len() > HEADER_FIELDS_MAX {
+        refusal::FIELDS
+    } else {
+        return None;
+    };
+    let traceparent = request.headers().get("traceparent");
+    Some(refusal::respond(&shared.engine, refused, traceparent))
 }

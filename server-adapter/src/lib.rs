@@ -27,6 +27,8 @@
 //! | `http2.rs`, `streams.rs` | HTTP/2, and what its streams have under way |
 //! | `body.rs` | reading a request body within bounds |
 //! | `gzip.rs` | undoing gzip in bounded memory |
+//! | `hosts.rs`, `guesses.rs` | which hosts are answered for; a bound on guessing keys |
+//! | `refusal.rs` | what the server refuses by itself |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
 //! | `pages.rs` | the pages served without the engine's router |
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
@@ -38,7 +40,9 @@ mod access_log;
 mod body;
 mod connection;
 pub mod demo;
+mod guesses;
 mod gzip;
+mod hosts;
 #[cfg(feature = "http2")]
 mod http2;
 mod maintenance;
@@ -48,6 +52,7 @@ mod operation;
 mod options;
 mod page;
 mod pages;
+mod refusal;
 mod running;
 mod server;
 mod state;

@@ -13,8 +13,8 @@ use deskfleet::{Event, Observer};
 use crate::operation::Operation;
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
-const STATUSES: [u16; 18] = [
-    200, 201, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431, 500, 501, 502, 503,
+const STATUSES: [u16; 19] = [
+    200, 201, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 501, 502, 503,
 ];
 /// Upper bounds of the latency buckets, in microseconds.
 const BUCKETS_US: [u64; 13] = [
@@ -236,7 +236,7 @@ impl Observer for Metrics {
             Event::Filed { records } => add(&all.filed, *records),
             Event::Internal { .. } => add(&all.internal, 1),
             // The enum may grow; what is not known here is not counted.
-            _ => {}
+            Event::RetentionBehind { .. } | _ => {}
         }
     }
 }

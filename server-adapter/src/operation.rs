@@ -1,9 +1,10 @@
 //! Which row of the route table a request means. The engine routes on its own; this is for the metrics' labels, which must
 //! never hold the values of path parameters.
 
-use deskfleet::{ROUTES, RequestBody, Route};
+use deskfleet::{Config, ROUTES, RequestBody, Route};
 use http::Method;
 
+use crate::guesses::needs_key;
 use crate::page::Page;
 
 /// What a request asks for.
@@ -64,6 +65,16 @@ impl Operation {
             Self::Route(row) => ROUTES
                 .get(row)
                 .is_some_and(|route| route.body == RequestBody::Batch),
+            Self::Page(_) | Self::None => false,
+        }
+    }
+
+    /// Whether it needs a key, in this configuration.
+    pub(crate) fn needs_key(self, config: &Config) -> bool {
+        match self {
+            Self::Route(row) => ROUTES
+                .get(row)
+                .is_some_and(|route| needs_key(route.access, config)),
             Self::Page(_) | Self::None => false,
         }
     }

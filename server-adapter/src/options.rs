@@ -29,6 +29,15 @@ pub struct ServerOptions {
     /// Pause between two rounds of [`Engine::maintain`](deskfleet::Engine::maintain); `None` leaves them to the host.
     /// Default 1 s.
     pub maintain_every: Option<Duration>,
+    /// Host names that are answered for beside addresses and `localhost`; others are refused with 421. With none, a server that
+    /// listens on a loopback address answers for no others, against DNS rebinding, and any other server for all. Default none.
+    pub hosts: Vec<String>,
+    /// Requests with a bad key in a minute from one address (of IPv6, one network of 64 bits); above it whatever needs a key is
+    /// refused from there with 429, until there is room for another. `None` or 0 for no bound. Default 20.
+    pub bad_keys_per_minute: Option<u32>,
+    /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
+    /// the source of a request then. Anyone else could write there what they like. Default no.
+    pub proxied: bool,
     /// Where requests are counted; give the same value to the engine as its observer and commits are counted too.
     pub metrics: Metrics,
     /// Receives one line for each request. Default none.
@@ -46,6 +55,9 @@ impl Default for ServerOptions {
             write_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
             maintain_every: Some(Duration::from_secs(1)),
+            hosts: Vec::new(),
+            bad_keys_per_minute: Some(20),
+            proxied: false,
             metrics: Metrics::default(),
             access_log: None,
         }
@@ -63,6 +75,9 @@ impl fmt::Debug for ServerOptions {
             .field("write_timeout", &self.write_timeout)
             .field("drain_timeout", &self.drain_timeout)
             .field("maintain_every", &self.maintain_every)
+            .field("hosts", &self.hosts)
+            .field("bad_keys_per_minute", &self.bad_keys_per_minute)
+            .field("proxied", &self.proxied)
             .field("access_log", &self.access_log.is_some())
             .finish_non_exhaustive()
     }

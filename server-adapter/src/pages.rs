@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use deskfleet::Code;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::openapi;
 use crate::page::Page;
+use crate::refusal;
 use crate::state::ServerState;
 
 const JSON: &str = "application/json; charset=utf-8";
@@ -17,18 +18,12 @@ const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The answer to a request for `page`.
 pub(crate) fn answer(page: Page, shared: &ServerState, method: &Method) -> Response<Bytes> {
     if method != Method::GET && method != Method::HEAD {
-        let mut refusal = shared.engine.problem(Code::MethodNotAllowed, None);
+        let mut refusal = shared.engine.problem(Code::MethodNotAllowed, "", None);
         let allow = HeaderValue::from_static("GET, HEAD");
         refusal.headers_mut().insert(ALLOW, allow);
         return refusal;
     }
-    let mut response = content(page, shared);
-    if method == Method::HEAD {
-        let length = HeaderValue::from(response.body().len());
-        response.headers_mut().insert(CONTENT_LENGTH, length);
-        *response.body_mut() = Bytes::new();
-    }
-    response
+    refusal::to(method, content(page, shared))
 }
 
 fn content(page: Page, shared: &ServerState) -> Response<Bytes> {

@@ -1,7 +1,7 @@
 //! The listener, the bound on connections, graceful shutdown.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,9 @@ use crate::state::ServerState;
 
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// A connection and its other end.
+type Accepted = (TcpStream, IpAddr);
 
 /// An engine bound to an address. Needs a tokio runtime with I/O and time.
 #[derive(Debug)]
@@ -45,9 +48,11 @@ impl Server {
         engine: Engine,
         options: ServerOptions,
     ) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
         Ok(Self {
-            listener: TcpListener::bind(address).await?,
-            shared: Arc::new(ServerState::new(engine, options)),
+            listener,
+            shared: Arc::new(ServerState::new(engine, options, address)),
         })
     }
 
@@ -81,8 +86,8 @@ impl Server {
             tokio::select! {
                 biased;
                 () = shutdown.as_mut() => break,
-                (stream, slot) = self.next(&slots) => {
-                    let served = serve(stream, Arc::clone(&self.shared), watching.clone());
+                (accepted, slot) = self.next(&slots) => {
+                    let served = serve(accepted, Arc::clone(&self.shared), watching.clone());
                     tokio::spawn(async move {
                         served.await;
                         drop(slot);
@@ -103,14 +108,14 @@ impl Server {
     }
 
     /// The next connection, once there is room for it.
-    async fn next(&self, slots: &Arc<Semaphore>) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+    async fn next(&self, slots: &Arc<Semaphore>) -> (Accepted, Option<OwnedSemaphorePermit>) {
         // An error would mean that the semaphore was closed; nobody closes it.
         let slot = Arc::clone(slots).acquire_owned().await.ok();
         loop {
-            if let Ok((stream, _)) = self.listener.accept().await {
+            if let Ok((stream, peer)) = self.listener.accept().await {
                 // Answers are written in one piece; waiting for more would only delay them.
                 let _ = stream.set_nodelay(true);
-                return (stream, slot);
+                return ((stream, peer.ip()), slot);
             }
             sleep(ACCEPT_PAUSE).await;
         }

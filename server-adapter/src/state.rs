@@ -1,5 +1,6 @@
 //! What all connections of a server have in common.
 
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
@@ -7,6 +8,8 @@ use deskfleet::Engine;
 use hyper::server::conn::http1;
 
 use crate::body::Budget;
+use crate::guesses::Guesses;
+use crate::hosts::Hosts;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::options::ServerOptions;
@@ -28,6 +31,8 @@ pub(crate) struct ServerState {
     pub(crate) options: ServerOptions,
     pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) budget: Budget,
+    pub(crate) hosts: Hosts,
+    pub(crate) guesses: Guesses,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
@@ -37,7 +42,8 @@ pub(crate) struct ServerState {
 }
 
 impl ServerState {
-    pub(crate) fn new(engine: Engine, options: ServerOptions) -> Self {
+    /// `address` is the one that is listened on.
+    pub(crate) fn new(engine: Engine, options: ServerOptions, address: SocketAddr) -> Self {
         let limits = &engine.config().limits;
         let largest_body = limits
             .record_body_bytes
@@ -50,6 +56,8 @@ impl ServerState {
         Self {
             budget: Budget::new(options.bodies_bytes_max, largest_body),
             openapi: OnceLock::new(),
+            hosts: Hosts::new(&options.hosts, address),
+            guesses: Guesses::new(options.bad_keys_per_minute),
             http1,
             #[cfg(feature = "http2")]
             http2: http2::builder(limits),

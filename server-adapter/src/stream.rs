@@ -1,6 +1,7 @@
 //! The socket of one connection: its deadlines, which hyper does not keep, and answers that leave together.
 
 use std::io::{self, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +23,10 @@ const GATHERED_MAX: usize = 16 * 1024;
 const GATHERED_KEPT: usize = 2 * 1024;
 
 /// What the requests of a connection tell its stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Progress {
+    /// The other end of the connection.
+    pub(crate) peer: IpAddr,
     /// Odd while a request is being answered; two more for each request.
     turn: AtomicU32,
     /// Whether input was left unread.
@@ -31,6 +34,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    pub(crate) fn new(peer: IpAddr) -> Self {
+        Self {
+            peer,
+            turn: AtomicU32::new(0),
+            cut: AtomicBool::new(false),
+        }
+    }
+
     /// A request head is complete; the answer is to be dropped when the request is answered.
     pub(crate) fn begin(self: &Arc<Self>) -> Turn {
         self.turn.fetch_add(1, Ordering::Relaxed);

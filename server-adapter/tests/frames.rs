@@ -65,8 +65,8 @@ fn a_connection_that_resets_its_requests_in_a_row_is_closed() {
     let mut bytes = PREFACE.as_bytes().to_vec();
     bytes.extend(frame(4, 0, 0, b""));
     for stream in (1..2_000).step_by(2) {
-        // GET http://test/ with its head complete, and its end.
-        bytes.extend(frame(1, 0b101, stream, b"\x82\x86\x84\x41\x04test"));
+        // GET http://localhost/ with its head complete, and its end.
+        bytes.extend(frame(1, 0b101, stream, b"\x82\x86\x84\x41\x09localhost"));
         bytes.extend(frame(3, 0, stream, &8_u32.to_be_bytes()));
     }
     client.send(bytes);

@@ -108,7 +108,7 @@ fn a_body_without_a_length_is_decoded_as_it_arrives() {
     let served = served(ServerOptions::default());
     let mut client = served.client();
     client.send(format!(
-        "POST {POST} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+        "POST {POST} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n"
     ));
     for byte in zip(RECORD) {
@@ -224,7 +224,7 @@ fn the_budget_is_whole_after_every_outcome() {
             .post_coded("/operator/telemetry", &key, "gzip", RECORD);
         assert_eq!(answer.status, 400);
         client = served.client();
-        client.send("POST /operator/telemetry HTTP/1.1\r\nhost: test\r\ncontent-encoding: gzip\r\ncontent-length: 900\r\n\r\n");
+        client.send("POST /operator/telemetry HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: gzip\r\ncontent-length: 900\r\n\r\n");
         assert_eq!(client.answer_to("POST").status, 408);
         let answer = served.client().post_coded(
             "/operator/telemetry",

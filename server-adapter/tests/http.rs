@@ -97,7 +97,7 @@ fn a_declared_length_above_the_limit_is_refused_unread() {
     let server = server();
     let mut client = Client::connect(server.addr());
     client.send(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          expect: 100-continue\r\ncontent-length: 65537\r\n\r\n",
     );
     // Not `100 Continue`: the body was never asked for.
@@ -121,7 +121,7 @@ fn a_client_that_sends_too_much_first_still_reads_why() {
 fn a_chunked_body_is_read_up_to_the_limit() {
     let server = server();
     let mut client = Client::connect(server.addr());
-    let head = "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+    let head = "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
                 transfer-encoding: chunked\r\n\r\n";
     client.send(head);
     for piece in [&RECORD[..10], &RECORD[10..]] {
@@ -163,12 +163,12 @@ fn a_body_that_never_comes_is_408_and_broken_framing_400() {
     };
     let server = spawn(engine(), options).unwrap();
     let mut client = Client::connect(server.addr());
-    client.send("POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ncontent-length: 5\r\n\r\n{");
+    client.send("POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n{");
     assert_eq!(client.answer_to("POST").status, 408);
 
     let mut client = Client::connect(server.addr());
     client.send(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     );
     assert_eq!(client.answer_to("POST").status, 400);
 }
@@ -195,7 +195,7 @@ fn heads_that_are_too_long_are_refused() {
     // Beyond what is buffered there is no request to hand to the engine.
     let mut client = Client::connect(server.addr());
     client.send(format!(
-        "GET / HTTP/1.1\r\nhost: test\r\na: {}\r\n",
+        "GET / HTTP/1.1\r\nhost: localhost\r\na: {}\r\n",
         "a".repeat(70_000)
     ));
     assert_eq!(client.answer_to("GET").status, 431);
@@ -234,7 +234,7 @@ fn connections_above_the_bound_wait_their_turn() {
     let mut first = Client::connect(server.addr());
     assert_eq!(first.ask("GET", "/livez", "").status, 200);
     let mut second = Client::connect(server.addr());
-    second.send("GET /livez HTTP/1.1\r\nhost: test\r\n\r\n");
+    second.send("GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert_eq!(first.ask("GET", "/livez", "").status, 200);
     drop(first);
     assert_eq!(second.answer_to("GET").status, 200);
@@ -249,7 +249,7 @@ fn shutdown_answers_what_is_in_flight() {
     assert_eq!(resting.ask("GET", "/livez", "").status, 200);
     let length = RECORD.len();
     client.send(format!(
-        "POST /api/Stats/PostActivity HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+        "POST /api/Stats/PostActivity HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          expect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
     ));
     assert!(client.head().starts_with("http/1.1 100"));
@@ -274,7 +274,7 @@ fn shutdown_does_not_wait_for_ever() {
     let server = spawn(engine(), options).unwrap();
     let mut client = Client::connect(server.addr());
     client.send(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n",
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n",
     );
     assert!(client.head().starts_with("http/1.1 100"));
     assert_eq!(server.stop().unwrap().cut_off, 1);

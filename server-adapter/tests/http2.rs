@@ -67,7 +67,7 @@ async fn connect_with(address: SocketAddr, builder: &Builder) -> Connection {
 fn request(method: Method, path: &str) -> Request<()> {
     Request::builder()
         .method(method)
-        .uri(format!("http://test{path}"))
+        .uri(format!("http://localhost{path}"))
         .version(Version::HTTP_2)
         .header("content-type", "application/json")
         .body(())
@@ -126,7 +126,7 @@ fn both_versions_are_served_at_one_address() {
     );
     // Begins like the preface, and is not.
     let mut client = Client::connect(server.addr());
-    for byte in "PRI /livez HTTP/1.1\r\nhost: test\r\n\r\n".bytes() {
+    for byte in "PRI /livez HTTP/1.1\r\nhost: localhost\r\n\r\n".bytes() {
         client.send([byte]);
     }
     assert_eq!(client.answer_to("GET").status, 405);

@@ -10,7 +10,7 @@ use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
 const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
-const COUNT: &str = "GET /api/Stats/queue/count HTTP/1.1\r\nhost: test\r\n\r\n";
+const COUNT: &str = "GET /api/Stats/queue/count HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 fn server(options: ServerOptions) -> (Engine, RunningServer) {
     let engine = Engine::builder()
@@ -25,7 +25,7 @@ fn server(options: ServerOptions) -> (Engine, RunningServer) {
 fn post(headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST /api/Stats/Post HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {length}\r\n{headers}\r\n{body}"
     )
 }
@@ -67,7 +67,7 @@ fn answers_come_in_the_order_of_the_requests() {
 fn a_refused_one_in_the_middle_harms_nobody() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
-    let head = "HEAD /api/Stats/queue/count HTTP/1.1\r\nhost: test\r\n\r\n";
+    let head = "HEAD /api/Stats/queue/count HTTP/1.1\r\nhost: localhost\r\n\r\n";
     client.send(
         [
             &post("", RECORD),
@@ -135,7 +135,7 @@ fn answers_that_are_ready_together_leave_together() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
-    client.send("GET /livez HTTP/1.1\r\nhost: test\r\n\r\n".repeat(8));
+    client.send("GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(8));
     let read = client.read_once();
     assert_eq!(read.matches("\r\n\r\nok\n").count(), 8, "{read}");
 }

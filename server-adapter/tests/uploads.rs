@@ -58,7 +58,7 @@ impl Served {
     fn head(&self, more: &str) -> String {
         let key = &self.key;
         format!(
-            "POST {TARGET} HTTP/1.1\r\nhost: test\r\nx-api-key: {key}\r\ntransfer-encoding: chunked\r\n{more}\r\n"
+            "POST {TARGET} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\ntransfer-encoding: chunked\r\n{more}\r\n"
         )
     }
 
@@ -68,7 +68,7 @@ impl Served {
         requests: &mut SendRequest<Bytes>,
         coding: &str,
     ) -> (ResponseFuture, h2::SendStream<Bytes>) {
-        let request = Request::post(format!("http://test{TARGET}"))
+        let request = Request::post(format!("http://localhost{TARGET}"))
             .header("x-api-key", &self.key)
             .header("content-encoding", coding)
             .body(());
@@ -207,7 +207,7 @@ fn a_client_that_goes_away_half_way_leaves_nothing() {
             stream
                 .send_data(Bytes::copy_from_slice(half), false)
                 .unwrap();
-            let livez = || Request::get("http://test/livez").body(()).unwrap();
+            let livez = || Request::get("http://localhost/livez").body(()).unwrap();
             requests
                 .send_request(livez(), true)
                 .unwrap()

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use deskfleet::{Access, Code, Param, ROUTES, RequestBody, Route};
 use deskfleet_tests::conformance::case::{Body, Call, Case, Step};
-use deskfleet_tests::conformance::documents::{ENDPOINTS, PROBLEMS, ROWS};
+use deskfleet_tests::conformance::documents::{ENDPOINTS, PROBLEMS, ROWS, SERVER_PROBLEMS};
 use deskfleet_tests::conformance::runner::run;
 use deskfleet_tests::conformance::{area, cases};
 use deskfleet_tests::transport::Handle;
@@ -132,6 +132,17 @@ fn the_engine_has_the_documented_codes() {
     assert_eq!(
         built,
         PROBLEMS.map(|problem| (problem.code, problem.status))
+    );
+    let codes = [
+        Code::InvalidRequest,
+        Code::RequestTimeout,
+        Code::MisdirectedRequest,
+        Code::ServerBusy,
+    ];
+    let built = codes.map(|code| (code.as_str(), code.status()));
+    assert_eq!(
+        built,
+        SERVER_PROBLEMS.map(|problem| (problem.code, problem.status))
     );
 }
 

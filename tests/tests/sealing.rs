@@ -171,7 +171,9 @@ fn each_day_is_sealed_and_goes_when_it_is_too_old() {
             "the last day has three parts"
         );
     }
-    fixture.clock.advance_seconds(40 * DAY);
-    fixture.maintain();
+    for _ in 0..40 {
+        fixture.clock.advance_seconds(DAY);
+        fixture.maintain();
+    }
     assert_eq!(fixture.parts(), 0);
 }

@@ -2,9 +2,55 @@
 
 use crate::limits::{SEAL_AFTER_SECONDS, TERMINATED_DAYS};
 use crate::model::State;
-use crate::timestamp::Timestamp;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 const DAY_SECONDS: i64 = 86_400;
+/// A sweep takes place once the clock was seen to move on by so much.
+const SWEEP_TICKS: i64 = 3600 * TICKS_PER_SECOND;
+/// The clock is believed to be right when it is ahead of the last sweep by at most so much. A sweep moves on by no more.
+const BELIEVED_SECONDS: i64 = DAY_SECONDS;
+
+/// Watches the clock, so that one that jumps ahead does not make everything too old at once: until someone has set it right,
+/// retention moves on by a day for each hour that passes.
+#[derive(Debug, Default)]
+pub(crate) struct ClockWatch {
+    seen: Option<Timestamp>,
+    /// What the clock has moved on since the last sweep, jumps left out.
+    ticks: i64,
+}
+
+impl ClockWatch {
+    /// The clock shows `now`. At the first look `last` is asked for the time of the last sweep, and if the clock is believable
+    /// the next one is due. Answers whether a sweep is due.
+    pub(crate) fn is_due<E>(
+        &mut self,
+        now: Timestamp,
+        last: impl FnOnce() -> Result<Option<Timestamp>, E>,
+    ) -> Result<bool, E> {
+        match self.seen {
+            None if sweep_time(last()?, now) == now => self.ticks = SWEEP_TICKS,
+            None => {}
+            Some(seen) => {
+                let step = now.ticks().saturating_sub(seen.ticks());
+                if (0..=BELIEVED_SECONDS * TICKS_PER_SECOND).contains(&step) {
+                    self.ticks = self.ticks.saturating_add(step);
+                }
+            }
+        }
+        self.seen = Some(now);
+        Ok(self.ticks >= SWEEP_TICKS)
+    }
+
+    /// A sweep took place.
+    pub(crate) fn swept(&mut self) {
+        self.ticks = 0;
+    }
+}
+
+/// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep.
+pub(crate) fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    last.map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
+}
 
 /// The moment `days` before `now`.
 pub(crate) fn days_before(now: Timestamp, days: u16) -> Timestamp {
@@ -48,6 +94,31 @@ mod tests {
         assert!(is_listed(Some("TERMINATED"), since, true, after));
         assert!(is_listed(Some("STOPPED"), since, false, after));
         assert!(is_listed(None, since, false, after));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_moves_sweeps_by_a_day_an_hour() {
+        let start = Timestamp::from_unix_seconds(1_790_000_000);
+        let jumped = start.plus_seconds(3650 * DAY_SECONDS);
+        assert_eq!(sweep_time(None, jumped), jumped, "nothing was kept before");
+        let day = start.plus_seconds(DAY_SECONDS);
+        for (now, expected) in [(start, start), (day, day), (jumped, day)] {
+            assert_eq!(sweep_time(Some(start), now), expected);
+        }
+        let back = start.plus_seconds(-5);
+        assert_eq!(sweep_time(Some(start), back), back);
+
+        let mut watch = ClockWatch::default();
+        let mut look = |now| watch.is_due(now, || Ok::<_, ()>(Some(start))).unwrap();
+        assert!(!look(jumped), "not believed at once");
+        assert!(!look(start) && !look(jumped), "nor by going to and fro");
+        assert!(!look(jumped.plus_seconds(3599)));
+        assert!(look(jumped.plus_seconds(3600)));
+        watch.swept();
+        assert!(!watch.is_due(jumped.plus_seconds(3601), || Err(())).unwrap());
+
+        let mut watch = ClockWatch::default();
+        assert!(watch.is_due(day, || Ok::<_, ()>(Some(start))).unwrap());
     }
 
     #[test]

@@ -139,10 +139,20 @@ impl Engine {
             .unwrap_or(0)
     }
 
-    /// The response of a refusal that a server makes itself, in the form of the engine's own. `traceparent` is the
-    /// request's header, if it had one.
+    /// The response of a refusal that a server makes itself, in the form of the engine's own; an empty `detail` is left out.
+    /// `traceparent` is the request's header, if it had one.
     #[must_use]
-    pub fn problem(&self, code: Code, traceparent: Option<&HeaderValue>) -> Response<Bytes> {
-        api::problem(self.machine(), &Problem::new(code), traceparent)
+    pub fn problem(
+        &self,
+        code: Code,
+        detail: &'static str,
+        traceparent: Option<&HeaderValue>,
+    ) -> Response<Bytes> {
+        let problem = if detail.is_empty() {
+            Problem::new(code)
+        } else {
+            Problem::detailed(code, detail)
+        };
+        api::problem(self.machine(), &problem, traceparent)
     }
 }

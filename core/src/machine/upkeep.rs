@@ -2,20 +2,18 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::domain::retention::last_day_sealed;
+use crate::domain::retention::{last_day_sealed, sweep_time};
 use crate::error::Result;
 use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::Stream;
 use crate::mutation::{Done, Maintenance, Mutation};
 use crate::observer::Event;
+use crate::store::meta;
 use crate::store::telemetry::{filing, sealing};
-use crate::timestamp::Timestamp;
-use crate::view::upkeep;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::view::{Reader, upkeep};
 
 use super::{Machine, lock};
-
-/// Upkeep that looks at everything runs once in this many seconds of the clock.
-const SWEEP_SECONDS: i64 = 3600;
 
 impl Machine {
     /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
@@ -74,12 +72,24 @@ impl Machine {
         self.file_when_due()?;
         self.seal()?;
         self.write_key_uses()?;
-        let now = self.now().ticks();
-        if self.is_due(&self.swept_at, SWEEP_SECONDS) {
-            self.sweep()?;
-            self.swept_at.store(now, Ordering::Release);
+        self.sweep_when_due()
+    }
+
+    /// Removes what is too old once an hour, by a clock that is not far ahead of the last time.
+    fn sweep_when_due(&self) -> Result<()> {
+        let now = self.now();
+        let reader = self.reader()?;
+        let last = || meta::swept(&reader.snapshot);
+        if !lock(&self.clock_watch).is_due(now, last)? {
+            return Ok(());
         }
-        Ok(())
+        let time = sweep_time(last()?, now);
+        if time < now {
+            let ahead = now.ticks().saturating_sub(time.ticks());
+            let seconds = ahead.unsigned_abs() / TICKS_PER_SECOND.unsigned_abs();
+            self.observe(&Event::RetentionBehind { seconds });
+        }
+        self.sweep(time)
     }
 
     /// Takes one step of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
@@ -93,25 +103,30 @@ impl Machine {
         Ok(())
     }
 
-    /// Removes what is older than it is kept.
-    pub(crate) fn sweep(&self) -> Result<()> {
+    /// Removes what is older than it is kept, by the time given.
+    pub(crate) fn sweep(&self, time: Timestamp) -> Result<()> {
+        self.run(Mutation::Maintain(Maintenance::Sweep(time)))?;
         loop {
-            let ids = upkeep::terminated(&self.reader()?)?;
+            let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_ROWS_MAX;
             if !ids.is_empty() {
-                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids)))?;
+                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids, time)))?;
             }
             if !more {
                 break;
             }
         }
-        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, None));
-        let others = [Maintenance::DropAudit(None), Maintenance::ForgetUsers(None)];
+        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, time, None));
+        let others = [
+            Maintenance::DropAudit(time, None),
+            Maintenance::ForgetUsers(time, None),
+        ];
         for mut step in histories.into_iter().chain(others) {
             while let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? {
                 step = next;
             }
         }
+        lock(&self.clock_watch).swept();
         Ok(())
     }
 }

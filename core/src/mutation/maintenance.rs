@@ -8,7 +8,8 @@ use crate::store::table::Step;
 use crate::store::telemetry::history::{self, OldPart};
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
-use crate::store::{audit, workspaces};
+use crate::store::{audit, meta, workspaces};
+use crate::timestamp::Timestamp;
 
 use super::{Context, Done, Outcome};
 
@@ -17,16 +18,18 @@ use super::{Context, Done, Outcome};
 pub(crate) enum Maintenance {
     /// Ends what is due on these workspaces.
     Settle(Vec<String>),
-    /// Removes these workspaces, where they are TERMINATED for long enough.
-    DropTerminated(Vec<String>),
-    /// Removes old history of a stream, behind the key a step before answered.
-    DropHistory(Stream, Option<Vec<u8>>),
+    /// Notes that a sweep of this time begins.
+    Sweep(Timestamp),
+    /// Removes these workspaces, where they are TERMINATED for long enough by that time.
+    DropTerminated(Vec<String>, Timestamp),
+    /// Removes history of a stream that is old by that time, behind the key a step before answered.
+    DropHistory(Stream, Timestamp, Option<Vec<u8>>),
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
-    /// Removes old audit rows, behind the number a step before answered.
-    DropAudit(Option<u64>),
-    /// Forgets what is too old of each user, behind the key a step before answered.
-    ForgetUsers(Option<Vec<u8>>),
+    /// Removes audit rows that are old by that time, behind the number a step before answered.
+    DropAudit(Timestamp, Option<u64>),
+    /// Forgets what is too old by that time of each user, behind the key a step before answered.
+    ForgetUsers(Timestamp, Option<Vec<u8>>),
 }
 
 impl Context<'_, '_> {
@@ -39,28 +42,32 @@ impl Context<'_, '_> {
                 }
                 None
             }
-            Maintenance::DropTerminated(ids) => {
-                self.drop_terminated(&ids)?;
+            Maintenance::Sweep(time) => {
+                meta::set_swept(self.tables, time)?;
                 None
             }
-            Maintenance::DropHistory(stream, after) => self
-                .drop_history(stream, after.as_deref())?
-                .map(|last| Maintenance::DropHistory(stream, Some(last))),
+            Maintenance::DropTerminated(ids, now) => {
+                self.drop_terminated(&ids, now)?;
+                None
+            }
+            Maintenance::DropHistory(stream, now, after) => self
+                .drop_history(stream, now, after.as_deref())?
+                .map(|last| Maintenance::DropHistory(stream, now, Some(last))),
             Maintenance::Seal(sealing) => {
                 sealing.apply(self.tables)?;
                 None
             }
-            Maintenance::DropAudit(after) => self
-                .drop_audit(after)?
-                .map(|last| Maintenance::DropAudit(Some(last))),
-            Maintenance::ForgetUsers(after) => self
-                .forget_users(after.as_deref())?
-                .map(|last| Maintenance::ForgetUsers(Some(last))),
+            Maintenance::DropAudit(now, after) => self
+                .drop_audit(now, after)?
+                .map(|last| Maintenance::DropAudit(now, Some(last))),
+            Maintenance::ForgetUsers(now, after) => self
+                .forget_users(now, after.as_deref())?
+                .map(|last| Maintenance::ForgetUsers(now, Some(last))),
         };
         Ok(Ok(Done::Maintained(next)))
     }
 
-    fn drop_terminated(&mut self, ids: &[String]) -> Result<()> {
+    fn drop_terminated(&mut self, ids: &[String], now: Timestamp) -> Result<()> {
         for id in ids {
             // Ends what is due first, so that the audit tells of it.
             self.settled(id)?;
@@ -69,7 +76,7 @@ impl Context<'_, '_> {
                     entry.workspace.state.as_deref(),
                     entry.state_since,
                     entry.held,
-                    self.now,
+                    now,
                 )
             {
                 workspaces::remove(self.tables, &entry)?;
@@ -78,8 +85,13 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    fn drop_history(&mut self, stream: Stream, after: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
-        let first_kept = first_day_kept(self.now, self.config.retention_days.of(stream));
+    fn drop_history(
+        &mut self,
+        stream: Stream,
+        now: Timestamp,
+        after: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>> {
+        let first_kept = first_day_kept(now, self.config.retention_days.of(stream));
         let parts =
             history::parts_before(self.tables, stream, first_kept, after, MAINTENANCE_ROWS_MAX)?;
         let more = parts.len() == MAINTENANCE_ROWS_MAX;
@@ -103,10 +115,14 @@ impl Context<'_, '_> {
         Ok(held == Some(true))
     }
 
-    fn drop_audit(&mut self, after: Option<u64>) -> Result<Option<u64>> {
-        let oldest_kept = days_before(self.now, self.config.retention_days.audit);
+    fn drop_audit(&mut self, now: Timestamp, after: Option<u64>) -> Result<Option<u64>> {
+        let oldest_kept = days_before(now, self.config.retention_days.audit);
         let mut old = Vec::new();
         audit::scan_after(self.tables, after, |row| {
+            // Written while the clock was ahead: it must not hide the old ones behind it.
+            if row.time > now {
+                return Ok(Step::Continue(()));
+            }
             if row.time >= oldest_kept || old.len() == MAINTENANCE_ROWS_MAX {
                 return Ok(Step::Break(()));
             }
@@ -130,7 +146,7 @@ impl Context<'_, '_> {
         Ok(last.filter(|_| more))
     }
 
-    fn forget_users(&mut self, after: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    fn forget_users(&mut self, now: Timestamp, after: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let mut known = Vec::new();
         users::scan_after(self.tables, after, |key, latest| {
             known.push((key.to_vec(), latest));
@@ -143,12 +159,12 @@ impl Context<'_, '_> {
         let more = known.len() == MAINTENANCE_ROWS_MAX;
         let last = known.last().map(|(key, _)| key.clone());
         for (_, latest) in known {
-            self.forget_user(latest)?;
+            self.forget_user(latest, now)?;
         }
         Ok(last.filter(|_| more))
     }
 
-    fn forget_user(&mut self, mut latest: UserLatest) -> Result<()> {
+    fn forget_user(&mut self, mut latest: UserLatest, now: Timestamp) -> Result<()> {
         let user = user_key(&latest.username);
         for id in workspaces::of_user(self.tables, &user)? {
             let entry = workspaces::get(self.tables, &id)?;
@@ -161,11 +177,11 @@ impl Context<'_, '_> {
         for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
             let stream = slot.as_ref().map(|received| received.record.stream());
             let Some(stream) = stream else { continue };
-            let first_kept = first_day_kept(self.now, days.of(stream));
+            let first_kept = first_day_kept(now, days.of(stream));
             slot.take_if(|received| received.filed_at.day() < first_kept);
         }
         let longest = Stream::ALL.into_iter().map(|stream| days.of(stream)).max();
-        let unseen = latest.last_seen.day() < first_day_kept(self.now, longest.unwrap_or(0));
+        let unseen = latest.last_seen.day() < first_day_kept(now, longest.unwrap_or(0));
         let empty = latest.stats.is_none() && latest.startup.is_none() && latest.activity.is_none();
         if empty && unseen {
             users::remove(self.tables, &user)

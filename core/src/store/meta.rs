@@ -1,6 +1,7 @@
 //! What the file says of itself: its format version, and the numbers it gives out.
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, damaged};
 use super::table::{Read, Table, Tables};
@@ -10,6 +11,7 @@ pub(super) const FORMAT: u32 = 1;
 
 const FORMAT_KEY: &[u8] = b"format";
 const SEALED_KEY: &[u8] = b"sealed";
+const SWEPT_KEY: &[u8] = b"swept";
 
 /// A number that is given out once.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,19 @@ pub(super) fn sealed(read: &impl Read) -> Result<Option<Vec<u8>>> {
 /// Notes the key of the last part of history that was sealed.
 pub(super) fn set_sealed(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     tables.put(Table::Meta, SEALED_KEY, key)
+}
+
+/// The time by which the last sweep told what was too old.
+pub(crate) fn swept(read: &impl Read) -> Result<Option<Timestamp>> {
+    read.get(Table::Meta, SWEPT_KEY, |value| {
+        let ticks = i64::from_le_bytes(Decoder::new(value).array()?);
+        Ok(Timestamp::from_ticks(ticks))
+    })
+}
+
+/// Notes the time of a sweep.
+pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
+    tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
 }
 
 /// Writes the format version into a new file.

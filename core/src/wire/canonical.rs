@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::limits::PROCESS_ITEMS_MAX;
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef};
 
-use bytes::{eight_digits, plain_length};
+use bytes::{leading_digits, plain_length};
 
 /// Reads the object `text` into `record`, in which nothing was sent yet; `None` where the exact reader must look. `record`
 /// may hold a part then.
@@ -113,13 +113,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Digits: their value, which wraps beyond 19 of them, and how many.
+    #[inline]
     fn digits(&mut self, mut value: u64) -> (u64, usize) {
         let before = self.rest.len();
-        while let Some((eight, rest)) = self.rest.split_first_chunk()
-            && let Some(number) = eight_digits(*eight)
-        {
-            value = value.wrapping_mul(100_000_000).wrapping_add(number);
+        while let Some((eight, _)) = self.rest.split_first_chunk() {
+            let (number, count) = leading_digits(*eight);
+            let Some((power, rest)) = POWERS.get(count).zip(self.rest.get(count..)) else {
+                break;
+            };
+            value = value.wrapping_mul(*power).wrapping_add(number);
             self.rest = rest;
+            if count < eight.len() {
+                return (value, before - self.rest.len());
+            }
         }
         while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
             value = value
@@ -239,6 +245,19 @@ fn after_key<'a>(text: &'a [u8], spec: &FieldSpec) -> Option<&'a [u8]> {
     }
     rest.strip_prefix(b":")
 }
+
+/// Powers of ten.
+const POWERS: [u64; 9] = [
+    1,
+    10,
+    100,
+    1000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+];
 
 /// A decimal of so many digits is an integer that a double holds exactly.
 const EXACT_DIGITS_MAX: usize = 15;

@@ -4,7 +4,8 @@ use crate::error::{EngineError, ErrorKind};
 
 use super::json::Json;
 
-/// A `code` of a problem body; the strings are contract.
+/// A `code` of a problem body; the strings are contract. `InvalidRequest`, `RequestTimeout`, `MisdirectedRequest` and
+/// `ServerBusy` are a server's: the engine never answers them by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     missing_docs,
@@ -13,12 +14,14 @@ use super::json::Json;
 pub enum Code {
     InvalidParameter,
     InvalidBody,
+    InvalidRequest,
     InvalidApiKey,
     InsufficientScope,
     NotFound,
     WorkSpaceNotFound,
     UserNotFound,
     MethodNotAllowed,
+    RequestTimeout,
     InvalidResourceState,
     OperationInProgress,
     LitigationHold,
@@ -27,12 +30,14 @@ pub enum Code {
     PayloadTooLarge,
     UriTooLong,
     UnsupportedMediaType,
+    MisdirectedRequest,
     Throttled,
     HeadersTooLarge,
     Internal,
     QueueFull,
     StorageUnavailable,
     LowDisk,
+    ServerBusy,
 }
 
 impl Code {
@@ -42,12 +47,14 @@ impl Code {
         match self {
             Self::InvalidParameter => "InvalidParameter",
             Self::InvalidBody => "InvalidBody",
+            Self::InvalidRequest => "InvalidRequest",
             Self::InvalidApiKey => "InvalidApiKey",
             Self::InsufficientScope => "InsufficientScope",
             Self::NotFound => "NotFound",
             Self::WorkSpaceNotFound => "WorkSpaceNotFound",
             Self::UserNotFound => "UserNotFound",
             Self::MethodNotAllowed => "MethodNotAllowed",
+            Self::RequestTimeout => "RequestTimeout",
             Self::InvalidResourceState => "InvalidResourceState",
             Self::OperationInProgress => "OperationInProgress",
             Self::LitigationHold => "LitigationHold",
@@ -56,12 +63,14 @@ impl Code {
             Self::PayloadTooLarge => "PayloadTooLarge",
             Self::UriTooLong => "UriTooLong",
             Self::UnsupportedMediaType => "UnsupportedMediaType",
+            Self::MisdirectedRequest => "MisdirectedRequest",
             Self::Throttled => "Throttled",
             Self::HeadersTooLarge => "HeadersTooLarge",
             Self::Internal => "Internal",
             Self::QueueFull => "QueueFull",
             Self::StorageUnavailable => "StorageUnavailable",
             Self::LowDisk => "LowDisk",
+            Self::ServerBusy => "ServerBusy",
         }
     }
 
@@ -69,11 +78,12 @@ impl Code {
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
-            Self::InvalidParameter | Self::InvalidBody => 400,
+            Self::InvalidParameter | Self::InvalidBody | Self::InvalidRequest => 400,
             Self::InvalidApiKey => 401,
             Self::InsufficientScope => 403,
             Self::NotFound | Self::WorkSpaceNotFound | Self::UserNotFound => 404,
             Self::MethodNotAllowed => 405,
+            Self::RequestTimeout => 408,
             Self::InvalidResourceState
             | Self::OperationInProgress
             | Self::LitigationHold
@@ -82,10 +92,11 @@ impl Code {
             Self::PayloadTooLarge => 413,
             Self::UriTooLong => 414,
             Self::UnsupportedMediaType => 415,
+            Self::MisdirectedRequest => 421,
             Self::Throttled => 429,
             Self::HeadersTooLarge => 431,
             Self::Internal => 500,
-            Self::QueueFull | Self::StorageUnavailable | Self::LowDisk => 503,
+            Self::QueueFull | Self::StorageUnavailable | Self::LowDisk | Self::ServerBusy => 503,
         }
     }
 }
@@ -304,6 +315,10 @@ fn section_and_phrase(status: u16) -> (&'static str, &'static str) {
             "https://tools.ietf.org/html/rfc9110#section-15.5.6",
             "Method Not Allowed",
         ),
+        408 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.9",
+            "Request Timeout",
+        ),
         409 => (
             "https://tools.ietf.org/html/rfc9110#section-15.5.10",
             "Conflict",
@@ -319,6 +334,10 @@ fn section_and_phrase(status: u16) -> (&'static str, &'static str) {
         415 => (
             "https://tools.ietf.org/html/rfc9110#section-15.5.16",
             "Unsupported Media Type",
+        ),
+        421 => (
+            "https://tools.ietf.org/html/rfc9110#section-15.5.20",
+            "Misdirected Request",
         ),
         429 => (
             "https://tools.ietf.org/html/rfc6585#section-4",

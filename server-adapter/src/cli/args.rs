@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use deskfleet::{NewKey, Scope, Timestamp};
@@ -35,6 +36,12 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: SocketAddr,
     pub(crate) demo: bool,
     pub(crate) quiet: bool,
+    /// Host names that are answered for.
+    pub(crate) hosts: Vec<String>,
+    /// Whether a proxy tells the source of each request.
+    pub(crate) proxied: bool,
+    /// Connections at once; `None` for as many as the system allows, within reason.
+    pub(crate) connections: Option<usize>,
 }
 
 /// Everything the command line can say, before it is known which command may say it.
@@ -49,6 +56,9 @@ struct Given {
     memory: bool,
     demo: bool,
     quiet: bool,
+    proxied: bool,
+    hosts: Vec<String>,
+    connections: Option<usize>,
     data: Option<PathBuf>,
     listen: Option<String>,
     name: Option<String>,
@@ -79,6 +89,12 @@ fn read(mut parser: Parser) -> Result<Given, lexopt::Error> {
             Arg::Long("memory") => given.memory = true,
             Arg::Long("demo") => given.demo = true,
             Arg::Long("quiet") => given.quiet = true,
+            Arg::Long("proxied") => given.proxied = true,
+            Arg::Long("host") => given.hosts.push(parser.value()?.parse_with(host)?),
+            Arg::Long("connections") => {
+                let count = parser.value()?.parse::<NonZeroUsize>()?;
+                given.connections = Some(count.get());
+            }
             Arg::Long("data") => given.data = Some(parser.value()?.into()),
             Arg::Long("listen") => given.listen = Some(parser.value()?.string()?),
             Arg::Long("name") => given.name = Some(parser.value()?.string()?),
@@ -137,6 +153,9 @@ fn serve(given: &mut Given) -> Result<Command, Failure> {
         listen: address(listen.as_deref().unwrap_or(LISTEN))?,
         demo: std::mem::take(&mut given.demo),
         quiet: std::mem::take(&mut given.quiet),
+        hosts: std::mem::take(&mut given.hosts),
+        proxied: std::mem::take(&mut given.proxied),
+        connections: given.connections.take(),
     }))
 }
 
@@ -185,6 +204,15 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
         .ok_or_else(|| usage(format!("--listen {text}: not an address such as {LISTEN}")))
 }
 
+/// A host name without port or path.
+fn host(text: &str) -> Result<String, &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if text.is_empty() || !text.bytes().all(is_name) {
+        return Err("a host is a name such as fleet.example.com, without port or path");
+    }
+    Ok(text.to_owned())
+}
+
 impl Given {
     fn data(&mut self) -> PathBuf {
         self.data.take().unwrap_or_else(|| DATA.into())
@@ -196,6 +224,9 @@ impl Given {
             (self.memory, "--memory"),
             (self.demo, "--demo"),
             (self.quiet, "--quiet"),
+            (self.proxied, "--proxied"),
+            (!self.hosts.is_empty(), "--host"),
+            (self.connections.is_some(), "--connections"),
             (self.listen.is_some(), "--listen"),
             (self.name.is_some(), "--name"),
             (!self.scopes.is_empty(), "--scope"),
@@ -225,12 +256,21 @@ mod tests {
             listen: LISTEN.parse().unwrap(),
             demo: true,
             quiet: false,
+            hosts: Vec::new(),
+            proxied: false,
+            connections: None,
         });
         assert_eq!(parsed("--demo").unwrap(), expected);
         assert_eq!(parsed("serve --demo").unwrap(), expected);
         assert!(matches!(
             parsed("--memory --listen [::1]:0").unwrap(),
             Command::Serve(ServeArgs { data: None, .. })
+        ));
+        let line = "--host a.example --host b --proxied --connections 7";
+        assert!(matches!(
+            parsed(line).unwrap(),
+            Command::Serve(ServeArgs { hosts, proxied: true, connections: Some(7), .. })
+                if hosts == ["a.example", "b"]
         ));
     }
 
@@ -293,6 +333,10 @@ mod tests {
             "--memory --data d",
             "--listen nowhere",
             "--listen",
+            "--host https://fleet.example",
+            "--host fleet.example:80",
+            "--connections 0",
+            "check --host fleet.example",
             "import",
             "import a b",
             "import a --memory",

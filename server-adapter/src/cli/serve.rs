@@ -17,6 +17,10 @@ use super::store;
 
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
+/// Connections at once unless told otherwise: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
+const CONNECTIONS_MAX: usize = 4096;
+/// Open files that are not connections: the store, the listener, the standard ones, the runtime's.
+const OTHER_FILES: usize = 32;
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
@@ -29,12 +33,52 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     let options = ServerOptions {
+        connections_max: connections(args.connections),
+        hosts: args.hosts.clone(),
+        proxied: args.proxied,
         metrics,
         access_log: (!args.quiet).then(stderr_log),
         ..ServerOptions::default()
     };
     runtime.block_on(serve(&engine, args, options))?;
     Ok(engine.close()?)
+}
+
+/// How many connections are served at once, after room was made for them: files that are not connections are few.
+fn connections(wanted: Option<usize>) -> usize {
+    let wanted_or_default = wanted.unwrap_or(CONNECTIONS_MAX);
+    let files = allow_files(wanted_or_default.saturating_add(OTHER_FILES));
+    let possible = files.saturating_sub(OTHER_FILES).max(1);
+    if let Some(wanted) = wanted
+        && possible < wanted
+    {
+        say!(
+            "{wanted} connections need more open files than allowed; {possible} will be served at once."
+        );
+    }
+    wanted_or_default.min(possible)
+}
+
+/// Raises the bound on open files towards `files`, as far as the system lets; answers what it is then.
+#[cfg(unix)]
+fn allow_files(files: usize) -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let wanted = u64::try_from(files).unwrap_or(u64::MAX);
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
+        // Where it fails, the bound is what it was.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    let current = getrlimit(Resource::Nofile).current;
+    current.map_or(files, |current| {
+        usize::try_from(current).unwrap_or(usize::MAX).min(files)
+    })
+}
+
+#[cfg(not(unix))]
+fn allow_files(files: usize) -> usize {
+    files
 }
 
 fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {

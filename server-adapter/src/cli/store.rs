@@ -22,6 +22,11 @@ pub(crate) fn report(event: &Event<'_>) {
         Event::CommitFailed { error } => say!("deskfleet: a commit failed: {}", chain(*error)),
         Event::Internal { error } => say!("deskfleet: internal error: {}", chain(*error)),
         Event::Reopened => say!("deskfleet: the store was reopened after an I/O error"),
+        Event::RetentionBehind { seconds } => say!(
+            "deskfleet: the clock is {} days ahead of the last removal of old records; if it is wrong, set it right: \
+             retention follows by a day an hour",
+            seconds / 86_400
+        ),
         // Daily work; and of what is added later it is not known whether it matters.
         Event::Committed { .. } | Event::Filed { .. } | _ => {}
     }

@@ -4,7 +4,7 @@ mod operations;
 mod problems;
 mod schemas;
 
-use deskfleet::{Access, Config, ROUTES};
+use deskfleet::{Config, ROUTES};
 use serde_json::{Map, Value, json};
 
 use crate::page::Page;
@@ -55,14 +55,6 @@ pub fn document(config: &Config) -> Value {
             },
         },
     })
-}
-
-/// Whether a call needs a key, in this configuration.
-fn needs_key(access: Access, config: &Config) -> bool {
-    match access {
-        Access::Key(_) => true,
-        Access::Telemetry => config.require_ingest_key,
-    }
 }
 
 fn insert(paths: &mut Map<String, Value>, path: &str, method: &str, operation: Value) {

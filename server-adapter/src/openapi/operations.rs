@@ -4,7 +4,8 @@ use deskfleet::limits::WORKSPACE_ID_MAX;
 use deskfleet::{Access, Answer, Config, Param, ParamKind, RequestBody, Route};
 use serde_json::{Map, Value, json};
 
-use super::{needs_key, problems, schemas};
+use super::{problems, schemas};
+use crate::guesses::needs_key;
 use crate::page::Page;
 
 /// The operation object of a route.

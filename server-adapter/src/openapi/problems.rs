@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use deskfleet::{Code, Config, Method, RequestBody, Route};
 use serde_json::{Value, json};
 
-use super::needs_key;
 use crate::body::CODINGS;
+use crate::guesses::needs_key;
 
 /// Refusals that any request can meet.
-const ALWAYS: [Code; 5] = [
+const ALWAYS: [Code; 8] = [
     Code::InvalidParameter,
+    Code::InvalidRequest,
+    Code::MisdirectedRequest,
+    Code::ServerBusy,
     Code::UriTooLong,
     Code::HeadersTooLarge,
     Code::Internal,
@@ -22,10 +25,11 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
     let mut codes: Vec<Code> = ALWAYS.to_vec();
     codes.extend(route.problems);
     if needs_key(route.access, config) {
-        codes.extend([Code::InvalidApiKey, Code::InsufficientScope]);
-        if config.limits.key_requests_per_minute.is_some() {
-            codes.push(Code::Throttled);
-        }
+        codes.extend([
+            Code::InvalidApiKey,
+            Code::InsufficientScope,
+            Code::Throttled,
+        ]);
     }
     match route.body {
         RequestBody::None => {}
@@ -39,6 +43,7 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
             Code::InvalidBody,
             Code::PayloadTooLarge,
             Code::UnsupportedMediaType,
+            Code::RequestTimeout,
         ]),
     }
     if route.method != Method::Get {

@@ -33,7 +33,7 @@ impl Client {
     /// One request without a body, and its answer.
     pub(crate) fn ask(&mut self, method: &str, target: &str, headers: &str) -> Answer {
         self.send(format!(
-            "{method} {target} HTTP/1.1\r\nhost: test\r\n{headers}\r\n"
+            "{method} {target} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n"
         ));
         self.answer_to(method)
     }
@@ -42,7 +42,7 @@ impl Client {
     pub(crate) fn post(&mut self, target: &str, headers: &str, body: &str) -> Answer {
         let length = body.len();
         self.send(format!(
-            "POST {target} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+            "POST {target} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\n{headers}\r\n{body}"
         ));
         self.answer_to("POST")
@@ -58,7 +58,7 @@ impl Client {
     ) -> Answer {
         let length = body.len();
         self.send(format!(
-            "POST {target} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+            "POST {target} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
              content-encoding: {coding}\r\ncontent-length: {length}\r\n{headers}\r\n"
         ));
         self.send(body);

@@ -177,6 +177,12 @@ impl Case {
         self.step(Step::Clock(seconds))
     }
 
+    /// So many days pass, with upkeep each day.
+    #[must_use]
+    pub fn days(self, days: i64) -> Self {
+        (0..days).fold(self, |case, _| case.clock(24 * 3600).maintain())
+    }
+
     /// Appends [`Step::At`].
     #[must_use]
     pub fn at(self, time: &str) -> Self {

@@ -60,9 +60,19 @@ pub const PROBLEMS: [Problem; 22] = [
     row("LowDisk",                  503, "rfc9110#section-15.6.4",  "Service Unavailable"),
 ];
 
+/// The codes that only a server answers, decided in `decisions.md`.
+#[rustfmt::skip]
+pub const SERVER_PROBLEMS: [Problem; 4] = [
+    row("InvalidRequest",           400, "rfc9110#section-15.5.1",  "Bad Request"),
+    row("RequestTimeout",           408, "rfc9110#section-15.5.9",  "Request Timeout"),
+    row("MisdirectedRequest",       421, "rfc9110#section-15.5.20", "Misdirected Request"),
+    row("ServerBusy",               503, "rfc9110#section-15.6.4",  "Service Unavailable"),
+];
+
 /// The documented problem of a code.
 pub fn problem(code: &str) -> Problem {
-    let found = PROBLEMS.into_iter().find(|problem| problem.code == code);
+    let mut all = PROBLEMS.into_iter().chain(SERVER_PROBLEMS);
+    let found = all.find(|problem| problem.code == code);
     found.expect("a code of the contract")
 }
 

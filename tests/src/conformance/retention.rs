@@ -10,6 +10,7 @@ const DAY: i64 = 24 * 3600;
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = retention();
     cases.extend([audit_retention(), held_retention(), older_than_retention()]);
+    cases.push(a_clock_that_jumps());
     cases
 }
 
@@ -37,9 +38,7 @@ fn retention() -> Vec<Case> {
                 .clock((days - 1) * DAY)
                 .maintain()
                 .call(there.clone())
-                .clock(32 * DAY)
-                .maintain()
-                .maintain();
+                .days(32);
             cases.push(case.call(history(name, "i", "")).call(queued("0")));
         }
     }
@@ -52,8 +51,7 @@ fn audit_retention() -> Case {
         .clock(364 * DAY)
         .maintain()
         .call(rows(r#"["«_»","«_»","«_»","«_»"]"#))
-        .clock(32 * DAY)
-        .maintain()
+        .days(32)
         .call(rows("[]"))
 }
 
@@ -105,9 +103,7 @@ fn held_retention() -> Case {
     case = case.call(audit.gives_json(format!("[{rows}]")));
     case = case
         .call(call("DELETE admin /operator/workspaces/ws-1/litigation-hold").gives_any())
-        .clock(32 * DAY)
-        .maintain()
-        .maintain();
+        .days(32);
     names
         .into_iter()
         .fold(case, |case, name| case.call(history(name, "ws-1", "")))
@@ -124,4 +120,38 @@ fn older_than_retention() -> Case {
         .call(history("stats", "i", kept))
         .call(call("GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T12:00:00Z&to=2026-11-20T12:00:00.0000001Z").gives(format!(r#"{{"records":[{kept}],"nextToken":null,"hasMore":false}}"#)))
         .call(call("GET admin /operator/telemetry/stats?instanceId=i&to=2026-11-20T12:00:00Z").gives(r#"{"records":[],"nextToken":null,"hasMore":false}"#))
+}
+
+/// Ten years ahead and back: nothing is gone. Ten years ahead for good: a day is gone for each hour that passes.
+fn a_clock_that_jumps() -> Case {
+    let there = || {
+        call("GET admin /operator/telemetry/stats?instanceId=i")
+            .gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#)
+    };
+    let rows = || {
+        call("GET read /api/Information/GetAdminActivity")
+            .gives_json(r#"["«_»","«_»","«_»","«_»"]"#)
+    };
+    let hours =
+        |case: Case, hours: i64| (0..hours).fold(case, |case, _| case.clock(3600).maintain());
+    let case = Case::new(
+        "6 retention",
+        "a clock that jumps ahead does not trip retention",
+    )
+    .put(desk("ws-1", "TERMINATED", "jdoe"))
+    .record(stats("i", "jdoe", 1, "2026-11-20T11:00:00Z"))
+    .file()
+    .maintain()
+    .clock(3650 * DAY)
+    .maintain()
+    .maintain()
+    .clock(-3650 * DAY)
+    .maintain()
+    .call(there())
+    .call(call("GET admin /operator/workspaces/ws-1").gives_any())
+    .clock(3650 * DAY)
+    .maintain();
+    let case = hours(case, 24).call(there());
+    let case = hours(case, 24).call(history("stats", "i", "")).call(rows());
+    case.clock(-3650 * DAY).maintain().call(rows())
 }

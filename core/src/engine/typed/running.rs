@@ -45,6 +45,10 @@ impl Engine {
     /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
     /// what is older than it is kept. Call it every second or so; reads are right without it.
     ///
+    /// A clock that is wrong must not empty the store: when it is more than a day ahead of the last removal, the first one
+    /// waits until it was seen to move on for an hour, and each goes on by one day at most. A host that calls this only now and
+    /// then, and knows its clock to be right, calls [`Self::apply_retention`] instead.
+    ///
     /// It files when 50 000 records wait, and else every ten seconds of the clock; [`Self::file_pending`] does so at once.
     ///
     /// # Errors
@@ -53,12 +57,12 @@ impl Engine {
         self.machine().maintain()
     }
 
-    /// Removes what is older than it is kept, now.
+    /// Removes what is older than it is kept, now, by the clock as it is.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was removed until then stays removed.
     pub fn apply_retention(&self) -> Result<()> {
-        self.machine().sweep()
+        self.machine().sweep(self.now())
     }
 
     /// Checks the whole file: its pages, its values, and that its tables agree. Nothing else runs in the meantime.

@@ -30,14 +30,30 @@ const VALUE: u64 = 2;
 /// The last value of this field in the block again.
 const AGAIN: u64 = 3;
 
-/// 64-bit integers that are multiples of this are written in it: pages of memory, clusters of a volume.
-const PAGE_BYTES: i64 = 4096;
-/// Times that are whole milliseconds apart are written in them.
-const TICKS_PER_MILLISECOND: i64 = 10_000;
-/// Stands before an integer too large to be written with its unit.
+/// What integers are written in where they are whole numbers of it.
+#[derive(Debug, Clone, Copy)]
+struct Units {
+    small: i64,
+    large: i64,
+}
+
+/// Of 64-bit integers: pages of memory and clusters of a volume; the sizes of those.
+const BYTES: Units = Units {
+    small: 4096,
+    large: 1 << 30,
+};
+/// Of times, in ticks: milliseconds and seconds.
+const TICKS: Units = Units {
+    small: 10_000,
+    large: 10_000_000,
+};
+// The lowest bits of an integer that has units:
+const IN_SMALL: u64 = 0b1;
+const IN_LARGE: u64 = 0b10;
+/// Stands before an integer too large to have those bits beside it.
 const WIDE: u64 = u64::MAX;
-/// Numbers of up to two decimals are written in hundredths.
-const HUNDREDTHS: f64 = 100.0;
+/// Numbers of up to two decimals are written in hundredths, or in whole.
+const HUNDREDTHS: i32 = 100;
 /// Integers of which a double holds each one.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
@@ -52,7 +68,7 @@ const FIELDS_MAX: usize = 32;
     reason = "only integers that a double holds exactly are written"
 )]
 fn of_hundredths(hundredths: i64) -> f64 {
-    hundredths as f64 / HUNDREDTHS
+    hundredths as f64 / f64::from(HUNDREDTHS)
 }
 
 fn kind_of(stream: Stream) -> usize {

@@ -1,5 +1,9 @@
 //! What is remembered of a block beside the file, and what a transaction changes of that.
 
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::FixedState;
+
 use crate::model::{Stream, user_key};
 use crate::timestamp::Timestamp;
 
@@ -89,12 +93,11 @@ pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
     hash(stream.number() | 0x80, user_key)
 }
 
-/// FNV-1a: names are short, and all that a collision costs is a look into a block in vain.
+/// All that a collision costs is a look into a block in vain; the hash is nowhere in the file.
 pub(super) fn hash(kind: u8, name: &str) -> u64 {
-    let bytes = std::iter::once(kind).chain(name.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hasher = FixedState::with_seed(u64::from(kind)).build_hasher();
+    hasher.write(name.as_bytes());
+    hasher.finish()
 }
 
 /// What a transaction did to the queue.

@@ -1,19 +1,22 @@
 //! Looking at eight bytes of a text at once.
 
-/// The value of eight bytes that are all digits.
-pub(super) fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
-    let word = u64::from_le_bytes(bytes);
-    // The high half of each byte is that of the digits, and stays it when 6 is added, which it does not above 9.
-    let high = word & 0xf0f0_f0f0_f0f0_f0f0;
-    let plus_six = word.wrapping_add(0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0;
-    if high != 0x3030_3030_3030_3030 || plus_six != 0x3030_3030_3030_3030 {
-        return None;
+/// The value of the digits that the eight bytes begin with, and how many those are.
+#[inline]
+pub(super) fn leading_digits(bytes: [u8; 8]) -> (u64, usize) {
+    // Digits become 0 to 9; the high bit of the first byte above 9 is set, and perhaps of some behind it.
+    let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
+    let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
     }
-    // Neighbours are put together three times: two, four, eight digits.
-    let word = word & 0x0f0f_0f0f_0f0f_0f0f;
+    // What is no digit goes out at the end, zeros come in before the first. Then neighbours are put together three times:
+    // two, four, eight digits.
+    let word = word << (64 - 8 * count);
     let word = (word.wrapping_mul(10) + (word >> 8)) & 0x00ff_00ff_00ff_00ff;
     let word = (word.wrapping_mul(100) + (word >> 16)) & 0x0000_ffff_0000_ffff;
-    Some((word.wrapping_mul(10_000) + (word >> 32)) & 0xffff_ffff)
+    let value = (word.wrapping_mul(10_000) + (word >> 32)) & 0xffff_ffff;
+    (value, count)
 }
 
 /// How many bytes stand before the first quote, backslash or control character.
@@ -65,11 +68,12 @@ mod tests {
                 };
             }
             let text: String = bytes.iter().copied().map(char::from).collect();
-            let value = bytes
+            let count = bytes
                 .iter()
-                .all(u8::is_ascii_digit)
-                .then(|| text.parse().unwrap());
-            assert_eq!(eight_digits(bytes), value, "{bytes:?}");
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let value = text[..count].parse().unwrap_or(0);
+            assert_eq!(leading_digits(bytes), (value, count), "{bytes:?}");
             let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
             let plain = bytes.iter().position(special).unwrap_or(8);
             assert_eq!(plain_length(&bytes), plain, "{bytes:?}");

@@ -9,8 +9,9 @@ use crate::store::telemetry::texts::Texts;
 use crate::timestamp::Timestamp;
 
 use super::{
-    ABSENT, AGAIN, FILED_AT_RECEIPT, KINDS, Last, NULL, PAGE_BYTES, PROCESS_ITEM, SAME_PRESENCE,
-    TICKS_PER_MILLISECOND, VALUE, VERSION, WIDE, kind_of, of_hundredths, presence_bytes,
+    ABSENT, AGAIN, BYTES, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL, KINDS, Last, NULL,
+    PROCESS_ITEM, SAME_PRESENCE, TICKS, Units, VALUE, VERSION, WIDE, kind_of, of_hundredths,
+    presence_bytes,
 };
 
 /// How much a block holds.
@@ -166,12 +167,12 @@ impl Reader<'_, '_> {
                 let value = i32::try_from(self.decoder.signed()?).map_err(|_| damaged())?;
                 i64::from(value).cast_unsigned()
             }
-            FieldKind::Int64 => self.scaled(PAGE_BYTES)?.cast_unsigned(),
+            FieldKind::Int64 => self.scaled(BYTES)?.cast_unsigned(),
             FieldKind::Float => u64::from(self.float()?.to_bits()),
             FieldKind::Double => self.double()?.to_bits(),
             FieldKind::Time => {
                 let from = last.map_or(self.received_at, u64::cast_signed);
-                let moved = self.scaled(TICKS_PER_MILLISECOND)?;
+                let moved = self.scaled(TICKS)?;
                 Timestamp::from_ticks(from.wrapping_add(moved))
                     .ticks()
                     .cast_unsigned()
@@ -181,16 +182,19 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn scaled(&mut self, unit: i64) -> Result<i64> {
+    fn scaled(&mut self, units: Units) -> Result<i64> {
         let value = self.decoder.varint()?;
         if value == WIDE {
             return Ok(unzigzag(u64::from_le_bytes(self.decoder.array()?)));
         }
-        let number = unzigzag(value >> 1);
-        if value & 1 == 0 {
-            return Ok(number);
-        }
-        number.checked_mul(unit).ok_or_else(damaged)
+        let scaled = if value & IN_SMALL != 0 {
+            unzigzag(value >> 1).checked_mul(units.small)
+        } else if value & IN_LARGE != 0 {
+            unzigzag(value >> 2).checked_mul(units.large)
+        } else {
+            Some(unzigzag(value >> 2))
+        };
+        scaled.ok_or_else(damaged)
     }
 
     #[expect(
@@ -198,23 +202,33 @@ impl Reader<'_, '_> {
         reason = "the number was checked to survive this when it was written"
     )]
     fn float(&mut self) -> Result<f32> {
-        Ok(match self.hundredths()? {
+        Ok(match self.decimal()? {
             Some(value) => value as f32,
             None => f32::from_le_bytes(self.decoder.array()?),
         })
     }
 
     fn double(&mut self) -> Result<f64> {
-        Ok(match self.hundredths()? {
+        Ok(match self.decimal()? {
             Some(value) => value,
             None => f64::from_le_bytes(self.decoder.array()?),
         })
     }
 
-    /// A number written in hundredths; `None` when its bits follow.
-    fn hundredths(&mut self) -> Result<Option<f64>> {
+    /// A number written in whole or in hundredths; `None` when its bits follow.
+    fn decimal(&mut self) -> Result<Option<f64>> {
         let value = self.decoder.varint()?;
-        Ok(value.checked_sub(1).map(unzigzag).map(of_hundredths))
+        let Some(value) = value.checked_sub(1) else {
+            return Ok(None);
+        };
+        let number = unzigzag(value >> 1);
+        let hundredths = if value & 1 == 0 {
+            number.checked_mul(HUNDREDTHS.into())
+        } else {
+            Some(number)
+        };
+        let hundredths = hundredths.ok_or_else(damaged)?;
+        Ok(Some(of_hundredths(hundredths)))
     }
 
     /// The number of the text that stands here.

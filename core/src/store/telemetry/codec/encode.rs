@@ -6,8 +6,8 @@ use crate::store::telemetry::contents::hash;
 use crate::timestamp::Timestamp;
 
 use super::{
-    ABSENT, AGAIN, COUNTS_AT, EXACT_MAX, FILED_AT_RECEIPT, HUNDREDTHS, KINDS, Last, NULL,
-    PAGE_BYTES, PROCESS_ITEM, SAME_PRESENCE, TICKS_PER_MILLISECOND, Texts, VALUE, VERSION, WIDE,
+    ABSENT, AGAIN, BYTES, COUNTS_AT, EXACT_MAX, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL,
+    KINDS, Last, NULL, PROCESS_ITEM, SAME_PRESENCE, TICKS, Texts, Units, VALUE, VERSION, WIDE,
     kind_of, of_hundredths, presence_bytes,
 };
 
@@ -170,13 +170,13 @@ impl Values {
             Some(FieldValue::Int(value)) if spec.kind == FieldKind::Int32 => {
                 self.out.signed(*value);
             }
-            Some(FieldValue::Int(value)) => scaled(&mut self.out, *value, PAGE_BYTES),
+            Some(FieldValue::Int(value)) => scaled(&mut self.out, *value, BYTES),
             Some(FieldValue::Float(value)) => float(&mut self.out, *value),
             Some(FieldValue::Double(value)) => double(&mut self.out, *value),
             Some(FieldValue::Time(time)) => {
                 let from = before.map_or_else(|| received_at.ticks(), u64::cast_signed);
                 let moved = time.ticks().wrapping_sub(from);
-                scaled(&mut self.out, moved, TICKS_PER_MILLISECOND);
+                scaled(&mut self.out, moved, TICKS);
             }
             // Written already, or nothing to write.
             None | Some(FieldValue::Text(_) | FieldValue::Null | FieldValue::Items(_)) => {}
@@ -237,28 +237,32 @@ fn raw_presence(encoder: &mut Encoder, specs: &[FieldSpec], presence: u64) {
     encoder.raw(presence.to_le_bytes().get(..bytes).unwrap_or_default());
 }
 
-/// An integer, in units where it is a whole number of them. The lowest bit tells which.
-fn scaled(encoder: &mut Encoder, value: i64, unit: i64) {
-    if value % unit == 0 {
-        encoder.varint(zigzag(value / unit) << 1 | 1);
+/// An integer, in units where it is a whole number of them. The lowest bits tell which.
+fn scaled(encoder: &mut Encoder, value: i64, units: Units) {
+    if value % units.small == 0 {
+        if value % units.large == 0 {
+            encoder.varint(zigzag(value / units.large) << 2 | IN_LARGE);
+        } else {
+            encoder.varint(zigzag(value / units.small) << 1 | IN_SMALL);
+        }
         return;
     }
     let value = zigzag(value);
-    if value >> 63 == 0 {
-        encoder.varint(value << 1);
+    if value >> 62 == 0 {
+        encoder.varint(value << 2);
     } else {
         encoder.varint(WIDE);
         encoder.raw(&value.to_le_bytes());
     }
 }
 
-/// A number as hundredths and 1, or as 0 and its bits.
+/// A number in whole or in hundredths, or as 0 and its bits.
 fn float(encoder: &mut Encoder, value: f32) {
     #[expect(clippy::cast_possible_truncation, reason = "as it is read")]
     let read = |hundredths| of_hundredths(hundredths) as f32;
     let found = hundredths(f64::from(value));
     if let Some(found) = found.filter(|found| read(*found).to_bits() == value.to_bits()) {
-        encoder.varint(zigzag(found) + 1);
+        decimal(encoder, found);
     } else {
         encoder.u8(0);
         encoder.raw(&value.to_le_bytes());
@@ -269,18 +273,29 @@ fn float(encoder: &mut Encoder, value: f32) {
 fn double(encoder: &mut Encoder, value: f64) {
     let found = hundredths(value);
     if let Some(found) = found.filter(|found| of_hundredths(*found).to_bits() == value.to_bits()) {
-        encoder.varint(zigzag(found) + 1);
+        decimal(encoder, found);
     } else {
         encoder.u8(0);
         encoder.raw(&value.to_le_bytes());
     }
 }
 
-/// The nearest hundredth, where a double tells it from the next.
+fn decimal(encoder: &mut Encoder, hundredths: i64) {
+    let whole = hundredths / i64::from(HUNDREDTHS);
+    let number = if whole * i64::from(HUNDREDTHS) == hundredths {
+        zigzag(whole) << 1
+    } else {
+        zigzag(hundredths) << 1 | 1
+    };
+    encoder.varint(number + 1);
+}
+
+/// The nearest hundredth, where a double tells it from the next. Half away from zero is added and the rest cut: `round` is a
+/// call where the processor may be an old one.
 fn hundredths(value: f64) -> Option<i64> {
-    let hundredths = (value * HUNDREDTHS).round();
+    let hundredths = value * f64::from(HUNDREDTHS);
     #[expect(clippy::cast_possible_truncation, reason = "within 53 bits")]
-    (hundredths.abs() < EXACT_MAX).then_some(hundredths as i64)
+    (hundredths.abs() < EXACT_MAX).then_some((hundredths + 0.5_f64.copysign(hundredths)) as i64)
 }
 
 fn common_prefix(a: &str, b: &str) -> usize {

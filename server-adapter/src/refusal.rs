@@ -1,0 +1,118 @@
+//! What the server refuses by itself, in the form of the engine's refusals.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use bytes::Bytes;
+use deskfleet::{Code, Engine};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
+
+use crate::guesses::{holds_key, source};
+use crate::operation::Operation;
+use crate::state::ServerState;
+use crate::stream::Progress;
+
+/// A body that did not come in time.
+pub(crate) const LATE: (Code, &str) = (
+    Code::RequestTimeout,
+    "The body did not come in time; send the request again.",
+);
+/// A body whose framing is broken.
+pub(crate) const BROKEN: (Code, &str) = (
+    Code::InvalidBody,
+    "The body did not come to its end: its framing is broken.",
+);
+/// More requests than the server has room for.
+pub(crate) const BUSY: (Code, &str) = (
+    Code::ServerBusy,
+    "Too many requests are under way; try again later.",
+);
+/// A header list of more fields than are read.
+pub(crate) const FIELDS: (Code, &str) = (Code::HeadersTooLarge, "");
+/// A source that guesses keys.
+const GUESSING: (Code, &str) = (
+    Code::Throttled,
+    "Too many requests with a bad key came from this address; try again later.",
+);
+/// Seconds after which a server without room is worth another try.
+const BUSY_SECONDS: u64 = 1;
+
+/// The response of a refusal.
+pub(crate) fn respond(
+    engine: &Engine,
+    (code, detail): (Code, &'static str),
+    traceparent: Option<&HeaderValue>,
+) -> Response<Bytes> {
+    let mut response = engine.problem(code, detail, traceparent);
+    if code == Code::ServerBusy {
+        retry_after(&mut response, BUSY_SECONDS);
+    }
+    response
+}
+
+fn retry_after(response: &mut Response<Bytes>, seconds: u64) {
+    let seconds = HeaderValue::from(seconds);
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+}
+
+/// The response as it answers a request of that method: HEAD gets none of its body, but the length of it.
+pub(crate) fn to(method: &Method, mut response: Response<Bytes>) -> Response<Bytes> {
+    if method == Method::HEAD {
+        let length = HeaderValue::from(response.body().len());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length);
+        *response.body_mut() = Bytes::new();
+    }
+    response
+}
+
+/// Has the connection of HTTP/1.1 end with this response: it can carry nothing more.
+pub(crate) fn close(response: &mut Response<Bytes>, version: Version) {
+    if version < Version::HTTP_2 {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+}
+
+/// Why a request is not even looked at, if it is not: its host, or too many bad keys from where it comes.
+pub(crate) fn before<B>(
+    shared: &ServerState,
+    progress: &Progress,
+    operation: Operation,
+    request: &Request<B>,
+) -> Option<Response<Bytes>> {
+    let engine = &shared.engine;
+    let traceparent = || request.headers().get("traceparent");
+    if let Some(refusal) = shared.hosts.refuse(request) {
+        return Some(respond(engine, refusal, traceparent()));
+    }
+    if !operation.needs_key(engine.config()) {
+        return None;
+    }
+    let source = source(progress.peer, request.headers(), shared.options.proxied);
+    let seconds = shared.guesses.refuse(source, Instant::now())?;
+    let mut response = respond(engine, GUESSING, traceparent());
+    retry_after(&mut response, seconds);
+    Some(response)
+}
+
+/// Where a request comes from, should its key be a bad one; `None` where it has none.
+pub(crate) fn guesser<B>(
+    shared: &ServerState,
+    progress: &Progress,
+    operation: Operation,
+    request: &Request<B>,
+) -> Option<IpAddr> {
+    let headers = request.headers();
+    let guesses =
+        operation.needs_key(shared.engine.config()) && holds_key(headers, request.uri().query());
+    guesses.then(|| source(progress.peer, headers, shared.options.proxied))
+}
+
+/// Notes an answer to a request from `guesser`.
+pub(crate) fn after(shared: &ServerState, guesser: IpAddr, status: StatusCode) {
+    if status == StatusCode::UNAUTHORIZED {
+        shared.guesses.note(guesser, Instant::now());
+    }
+}

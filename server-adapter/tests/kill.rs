@@ -1,0 +1,124 @@
+//! The server killed under load, over and over, and ended by SIGTERM: what was answered is there, once, and it starts again.
+//!
+//! `DESKFLEET_KILL_ROUNDS=1000 cargo test -p deskfleet-server --test kill -- --nocapture` is the long form.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod load;
+
+use std::time::Duration;
+
+use load::ledger::{Fact, Ledger};
+use load::{Place, done};
+
+/// Rounds in an ordinary run.
+const ROUNDS: u32 = 12;
+
+fn rounds() -> u32 {
+    std::env::var("DESKFLEET_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
+}
+
+/// When the server is killed, after the clients have begun: at another moment in each round, with filing and upkeep in some.
+fn moment(round: u32) -> Duration {
+    let spread = round.wrapping_mul(2_654_435_761) >> 16;
+    let ms = match round % 6 {
+        5 => 950 + spread % 300,
+        _ => 20 + spread % 200,
+    };
+    Duration::from_millis(ms.into())
+}
+
+fn check_file(place: &Place) {
+    let report = done(place.path(), "check");
+    assert!(report.contains(r#""problems":[]"#), "{report}");
+}
+
+#[derive(Default)]
+struct Total {
+    durable: usize,
+    records: usize,
+    open: usize,
+}
+
+impl Total {
+    fn add(&mut self, ledger: &Ledger) {
+        self.durable += ledger.durable.len();
+        self.open += ledger.open.len();
+        self.records += ledger.durable.iter().map(Fact::records).sum::<usize>();
+    }
+}
+
+#[test]
+fn what_was_answered_outlives_kill_9() {
+    let place = Place::new();
+    let mut total = Total::default();
+    let mut before: Option<Ledger> = None;
+    let mut all = Vec::new();
+    for round in 0..rounds() {
+        if round % 4 == 3 {
+            // Killed while it starts, which may be while the file is repaired.
+            let mut starting = place.spawn();
+            std::thread::sleep(Duration::from_millis((round % 7 * 8).into()));
+            starting.kill().unwrap();
+            starting.wait().unwrap();
+        }
+        let mut served = place.serve();
+        if let Some(ledger) = before.take() {
+            ledger.check(served.address, &place.admin);
+            all.push(ledger);
+        }
+        let ledger = place.write_until(&mut served, round, |served| {
+            std::thread::sleep(moment(round));
+            served.kill();
+        });
+        total.add(&ledger);
+        before = Some(ledger);
+        if round % 50 == 0 {
+            check_file(&place);
+        }
+    }
+    all.extend(before);
+    let served = place.serve();
+    for (age, ledger) in all.iter().rev().enumerate() {
+        if age == 0 {
+            ledger.check(served.address, &place.admin);
+        } else {
+            ledger.check_kept(served.address, &place.admin);
+        }
+    }
+    drop(served);
+    check_file(&place);
+    assert!(total.durable > 0, "nothing was acknowledged");
+    println!(
+        "{} rounds: {} writes acknowledged, {} records among them, {} in flight; none lost, none doubled",
+        rounds(),
+        total.durable,
+        total.records,
+        total.open
+    );
+}
+
+#[test]
+fn what_was_answered_outlives_sigterm() {
+    let place = Place::new();
+    for round in 0..3 {
+        let mut served = place.serve();
+        let ledger = place.write_until(&mut served, round, |served| {
+            std::thread::sleep(Duration::from_millis(150));
+            let said = served.terminate();
+            assert!(
+                !said.iter().any(|line| line.contains("cut off")),
+                "{said:?}"
+            );
+        });
+        assert!(!ledger.durable.is_empty());
+        place.serve().check(&ledger, &place);
+    }
+    check_file(&place);
+}
+
+impl load::Served {
+    fn check(self, ledger: &Ledger, place: &Place) {
+        ledger.check(self.address, &place.admin);
+    }
+}

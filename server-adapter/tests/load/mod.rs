@@ -1,0 +1,224 @@
+//! A server as a process of its own, clients that write to it until it is gone, and what they know to be durable.
+#![allow(dead_code, reason = "each suite uses a part of it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+pub(crate) mod ledger;
+mod workers;
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use ledger::Ledger;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
+/// How long a test waits for bytes before it fails; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The command, with its store in `folder`.
+pub(crate) fn command(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(line.split_whitespace()).current_dir(folder);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs a command that must go well; answers its data.
+pub(crate) fn done(folder: &Path, line: &str) -> String {
+    let output = command(folder, line).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder with a store and its admin key.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) admin: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let admin = done(folder.path(), "keys issue --name admin --scope admin");
+        Self {
+            admin: admin.trim().to_owned(),
+            folder,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Starts the server; answers once it listens.
+    pub(crate) fn serve(&self) -> Served {
+        let mut child = self.spawn();
+        let said = child.stderr.take().unwrap();
+        let mut lines = BufReader::new(said).lines();
+        let mut before = String::new();
+        let address = loop {
+            let Some(Ok(line)) = lines.next() else {
+                panic!("the server does not start: {before}");
+            };
+            if let Some((_, address)) = line.split_once(" at http://") {
+                break address.parse().unwrap();
+            }
+            before.push_str(&line);
+        };
+        // Read to its end, so that the server never waits for a reader.
+        let said = std::thread::spawn(move || lines.map_while(Result::ok).collect());
+        Served {
+            child,
+            address,
+            said: Some(said),
+        }
+    }
+
+    /// Starts the server and does not wait.
+    pub(crate) fn spawn(&self) -> Child {
+        command(self.path(), "serve --listen 127.0.0.1:0 --quiet")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Writes from several clients at once, until `end` has ended the server and every client has noticed. Each round has names
+    /// of its own.
+    pub(crate) fn write_until(
+        &self,
+        served: &mut Served,
+        round: u32,
+        end: impl FnOnce(&mut Served),
+    ) -> Ledger {
+        let address = served.address;
+        std::thread::scope(|scope| {
+            let clients: Vec<_> = workers::ALL
+                .into_iter()
+                .enumerate()
+                .map(|(number, work)| {
+                    let name = format!("{round}-{number}");
+                    scope.spawn(move || {
+                        let mut ledger = Ledger::default();
+                        let mut client = Client::connect(address, &self.admin).ok()?;
+                        // It goes on until the server is gone.
+                        let gone = work(&mut client, &name, &mut ledger).err();
+                        gone.map(|_| ledger)
+                    })
+                })
+                .collect();
+            end(served);
+            let ledgers = clients
+                .into_iter()
+                .filter_map(|client| client.join().unwrap());
+            ledgers.fold(Ledger::default(), Ledger::with)
+        })
+    }
+}
+
+/// A running server; it is killed when this is dropped.
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+    said: Option<std::thread::JoinHandle<Vec<String>>>,
+}
+
+impl Served {
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM, and the end that follows; answers what it said on standard error.
+    pub(crate) fn terminate(&mut self) -> Vec<String> {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        self.said.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One connection, whose every exchange may fail because the server is gone.
+pub(crate) struct Client {
+    stream: BufReader<TcpStream>,
+    key: String,
+}
+
+impl Client {
+    pub(crate) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            key: key.to_owned(),
+        })
+    }
+
+    /// Sends a request; an answer that did not come whole is an error.
+    pub(crate) fn ask(&mut self, line: &str, body: &str) -> io::Result<(u16, String)> {
+        let length = body.len();
+        let key = &self.key;
+        let request = format!(
+            "{line} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut status = None;
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            let Some(line) = line.strip_suffix("\r\n") else {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            };
+            if line.is_empty() {
+                break;
+            }
+            if status.is_none() {
+                status = line
+                    .split(' ')
+                    .nth(1)
+                    .and_then(|status| status.parse().ok());
+            }
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok((status.unwrap(), String::from_utf8(body).unwrap()))
+    }
+
+    /// A request that is accepted, or fails because the server is gone; anything else fails the test.
+    pub(crate) fn accepted(&mut self, line: &str, body: &str) -> io::Result<String> {
+        let (status, answer) = self.ask(line, body)?;
+        assert!(matches!(status, 200 | 201), "{line}: {status} {answer}");
+        Ok(answer)
+    }
+
+    /// What a server that is not to go away answers.
+    pub(crate) fn json(&mut self, line: &str) -> serde_json::Value {
+        serde_json::from_str(&self.accepted(line, "").unwrap()).unwrap()
+    }
+}
