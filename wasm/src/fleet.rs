@@ -160,7 +160,7 @@ impl Fleet {
     }
 
     fn refusal(&self, code: Code, traceparent: Option<&HeaderValue>) -> Answer {
-        exchange::answer(self.engine.problem(code, traceparent))
+        exchange::answer(self.engine.problem(code, "", traceparent))
     }
 
     fn unmade(&self, none: NoRequest) -> Result<Answer, Failure> {

@@ -6,6 +6,9 @@ use super::tree::{Source, Tree};
 
 const DECISIONS: &str = "core/docs/decisions.md";
 const README: &str = "README.md";
+const CARGO_CONFIG: &str = ".cargo/config.toml";
+/// The commands of cargo itself that the README shows; others are aliases.
+const CARGO: [&str; 6] = ["run", "test", "bench", "build", "check", "fuzz"];
 
 /// Rows of the decisions table whose last cell does not name an existing test function.
 #[must_use]
@@ -76,6 +79,7 @@ pub fn readme_commands(tree: &Tree) -> Vec<String> {
     let mut violations = Vec::new();
     for required in [
         "cargo run --release",
+        "cargo suite",
         "cargo test --workspace --all-features",
     ] {
         if !commands.iter().any(|(_, command)| command == required) {
@@ -136,6 +140,12 @@ fn missing(tree: &Tree, command: &str) -> Vec<String> {
             missing.push(format!("{option} {value}"));
         }
     }
+    if let ["cargo", subcommand, ..] = words.as_slice()
+        && !CARGO.contains(subcommand)
+        && !has_alias(tree, subcommand)
+    {
+        missing.push(format!("cargo {subcommand}"));
+    }
     for word in &words {
         if word.starts_with(".ci/") && tree.file(word).is_none() {
             missing.push((*word).to_owned());
@@ -147,6 +157,12 @@ fn missing(tree: &Tree, command: &str) -> Vec<String> {
         );
     }
     missing
+}
+
+fn has_alias(tree: &Tree, name: &str) -> bool {
+    let defined = format!("\n{name} = \"");
+    tree.file(CARGO_CONFIG)
+        .is_some_and(|config| config.text.contains(&defined))
 }
 
 fn in_manifests(tree: &Tree, text: &str) -> bool {
@@ -235,20 +251,23 @@ mod tests {
 
     #[test]
     fn a_planted_command_that_does_not_exist_is_caught() {
-        let good =
-            "```sh\ncargo run --release\ncargo test --workspace --all-features # all of it\n```\n";
+        let good = "```sh\ncargo run --release\ncargo suite # all of it\ncargo test --workspace --all-features\n```\n";
         let count = |line: &str| {
             let text = format!("{good}```sh\n{line}\n```\n");
             let server = ("server-adapter/src/main.rs", "const A: &str = \"import\";");
+            let aliases = (CARGO_CONFIG, "[alias]\nsuite = \"run\"\n");
             readme_commands(&tree(&[
                 (README, &text),
                 server,
+                aliases,
                 ("core/examples/a.rs", "fn main() {}"),
             ]))
             .len()
         };
         assert_eq!(count("cargo run --example a"), 0);
         assert_eq!(count("cargo run --example b"), 1);
+        assert_eq!(count("cargo suite"), 0);
+        assert_eq!(count("cargo sweet"), 1);
         assert_eq!(count("deskfleet import fleet.ndjson"), 0);
         assert_eq!(count("deskfleet export fleet.ndjson"), 1);
         assert_eq!(count("curl \"$URL/api/Stats/queue/count\""), 0);
@@ -258,6 +277,6 @@ mod tests {
         );
         assert_eq!(count("curl \"$URL/api/Stats/queue/length\""), 1);
         assert_eq!(count(".ci/walk"), 1);
-        assert_eq!(readme_commands(&tree(&[(README, "nothing")])).len(), 2);
+        assert_eq!(readme_commands(&tree(&[(README, "nothing")])).len(), 3);
     }
 }

@@ -67,7 +67,7 @@ impl Toolchain {
     }
 
     /// Compiles the engine; answers where the module is.
-    pub(crate) fn compile(&self, root: &Path) -> Result<PathBuf> {
+    pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
         let mut cargo = match self {
             Self::Current { .. } => {
                 Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -76,12 +76,17 @@ impl Toolchain {
         };
         cargo
             .current_dir(root)
-            .args(["build", "--locked", "--package", "deskfleet-wasm", "--lib"])
+            .args(["rustc", "--locked", "--package", "deskfleet-wasm", "--lib"])
+            // The library is a Rust one as well, for its tests; such a one is not optimised at link time.
+            .args(["--crate-type", "cdylib"])
             .args(["--profile", "wasm", "--target", TARGET])
             .arg("--message-format=json-render-diagnostics")
             // The texts of panics name source files; where this machine keeps them is nobody's business.
             .env("CARGO_ENCODED_RUSTFLAGS", remapped(root)?)
             .stderr(Stdio::inherit());
+        if names {
+            cargo.args(["--config", "profile.wasm.strip=false"]);
+        }
         let output = cargo
             .output()
             .map_err(|error| format!("cannot run {:?}: {error}", cargo.get_program()))?;
