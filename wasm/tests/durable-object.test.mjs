@@ -2,36 +2,14 @@
 // its process killed.
 
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { installed } from "./packed.mjs";
-import { runtime, tool } from "./runtimes.mjs";
-import { bundle, serve } from "./workerd.mjs";
+import { objectFolder } from "./object-folder.mjs";
+import { serve } from "./workerd.mjs";
 
 /** workerd forgets an object that nobody asked for ten seconds. */
 const IDLE_MS = 13_000;
 const RECORD = { method: "POST", headers: { "content-type": "application/json" } };
-
-/** The example's folder, with the tests' doors. */
-async function folderOf(context) {
-    const workerd = runtime("workerd", context);
-    if (!workerd || !tool("esbuild", context)) return undefined;
-    const folder = installed({ example: "durable-object" });
-    for (const name of ["object.worker.js", "conformance.mjs", "storage-model.mjs"]) {
-        cpSync(fileURLToPath(new URL(name, import.meta.url)), path.join(folder, name));
-    }
-    await bundle(folder, "object.worker.js");
-    const config = path.join(folder, "workerd.capnp");
-    const doors = readFileSync(config, "utf8")
-        .replace("dist/worker.js", "dist/object.worker.js")
-        .replace("bindings = [", 'bindings = [(name = "STORE", durableObjectNamespace = "Store"), ')
-        .replace("durableObjectNamespaces = [", 'durableObjectNamespaces = [(className = "Store", uniqueKey = "store", enableSql = true), ');
-    writeFileSync(config, doors);
-    return { workerd, folder };
-}
 
 /** Asks a door of the tests. */
 async function ask(url, door, ...parameters) {
@@ -75,7 +53,7 @@ async function recordIds(url) {
 }
 
 test("the example answers, and keeps its data when workerd is stopped, its object lost or idle", async (context) => {
-    const made = await folderOf(context);
+    const made = await objectFolder(context);
     if (!made) return;
     let server = await serve(made.workerd, made.folder);
     const post = () => fetch(`${server.url}/api/Stats/Post`, { ...RECORD, body: "{}" }).then(({ status }) => status);
@@ -105,7 +83,7 @@ test("the example answers, and keeps its data when workerd is stopped, its objec
 });
 
 test("workerd killed while records come in: every acknowledged one is there", async (context) => {
-    const made = await folderOf(context);
+    const made = await objectFolder(context);
     if (!made) return;
     const acknowledged = new Set();
     for (let life = 0; life < 4; life++) {
@@ -125,7 +103,7 @@ test("workerd killed while records come in: every acknowledged one is there", as
 });
 
 test("its storage is what plain bytes are, also when the object was lost", async (context) => {
-    const made = await folderOf(context);
+    const made = await objectFolder(context);
     if (!made) return;
     const server = await serve(made.workerd, made.folder);
     for (let seed = 1; seed <= 8; seed++) {
@@ -140,7 +118,7 @@ test("its storage is what plain bytes are, also when the object was lost", async
 });
 
 test("a full object refuses writes, and a store of another layout is left alone", async (context) => {
-    const made = await folderOf(context);
+    const made = await objectFolder(context);
     if (!made) return;
     const server = await serve(made.workerd, made.folder);
     assert.match(await ask(server.url, "store/full?name=full", 1_000_000), /^503 .*"LowDisk"/);

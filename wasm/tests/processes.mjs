@@ -15,10 +15,11 @@ process.on("exit", () => {
 /**
  * Starts a program.
  * @param {string} binary @param {string[]} parameters
- * @param {{ cwd?: string, env?: Record<string, string> }} [options]
+ * @param {{ cwd?: string, env?: Record<string, string>, input?: string }} [options] `input` is what it reads
  */
-export function start(binary, parameters, { cwd, env } = {}) {
-    const child = spawn(binary, parameters, { cwd, env: { ...process.env, NO_COLOR: "1", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+export function start(binary, parameters, { cwd, env, input } = {}) {
+    const child = spawn(binary, parameters, { cwd, env: { ...process.env, NO_COLOR: "1", ...env }, stdio: "pipe" });
+    child.stdin.on("error", () => {}).end(input);
     running.add(child);
     const said = { out: "", err: "" };
     child.stdout.setEncoding("utf8").on("data", (text) => (said.out += text));
