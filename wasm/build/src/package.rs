@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::Result;
@@ -24,6 +26,7 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     }
     put(&pkg.join("glue.js"), glue.as_bytes())?;
     put(&pkg.join("deskfleet.wasm"), &module)?;
+    put(&pkg.join("module.js"), inlined(&module).as_bytes())?;
     Ok(format!("deskfleet.wasm has {} bytes", module.len()))
 }
 
@@ -60,6 +63,14 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
          return wasm_bindgen;\n}}\n"
     );
     Ok((glue, output.wasm_mut().emit_wasm()))
+}
+
+/// The module within JavaScript, for places that cannot fetch a `.wasm`.
+fn inlined(module: &[u8]) -> String {
+    format!(
+        "// Generated: deskfleet.wasm in base64.\nexport default \"{}\";\n",
+        BASE64_STANDARD.encode(module)
+    )
 }
 
 /// The package has the version of the crates.

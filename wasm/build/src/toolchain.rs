@@ -89,7 +89,7 @@ impl Toolchain {
         }
         let output = cargo
             .output()
-            .map_err(|error| format!("cannot run {:?}: {error}", cargo.get_program()))?;
+            .map_err(|error| format!("cannot run {}: {error}", cargo.get_program().display()))?;
         if !output.status.success() {
             return Err("the engine did not compile; see above".to_owned());
         }
@@ -146,7 +146,7 @@ pub(crate) fn said(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| format!("cannot run {:?}: {error}", command.get_program()))?;
+        .map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
     if !output.status.success() {
         return Err(format!("{command:?} failed"));
     }

@@ -1,0 +1,8 @@
+// PORT=8000 bun main.ts
+import { Engine } from "deskfleet";
+import { fileStorage } from "deskfleet/node";
+
+const engine = await Engine.open({ storage: fileStorage("fleet.redb") });
+setInterval(() => engine.maintain(), 1000);
+
+export default { fetch: (request: Request) => engine.fetch(request) };

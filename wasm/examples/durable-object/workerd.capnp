@@ -1,0 +1,18 @@
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [
+        (name = "worker.js", esModule = embed "dist/worker.js"),
+        (name = "deskfleet.wasm", wasm = embed "dist/deskfleet.wasm"),
+      ],
+      compatibilityDate = "2026-11-01",
+      bindings = [(name = "FLEET", durableObjectNamespace = "Fleet")],
+      durableObjectNamespaces = [(className = "Fleet", uniqueKey = "deskfleet", enableSql = true)],
+      durableObjectStorage = (localDisk = "data"),
+    )),
+    (name = "data", disk = (path = "data", writable = true)),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:8080", http = (), service = "main")],
+);

@@ -1,0 +1,1 @@
+export { durableObjectStorage } from "./storage/durable-object.js";

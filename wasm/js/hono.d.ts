@@ -1,0 +1,10 @@
+import type { Engine } from "./index.js";
+
+/**
+ * A handler for Hono: `app.all("/api/*", mount(engine))`. Needs no import of Hono.
+ * @param options.base the path below which the engine stands: `app.all("/fleet/*", mount(engine, { base: "/fleet" }))`
+ */
+export function mount(
+    engine: Engine | Promise<Engine>,
+    options?: { base?: string },
+): (context: { req: { raw: Request } }) => Promise<Response>;

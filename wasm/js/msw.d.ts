@@ -1,0 +1,25 @@
+import type { Engine } from "./index.js";
+
+export interface MountOptions {
+    /** The path below which the engine stands, such as `/fleet`; none when left out. */
+    base?: string;
+}
+
+/** A resolver for a handler of your own: `http.all("https://fleet.example/api/*", resolver(engine))`. */
+export function resolver(
+    engine: Engine | Promise<Engine>,
+    options?: MountOptions,
+): (info: { request: Request }) => Promise<Response>;
+
+/**
+ * Handlers for all that an engine answers: `setupServer(...handlers(engine, http))`.
+ * @param http MSW's `http`; MSW is not imported here
+ */
+export function handlers<Handler>(
+    engine: Engine | Promise<Engine>,
+    http: { all(path: string, resolver: (info: { request: Request }) => Promise<Response>): Handler },
+    options?: MountOptions & {
+        /** Such as `https://fleet.example`; any origin when left out. */
+        origin?: string;
+    },
+): Handler[];

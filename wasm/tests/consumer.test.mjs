@@ -1,0 +1,56 @@
+// The hand-kept types, as a strict consumer's compiler sees them: both ways to resolve them, every entry.
+
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { installed } from "./packed.mjs";
+import { output, start } from "./processes.mjs";
+import { tool } from "./runtimes.mjs";
+
+const consumer = readFileSync(new URL("./consumer.ts", import.meta.url), "utf8");
+const WAYS = [
+    ["nodenext", "nodenext"],
+    ["esnext", "bundler"],
+];
+
+function compile(folder, [module, resolution], file) {
+    const flags = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--target", "es2022"];
+    flags.push("--lib", "es2023,esnext.disposable,dom,dom.iterable", "--types", "node", "--module", module, "--moduleResolution", resolution);
+    return [process.execPath, [path.join(TYPESCRIPT, "bin/tsc"), ...flags, file], { cwd: folder }];
+}
+
+const TYPESCRIPT = fileURLToPath(new URL("./node_modules/typescript", import.meta.url));
+
+for (const way of WAYS) {
+    test(`tsc --strict takes a consumer, module resolution ${way[1]}`, async (context) => {
+        if (!["typescript", "msw", "hono", "@types/node"].every((name) => tool(name, context))) return;
+        const beside = ["hono", "msw", "@types/node"];
+        const files = { "consumer.ts": consumer, "wrong.ts": wrong(), "package.json": '{"type":"module"}' };
+        const folder = installed({ files, beside });
+        await output(...compile(folder, way, "consumer.ts"));
+        // What is wrong must be found, or the types say nothing at all.
+        const { code, out } = await start(...compile(folder, way, "wrong.ts")).ended;
+        assert.notEqual(code, 0);
+        const lines = new Set([...out.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line)));
+        assert.deepEqual([...lines].sort((a, b) => a - b), [4, 5, 6, 7, 8, 9, 10], out);
+    });
+}
+
+/** Each line from the fourth on holds one mistake. */
+function wrong() {
+    return `import { Engine, DeskfleetError, memoryStorage } from "deskfleet";
+import { handlers } from "deskfleet/msw";
+const engine = await Engine.open();
+new Engine();
+engine.fetch("http://fleet/");
+engine.handle("GET", "/", {}, 7).status;
+Engine.open({ colour: "red" });
+engine.issueKey({ name: "a", scopes: ["root"] });
+handlers(engine, {});
+const code: "NoSuchCode" = new DeskfleetError("Internal", "").code;
+void code;
+void memoryStorage;
+`;
+}

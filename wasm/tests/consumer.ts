@@ -1,0 +1,75 @@
+// Uses every entry of the package, as a strict consumer would; compiled, never run.
+
+import { Hono } from "hono";
+import { http, type HttpHandler } from "msw";
+import { setupServer } from "msw/node";
+import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
+import type { Answer, EngineOptions, IssuedKey, PendingAction, Storage, Workspace } from "deskfleet";
+import { durableObjectStorage } from "deskfleet/durable-object";
+import { mount } from "deskfleet/hono";
+import { Engine as InlineEngine } from "deskfleet/inline";
+import { handlers, resolver } from "deskfleet/msw";
+import { fileStorage } from "deskfleet/node";
+
+/** As Cloudflare's types describe `ctx.storage`, in what matters here. */
+interface SqlStorageCursor<T extends Record<string, ArrayBuffer | string | number | null>> extends Iterable<T> {
+    toArray(): T[];
+    readonly rowsWritten: number;
+}
+declare const ctx: {
+    storage: {
+        sql: {
+            exec<T extends Record<string, ArrayBuffer | string | number | null>>(query: string, ...bindings: any[]): SqlStorageCursor<T>;
+            readonly databaseSize: number;
+        };
+        transactionSync<T>(closure: () => T): T;
+        sync(): Promise<void>;
+    };
+};
+
+class Own implements Storage {
+    readonly persisted = true;
+    #bytes = new Uint8Array(0);
+    len = () => this.#bytes.length;
+    read(offset: number, into: Uint8Array): void {
+        into.set(this.#bytes.subarray(offset, offset + into.length));
+    }
+    write(offset: number, from: Uint8Array): void {
+        this.#bytes.set(from, offset);
+    }
+    setLen(bytes: number): void {
+        const longer = new Uint8Array(bytes);
+        longer.set(this.#bytes.subarray(0, bytes));
+        this.#bytes = longer;
+    }
+    sync(): void {}
+    close(): void {}
+    async settled(): Promise<void> {}
+}
+
+const options: EngineOptions = { storage: fileStorage("fleet.redb"), clock: () => Date.now(), seed: 7, limits: { queueRecords: 10 } };
+const engine: Engine = await Engine.open(options);
+await Engine.open({ storage: durableObjectStorage(ctx.storage, { maxBytes: 1e9 }) });
+await Engine.open({ storage: Promise.resolve(new Own()) });
+const inline: Engine = await InlineEngine.open({ storage: memoryStorage() });
+
+const workspaces: Workspace[] = [{ workSpId: "ws-1", username: null }];
+const count: number = await engine.putWorkspaces(workspaces);
+const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date() });
+const pending: PendingAction[] = await engine.pendingActions();
+const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
+const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));
+const restored = await Engine.restore(await engine.snapshot(), { storage: memoryStorage() });
+try {
+    await engine.revokeKey(issued.id);
+} catch (error) {
+    if (error instanceof DeskfleetError && error.code === "NotFound") console.log(error.message, error.parameter);
+}
+
+const made: HttpHandler[] = handlers(engine, http, { origin: "https://fleet.example", base: "/fleet" });
+setupServer(...made, http.all("*/api/*", resolver(Promise.resolve(engine))));
+new Hono().all("/fleet/*", mount(engine, { base: "/fleet" }));
+
+await using scoped = await Engine.open();
+console.log(count, pending.length, answer.status, response.status, scoped.persisted());
+await Promise.all([restored.close(), inline.close(), engine.close()]);

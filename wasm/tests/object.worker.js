@@ -1,0 +1,98 @@
+// The Durable Object of the example with doors for the tests: what no client may ask, and its storage by itself.
+
+import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
+import { durableObjectStorage } from "deskfleet/durable-object";
+import { DurableObject } from "cloudflare:workers";
+import { Fleet as Example } from "./worker.js";
+import { play } from "./conformance.mjs";
+import { compare } from "./storage-model.mjs";
+
+export class Fleet extends Example {
+    #made = crypto.randomUUID();
+
+    call(name, parameters) {
+        return this.engine[name](...parameters);
+    }
+
+    made() {
+        return this.#made;
+    }
+
+    /** As when the object's machine is lost: nothing of this object is called again. */
+    lose() {
+        this.ctx.abort("lost");
+    }
+
+    /** A second engine on what the first has open. */
+    async openTwice() {
+        return codeOf(() => Engine.open({ storage: durableObjectStorage(this.ctx.storage) }));
+    }
+}
+
+/** An object without an engine, for its storage alone. */
+export class Store extends DurableObject {
+    #open = () => durableObjectStorage(this.ctx.storage);
+
+    compare(seed, steps) {
+        return compare(this.#open, seed, steps);
+    }
+
+    /** All bytes, as a hash. */
+    async hash() {
+        const storage = this.#open();
+        const bytes = new Uint8Array(storage.len());
+        storage.read(0, bytes);
+        storage.close();
+        return `${bytes.length} ${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).join(" ")}`;
+    }
+
+    lose() {
+        this.ctx.abort("lost");
+    }
+
+    async play(transcripts, durable) {
+        const empty = () => {
+            for (const table of ["deskfleet_store", "deskfleet_rows"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
+            return this.#open();
+        };
+        return play(transcripts, (options) => Engine.open(options), durable ? empty : memoryStorage);
+    }
+
+    /** What is answered when the object may hold no more than this. */
+    async full(maxBytes) {
+        const engine = await Engine.open({ storage: durableObjectStorage(this.ctx.storage, { maxBytes }) });
+        const { status, body } = engine.handle("POST", "/api/Stats/Post", { "content-type": "application/json" }, "{}");
+        await engine.close();
+        return `${status} ${new TextDecoder().decode(body)}`;
+    }
+
+    async wrongVersion() {
+        this.#open().close();
+        this.ctx.storage.sql.exec("INSERT OR REPLACE INTO deskfleet_store VALUES (1, 4096, 4096)");
+        return codeOf(this.#open);
+    }
+}
+
+async function codeOf(call) {
+    try {
+        await call();
+    } catch (error) {
+        return error instanceof DeskfleetError ? error.code : String(error);
+    }
+    return undefined;
+}
+
+export default {
+    async fetch(request, env) {
+        const { pathname, searchParams } = new URL(request.url);
+        const [, door, name] = pathname.split("/");
+        if (door !== "fleet" && door !== "store") return env.FLEET.getByName("fleet").fetch(request);
+        const stub = door === "fleet" ? env.FLEET.getByName("fleet") : env.STORE.getByName(searchParams.get("name") ?? "store");
+        try {
+            const parameters = name === "play" ? [await request.text(), searchParams.has("durable")] : await request.json();
+            return Response.json((await stub[name](...parameters)) ?? null);
+        } catch (error) {
+            return new Response(String(error), { status: 500 });
+        }
+    },
+};

@@ -1,0 +1,141 @@
+// The examples that are pages: built by Vite, esbuild and webpack with no configuration beyond the entry, or by nothing, and then
+// opened in Chromium.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { installed } from "./packed.mjs";
+import { output } from "./processes.mjs";
+import { runtime, tool } from "./runtimes.mjs";
+
+const MODULES = fileURLToPath(new URL("./node_modules", import.meta.url));
+const ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".wasm": "application/wasm" };
+const EXPECTED = "1 record waits to be filed";
+
+let launched;
+after(async () => (await launched)?.close());
+
+/** What `#answer` of a page says at last. */
+async function answerOf(executablePath, url) {
+    const { chromium } = await import("playwright-core");
+    launched ??= chromium.launch({ executablePath, args: ARGUMENTS });
+    const page = await (await launched).newPage();
+    const problems = [];
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("requestfailed", (request) => problems.push(`${request.url()} failed`));
+    await page.goto(url);
+    try {
+        await page.waitForFunction(() => document.querySelector("#answer").textContent !== "", undefined, { timeout: 60_000 });
+    } catch (error) {
+        throw new Error(`${problems.join("\n")}\n${error}`, { cause: error });
+    }
+    const answer = await page.textContent("#answer");
+    await page.close();
+    return answer;
+}
+
+/** Serves a folder of static files, and no more than that, while `use` runs. */
+async function served(folder, types, use) {
+    const server = createServer(async (request, response) => {
+        const { pathname } = new URL(request.url, "http://localhost");
+        const file = path.join(folder, path.normalize(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
+        try {
+            const body = await readFile(file);
+            response.writeHead(200, { "content-type": types[path.extname(file)] ?? "application/octet-stream" }).end(body);
+        } catch {
+            response.writeHead(404).end();
+        }
+    });
+    await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+    try {
+        return await use(`http://127.0.0.1:${server.address().port}/`);
+    } finally {
+        server.closeAllConnections();
+        server.close();
+    }
+}
+
+/** What is needed to build and open a page; `undefined` when something is missing. */
+function ready(context, ...tools) {
+    return tools.every((name) => tool(name, context)) && tool("playwright-core", context) && runtime("chromium", context);
+}
+
+async function size(context, file) {
+    const { size: bytes } = await stat(file);
+    const compressed = gzipSync(await readFile(file), { level: 9 }).length;
+    context.diagnostic(`${path.basename(file)} has ${bytes} bytes, gzipped ${compressed}`);
+}
+
+test("a page without a bundler, also from a server that knows no media type of WebAssembly", async (context) => {
+    const chromium = ready(context);
+    if (!chromium) return;
+    const folder = installed({ example: "page" });
+    assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+    assert.equal(await served(folder, { ...TYPES, ".wasm": undefined }, (url) => answerOf(chromium, url)), EXPECTED);
+});
+
+test("vite build", async (context) => {
+    const chromium = ready(context, "vite");
+    if (!chromium) return;
+    const folder = installed({ example: "vite" });
+    await output(process.execPath, [path.join(MODULES, "vite/bin/vite.js"), "build"], { cwd: folder });
+    assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+});
+
+test("vite's development server", async (context) => {
+    const chromium = ready(context, "vite");
+    if (!chromium) return;
+    const { createServer: createVite } = await import("vite");
+    const root = installed({ example: "vite" });
+    const server = await createVite({ root, configFile: false, logLevel: "error", server: { host: "127.0.0.1", port: 0 } });
+    try {
+        await server.listen();
+        assert.equal(await answerOf(chromium, `http://127.0.0.1:${server.httpServer.address().port}/`), EXPECTED);
+    } finally {
+        await server.close();
+    }
+});
+
+test("esbuild, with the module inside", async (context) => {
+    const chromium = ready(context, "esbuild");
+    if (!chromium) return;
+    const folder = installed({ example: "esbuild" });
+    const flags = ["main.js", "--bundle", "--format=esm", "--minify", "--outfile=dist/main.js", "--log-level=warning"];
+    await output(path.join(MODULES, "esbuild/bin/esbuild"), flags, { cwd: folder });
+    await size(context, path.join(folder, "dist/main.js"));
+    assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+});
+
+test("esbuild, with the .wasm copied beside the bundle", async (context) => {
+    const chromium = ready(context, "esbuild");
+    if (!chromium) return;
+    const folder = installed({ example: "esbuild" });
+    const main = await readFile(path.join(folder, "main.js"), "utf8");
+    await output(
+        path.join(MODULES, "esbuild/bin/esbuild"),
+        ["--bundle", "--format=esm", "--minify", "--outfile=dist/main.js", "--log-level=warning"],
+        { cwd: folder, input: main.replace("deskfleet/inline", "deskfleet") },
+    );
+    await output("cp", ["node_modules/deskfleet/deskfleet.wasm", "dist/"], { cwd: folder });
+    await size(context, path.join(folder, "dist/main.js"));
+    assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+});
+
+test("webpack", async (context) => {
+    const chromium = ready(context, "webpack");
+    if (!chromium) return;
+    const { default: webpack } = await import("webpack");
+    const folder = installed({ example: "webpack" });
+    const stats = await new Promise((resolve, reject) => {
+        webpack({ context: folder, mode: "production", entry: "./main.js", output: { path: path.join(folder, "dist") } }, (error, done) =>
+            error ? reject(error) : resolve(done),
+        );
+    });
+    assert.equal(stats.hasErrors(), false, stats.toString());
+    assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+});

@@ -1,0 +1,22 @@
+// What the native engine answers to the conformance cases.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+let made;
+
+/** The file of the native engine's answers: one that is there already, or one made now that lasts as long as this process. */
+export function transcriptFile() {
+    if (process.env.DESKFLEET_TRANSCRIPTS) return process.env.DESKFLEET_TRANSCRIPTS;
+    if (made === undefined) {
+        const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-"));
+        process.on("exit", () => rmSync(folder, { recursive: true }));
+        made = path.join(folder, "transcripts.ndjson");
+        const root = new URL("../..", import.meta.url);
+        const cargo = ["run", "--quiet", "--package", "deskfleet-tests", "--example", "write_transcripts", "--", made];
+        execFileSync("cargo", cargo, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    }
+    return made;
+}
