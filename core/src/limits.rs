@@ -69,6 +69,8 @@ pub const FILE_RECORDS_MAX: usize = 50_000;
 pub const FILE_EVERY_SECONDS: i64 = 10;
 /// Bytes of the texts of those records.
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Records that gather on a volatile store before they are committed, if nothing is read before.
+pub const VOLATILE_RECORDS_MAX: u64 = 1000;
 /// Rows, chunks or workspaces that one maintenance mutation removes or settles.
 pub const MAINTENANCE_ROWS_MAX: usize = 1000;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.

@@ -33,6 +33,8 @@ pub(crate) struct Injected {
     pub(crate) fill_random: Box<FillRandom>,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) free_space: Option<Box<FreeSpace>>,
+    /// Nothing outlives the store, so telemetry is answered before its commit.
+    pub(crate) volatile: bool,
 }
 
 pub(crate) struct Machine {
@@ -107,11 +109,13 @@ impl Machine {
 
     /// Reads tables as of now.
     pub(crate) fn reader(&self) -> Result<Reader> {
+        self.settle();
         Reader::new(&self.store, self.now())
     }
 
     /// Reads tables and telemetry as of now.
     pub(crate) fn telemetry_reader(&self, wanted: Wanted<'_>) -> Result<Reader> {
+        self.settle();
         Reader::with_queue(&self.store, self.now(), wanted)
     }
 
@@ -213,7 +217,9 @@ impl Machine {
     /// Files one step as the one who commits.
     fn file_while_leading(&self, _one_at_a_time: &MutexGuard<'_, ()>) -> Result<()> {
         let began = self.now();
-        if let Some(filing) = filing::prepare(&self.reader()?.snapshot)? {
+        // Not `reader`, which may wait for the commit that this is a part of.
+        let reader = Reader::new(&self.store, began)?;
+        if let Some(filing) = filing::prepare(&reader.snapshot)? {
             let records = filing.records;
             self.write(vec![Mutation::File(Box::new(filing))])?;
             self.note_filed(records, began);

@@ -12,8 +12,9 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Engine};
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
-use deskfleet_tests::conformance::runner::{Answer, run, run_driven};
-use deskfleet_tests::conformance::{AREAS, case::Case};
+use deskfleet_tests::conformance::AREAS;
+use deskfleet_tests::conformance::case::{Case, Step};
+use deskfleet_tests::conformance::runner::{Answer, run, run_driven, run_volatile};
 use deskfleet_tests::http2::Http2;
 use deskfleet_tests::socket::Socket;
 use deskfleet_tests::transport::{Call, Handle, Transport, Uploading};
@@ -61,6 +62,27 @@ fn an_upload_in_pieces_answers_what_handle_answers() {
 #[test]
 fn a_writer_thread_answers_what_the_caller_answers() {
     same_as_handle(CommitDriver::Thread, |engine| Call(engine.clone()));
+}
+
+#[test]
+fn a_volatile_engine_answers_what_a_durable_one_answers() {
+    // A medium that fails or is full is met by a commit, which there comes after the answer.
+    let of_the_medium = |step: &Step| matches!(step, Step::Broken(_) | Step::Free(_));
+    let mut compared = 0;
+    for case in AREAS.iter().flat_map(|(_, cases)| cases()) {
+        if case.engine_only || case.steps.iter().any(of_the_medium) {
+            continue;
+        }
+        let expected = run(&case, |engine| Handle(engine.clone()));
+        assert_eq!(
+            expected.answers,
+            run_volatile(&case).answers,
+            "{}",
+            case.name
+        );
+        compared += expected.answers.len();
+    }
+    assert!(compared > 1000, "only {compared} answers were compared");
 }
 
 /// A client of the server, and what runs it. The client goes first: a server that stops takes leave of its clients.

@@ -1,6 +1,7 @@
 //! Requests and answers in the form in which they cross to JavaScript: strings and bytes.
 
 use bytes::Bytes;
+use deskfleet::Code;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 
 /// An answer, ready to cross.
@@ -14,37 +15,75 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// Builds a request. `url` is a path with its query, or absolute; `headers` are lines `name: value`.
+/// Longest request target an HTTP stack can hold; longer ones are refused before one is made of them.
+const URL_BYTES_MAX: usize = 65_534;
+
+/// Most characters of all header lines; `engine.js` cuts longer ones here and hands over one more.
+const HEADERS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Why there is no request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoRequest {
+    /// It is answered with this code.
+    Refused(Code),
+    /// It cannot be an HTTP request; a sentence that says why.
+    Invalid(String),
+}
+
+impl From<&str> for NoRequest {
+    fn from(said: &str) -> Self {
+        Self::Invalid(said.to_owned())
+    }
+}
+
+/// Builds a request. `url` is a path with its query, or absolute; `headers` are lines `name: value`, whose characters stand
+/// for bytes as in `Headers`.
 ///
 /// # Errors
-/// A sentence that says what of it cannot be an HTTP request.
+/// [`NoRequest`]; no sentence holds a value, which could be a key.
 pub fn request(
     method: &str,
     url: &str,
     headers: &str,
     body: impl Into<Bytes>,
-) -> Result<Request<Bytes>, String> {
+) -> Result<Request<Bytes>, NoRequest> {
+    if url.len() > URL_BYTES_MAX {
+        return Err(NoRequest::Refused(Code::UriTooLong));
+    }
+    if headers.len() > HEADERS_BYTES_MAX {
+        return Err(NoRequest::Refused(Code::HeadersTooLarge));
+    }
     let mut request = Request::builder()
         .method(method)
         .uri(url)
         .body(body.into())
-        .map_err(|error| format!("not a request: {error}"))?;
+        .map_err(|error| NoRequest::Invalid(format!("not a request: {error}")))?;
     *request.headers_mut() = header_map(headers)?;
     Ok(request)
 }
 
-fn header_map(lines: &str) -> Result<HeaderMap, String> {
+fn header_map(lines: &str) -> Result<HeaderMap, NoRequest> {
     let mut headers = HeaderMap::new();
     for line in lines.lines().filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':').ok_or("a header line has no colon")?;
-        // Neither the name nor the value goes into the message: it could be a key.
         let name =
             HeaderName::from_bytes(name.as_bytes()).map_err(|_| "a header has no valid name")?;
-        let value = HeaderValue::from_bytes(value.trim().as_bytes())
-            .map_err(|_| format!("the value of header {name} is not valid"))?;
-        headers.append(name, value);
+        let value = header_value(value.trim()).ok_or_else(|| {
+            NoRequest::Invalid(format!("the value of header {name} is not valid"))
+        })?;
+        if headers.try_append(name, value).is_err() {
+            return Err(NoRequest::Refused(Code::HeadersTooLarge));
+        }
     }
     Ok(headers)
+}
+
+fn header_value(text: &str) -> Option<HeaderValue> {
+    if text.is_ascii() {
+        return HeaderValue::from_str(text).ok();
+    }
+    let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
+    HeaderValue::from_bytes(&bytes?).ok()
 }
 
 /// Takes an answer apart.
@@ -55,7 +94,7 @@ pub fn answer(response: Response<Bytes>) -> Answer {
     for (name, value) in &parts.headers {
         headers.push_str(name.as_str());
         headers.push_str(": ");
-        headers.push_str(&String::from_utf8_lossy(value.as_bytes()));
+        headers.extend(value.as_bytes().iter().map(|byte| char::from(*byte)));
         headers.push('\n');
     }
     Answer {
@@ -100,9 +139,35 @@ mod tests {
             ("GET", "/", "dfk_secret name: 1"),
             ("GET", "/", "x-api-key: dfk_secret\u{1}"),
         ] {
-            let refusal = request(method, url, headers, "").unwrap_err();
-            assert!(!refusal.contains("dfk_secret"), "{refusal}");
+            let NoRequest::Invalid(said) = request(method, url, headers, "").unwrap_err() else {
+                panic!("{method} {url} is answered");
+            };
+            assert!(!said.contains("dfk_secret"), "{said}");
         }
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_a_request_is_answered() {
+        let long = format!("/{}", "a".repeat(URL_BYTES_MAX));
+        let refused = |url: &str, headers: &str| request("GET", url, headers, "").unwrap_err();
+        assert_eq!(refused(&long, ""), NoRequest::Refused(Code::UriTooLong));
+        for many in ["a: b\n".repeat(40_000), "a".repeat(HEADERS_BYTES_MAX + 1)] {
+            assert_eq!(
+                refused("/", &many),
+                NoRequest::Refused(Code::HeadersTooLarge)
+            );
+        }
+    }
+
+    #[test]
+    fn characters_of_a_header_are_bytes() {
+        let request = request("GET", "/", "a: caf\u{e9}", "").unwrap();
+        assert_eq!(request.headers()["a"].as_bytes(), b"caf\xe9");
+        let NoRequest::Invalid(said) = super::request("GET", "/", "a: \u{20ac}", "").unwrap_err()
+        else {
+            panic!("no byte stands for that");
+        };
+        assert_eq!(said, "the value of header a is not valid");
     }
 
     #[test]

@@ -1,58 +1,88 @@
 //! The engine as the JavaScript face sees it, without a type of JavaScript.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use deskfleet::{
-    Config, Engine, EngineError, ManualClock, NewKey, Scope, Scopes, Timestamp, Workspace,
+    Code, Engine, EngineBuilder, EngineError, ManualClock, ResponseFuture, StorageBackend,
+    Timestamp,
 };
+use http::{HeaderValue, Response, Uri};
 
-pub use deskfleet::IssuedKey;
+use crate::exchange::{self, Answer, NoRequest};
+use crate::failure::Failure;
+use crate::settings::Settings;
 
-use crate::exchange::{self, Answer};
+/// Numbers of requests that wait are below this.
+const NUMBERS: u32 = 1 << 30;
 
-/// The page cache: memory of an instance never shrinks, so it starts small.
-const CACHE_BYTES: usize = 8 * 1024 * 1024;
-
-/// An engine in memory whose clock is set by its host before each call.
+/// An engine whose clock is set by its host before each call, and whose requests wait until the host commits.
 #[derive(Debug)]
 pub struct Fleet {
     engine: Engine,
     clock: ManualClock,
+    waiting: RefCell<Waiting>,
+}
+
+/// The requests that wait for a commit, by their number.
+#[derive(Debug, Default)]
+struct Waiting {
+    last: u32,
+    futures: BTreeMap<u32, ResponseFuture>,
+}
+
+/// What became of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// The answer.
+    Answered(Answer),
+    /// It waits for a commit, under this number.
+    Waits(u32),
 }
 
 impl Fleet {
-    /// Opens an empty engine; `fill` is the source of randomness unless there is a seed.
+    /// Opens what the storage holds, or begins a new store on it; `prepare` gives the engine randomness and whatever else it
+    /// has from its host.
     ///
     /// # Errors
-    /// When the storage cannot be set up.
-    pub fn open<E: 'static>(
-        seed: Option<f64>,
-        fill: impl Fn(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
-    ) -> Result<Self, String> {
-        let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
-        let mut config = Config::default();
-        config.limits.cache_bytes = CACHE_BYTES;
-        let builder = Engine::builder().clock(clock.clone()).config(config);
-        let builder = match seed {
-            Some(seed) => builder.seed(seed.to_bits()),
-            None => builder.random(fill),
+    /// Those of the engine, and a time or an option that is none.
+    pub fn open(
+        settings: &Settings,
+        milliseconds: f64,
+        prepare: impl FnOnce(EngineBuilder) -> EngineBuilder,
+        storage: impl StorageBackend,
+    ) -> Result<Self, Failure> {
+        let clock = ManualClock::new(time(milliseconds)?);
+        let builder = Engine::builder()
+            .clock(clock.clone())
+            .config(settings.config());
+        let builder = prepare(builder);
+        let engine = if settings.volatile {
+            builder.open_volatile(storage)?
+        } else {
+            builder.open_backend(storage)?
         };
-        let engine = builder.open_in_memory().map_err(sentence)?;
-        Ok(Self { engine, clock })
+        Ok(Self {
+            engine,
+            clock,
+            waiting: RefCell::default(),
+        })
     }
 
-    /// Sets the clock, in milliseconds since 1970.
+    /// The engine, with its clock set to `milliseconds` since 1970.
     ///
     /// # Errors
     /// When that is no time after 1970.
-    pub fn set_time(&self, milliseconds: f64) -> Result<(), String> {
-        let time =
-            time(milliseconds).ok_or("the time is not a number of milliseconds since 1970")?;
-        self.clock.set(time);
-        Ok(())
+    pub fn at(&self, milliseconds: f64) -> Result<&Engine, Failure> {
+        self.clock.set(time(milliseconds)?);
+        Ok(&self.engine)
     }
 
-    /// Answers one request.
+    /// Answers one request, and commits for it.
     ///
     /// # Errors
     /// When it cannot be an HTTP request.
@@ -62,78 +92,135 @@ impl Fleet {
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Result<Answer, String> {
-        let request = exchange::request(method, url, headers, body)?;
-        Ok(exchange::answer(self.engine.handle(request)))
+    ) -> Result<Answer, Failure> {
+        match exchange::request(method, url, headers, body) {
+            Ok(request) => Ok(exchange::answer(self.engine.handle(request))),
+            Err(none) => self.unmade(none),
+        }
     }
 
-    /// Creates or replaces the workspaces of a JSON array.
+    /// Takes one request; what it writes waits for [`Self::commit`].
     ///
     /// # Errors
-    /// When the text is no such array or a workspace breaks a rule.
-    pub fn put_workspaces(&self, json: &str) -> Result<u32, String> {
-        let workspaces: Vec<Workspace> = serde_json::from_str(json)
-            .map_err(|error| format!("not an array of workspaces: {error}"))?;
-        let count = self.engine.put_workspaces(workspaces).map_err(sentence)?;
-        u32::try_from(count).map_err(|error| error.to_string())
-    }
-
-    /// Issues a key.
-    ///
-    /// # Errors
-    /// When a scope is unknown, there is none, or the name breaks a rule.
-    pub fn issue_key(&self, name: &str, scopes: &[String]) -> Result<IssuedKey, String> {
-        let scopes: Scopes = scopes
-            .iter()
-            .map(|name| Scope::named(name).ok_or("a scope is read, act, admin or ingest"))
-            .collect::<Result<_, _>>()?;
-        let key = NewKey {
-            name: name.to_owned(),
-            scopes,
-            expires: None,
+    /// When it cannot be an HTTP request.
+    pub fn begin(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &str,
+        body: Vec<u8>,
+    ) -> Result<Begun, Failure> {
+        let request = match exchange::request(method, url, headers, body) {
+            Ok(request) => request,
+            Err(none) => return self.unmade(none).map(Begun::Answered),
         };
-        self.engine.issue_key(key).map_err(sentence)
+        let mut future = self.engine.call(request);
+        if let Some(response) = now(&mut future) {
+            return Ok(Begun::Answered(exchange::answer(response)));
+        }
+        let mut waiting = self.waiting.borrow_mut();
+        // Numbers come around; the requests that had them were answered long ago.
+        waiting.last = (waiting.last + 1) % NUMBERS;
+        let number = waiting.last;
+        waiting.futures.insert(number, future);
+        Ok(Begun::Waits(number))
     }
 
-    /// Files the queued telemetry into history.
-    ///
-    /// # Errors
-    /// When the storage fails.
-    pub fn file_pending(&self) -> Result<u32, String> {
-        let count = self.engine.file_pending().map_err(sentence)?;
-        u32::try_from(count).map_err(|error| error.to_string())
+    /// Commits what waits.
+    pub fn commit(&self) {
+        self.engine.commit_pending();
     }
 
-    /// Does everything that is due.
+    /// The answer to a request that waited.
     ///
     /// # Errors
-    /// When the storage fails.
-    pub fn maintain(&self) -> Result<(), String> {
-        self.engine.maintain().map_err(sentence)
+    /// When none waits under that number, or nothing was committed since.
+    pub fn finish(&self, number: u32) -> Result<Answer, Failure> {
+        let mut waiting = self.waiting.borrow_mut();
+        let future = waiting.futures.get_mut(&number);
+        let response = future.and_then(now).ok_or_else(|| {
+            Failure::internal("a request was asked for its answer before its commit")
+        })?;
+        waiting.futures.remove(&number);
+        Ok(exchange::answer(response))
+    }
+
+    /// The most that needs to be read of the body of a request to this URL, in bytes.
+    #[must_use]
+    pub fn body_bytes_max(&self, url: &str) -> usize {
+        url.parse::<Uri>()
+            .map_or(0, |url| self.engine.body_bytes_max(url.path()))
+    }
+
+    /// The answer to a request that the storage could not keep its promise to.
+    #[must_use]
+    pub fn unavailable(&self, traceparent: Option<&str>) -> Answer {
+        let traceparent = traceparent.and_then(|text| HeaderValue::from_str(text).ok());
+        self.refusal(Code::StorageUnavailable, traceparent.as_ref())
+    }
+
+    fn refusal(&self, code: Code, traceparent: Option<&HeaderValue>) -> Answer {
+        exchange::answer(self.engine.problem(code, traceparent))
+    }
+
+    fn unmade(&self, none: NoRequest) -> Result<Answer, Failure> {
+        match none {
+            NoRequest::Refused(code) => Ok(self.refusal(code, None)),
+            NoRequest::Invalid(said) => Err(Failure::argument(said)),
+        }
+    }
+
+    /// Commits what waits, answers it all, and closes the storage.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub fn close(&self) -> Result<(), EngineError> {
+        self.engine.close()
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn sentence(error: EngineError) -> String {
-    error.to_string()
+/// The response, if it is there.
+fn now(future: &mut ResponseFuture) -> Option<Response<Bytes>> {
+    match Pin::new(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(response) => Some(response),
+        Poll::Pending => None,
+    }
 }
 
 /// To the microsecond: a double holds no more of today's time.
-fn time(milliseconds: f64) -> Option<Timestamp> {
-    let since = Duration::try_from_secs_f64(milliseconds / 1000.0).ok()?;
-    let micros = u64::try_from((since.as_nanos() + 500) / 1000).ok()?;
-    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(micros))?;
-    Some(time.into())
+fn time(milliseconds: f64) -> Result<Timestamp, Failure> {
+    let since = Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    let micros = since.and_then(|since| u64::try_from((since.as_nanos() + 500) / 1000).ok());
+    let time =
+        micros.and_then(|micros| SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(micros)));
+    time.map(Timestamp::from)
+        .ok_or_else(|| Failure::argument("the clock answered no number of milliseconds since 1970"))
 }
 
 #[cfg(test)]
 mod tests {
+    use redb::backends::InMemoryBackend;
+
     use super::*;
 
-    fn fleet(seed: f64) -> Fleet {
-        let fleet = Fleet::open(Some(seed), |_| Err(())).unwrap();
-        fleet.set_time(1_795_161_600_250.0).unwrap();
+    const NOW: f64 = 1_795_161_600_250.0;
+
+    fn fleet() -> Fleet {
+        let settings = Settings::parse(r#"{"seed":1}"#).unwrap();
+        Fleet::open(
+            &settings,
+            NOW,
+            |builder| builder.seed(1),
+            InMemoryBackend::new(),
+        )
+        .unwrap()
+    }
+
+    fn post(fleet: &Fleet) -> Begun {
+        let headers = "content-type: application/json\n";
         fleet
+            .begin("POST", "/api/Stats/Post", headers, b"{}".to_vec())
+            .unwrap()
     }
 
     #[test]
@@ -142,57 +229,56 @@ mod tests {
             time(1_795_161_600_123.0).unwrap().to_string(),
             "2026-11-20T08:00:00.123Z"
         );
-        assert_eq!(time(0.0), Some(Timestamp::UNIX_EPOCH));
+        assert_eq!(time(0.0), Ok(Timestamp::UNIX_EPOCH));
         for none in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
-            assert_eq!(time(none), None, "{none}");
+            assert_eq!(time(none).unwrap_err().code, "InvalidArgument", "{none}");
         }
     }
 
     #[test]
-    fn a_key_opens_what_was_put() {
-        let fleet = fleet(1.0);
-        assert_eq!(fleet.put_workspaces(r#"[{"workSpId":"ws-1"}]"#), Ok(1));
-        let key = fleet.issue_key("test", &["read".into()]).unwrap().secret;
-        let headers = format!("x-api-key: {key}");
-        let answer = fleet.handle(
-            "GET",
-            "/api/Information/GetAllWorkSpaces",
-            &headers,
-            Vec::new(),
-        );
-        let answer = answer.unwrap();
-        assert_eq!(answer.status, 200);
-        assert!(str::from_utf8(&answer.body).unwrap().contains("\"ws-1\""));
+    fn what_began_together_is_committed_together() {
+        let fleet = fleet();
+        let begun = [post(&fleet), post(&fleet)];
+        let numbers = begun.map(|begun| match begun {
+            Begun::Waits(number) => number,
+            Begun::Answered(answer) => panic!("answered before its commit: {answer:?}"),
+        });
+        assert!(fleet.finish(numbers[0]).is_err(), "not committed yet");
+        fleet.commit();
+        for number in numbers {
+            assert_eq!(fleet.finish(number).unwrap().status, 200);
+            assert!(fleet.finish(number).is_err(), "answered once");
+        }
+        assert_eq!(fleet.at(NOW).unwrap().queue_count(), 2);
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_key() {
-        let key = |seed| {
-            fleet(seed)
-                .issue_key("test", &["admin".into()])
-                .unwrap()
-                .secret
+    fn what_waits_is_answered_when_the_engine_closes() {
+        let fleet = fleet();
+        let Begun::Waits(number) = post(&fleet) else {
+            panic!("answered before its commit");
         };
-        assert_eq!(key(1.0), key(1.0));
-        assert_ne!(key(1.0), key(2.0));
+        fleet.close().unwrap();
+        assert_eq!(fleet.finish(number).unwrap().status, 200);
     }
 
     #[test]
-    fn refusals_are_sentences() {
-        let fleet = fleet(1.0);
-        assert!(
-            fleet
-                .put_workspaces("{}")
-                .unwrap_err()
-                .starts_with("not an array of workspaces")
+    fn what_cannot_be_a_request_is_refused_or_answered() {
+        let fleet = fleet();
+        let handled = |url: &str| fleet.handle("GET", url, "", Vec::new());
+        assert_eq!(handled("no path").unwrap_err().code, "InvalidArgument");
+        assert_eq!(handled(&"/".repeat(70_000)).unwrap().status, 414);
+    }
+
+    #[test]
+    fn so_much_of_a_body_is_wanted() {
+        let fleet = fleet();
+        assert_eq!(
+            fleet.body_bytes_max("http://a.b/api/Stats/Post?x=1"),
+            65_536
         );
-        assert!(
-            fleet
-                .issue_key("test", &["root".into()])
-                .unwrap_err()
-                .contains("read, act, admin")
-        );
-        assert!(fleet.issue_key("test", &[]).is_err());
-        assert!(fleet.handle("GET", "no path", "", Vec::new()).is_err());
+        assert_eq!(fleet.body_bytes_max("/api/Stats/Post"), 65_536);
+        assert_eq!(fleet.body_bytes_max("/api/Stats/Test"), 0);
+        assert_eq!(fleet.body_bytes_max("no url"), 0);
     }
 }

@@ -1,162 +1,205 @@
-//! The engine for JavaScript: one class over storage in memory.
+//! The engine for JavaScript.
 //!
-//! The types of JavaScript end in this file; [`Fleet`] and [`exchange`] know none, so they are tested natively. What this
-//! crate is now, and what it is not yet, is in `wasm/README.md`.
+//! The types of JavaScript end in this file and in `host.rs`; the others know none, so they are tested natively. What a
+//! program in JavaScript sees is in `wasm/js`, which wraps the one class of this crate.
 
 pub mod exchange;
+mod failure;
 mod fleet;
+mod host;
+pub mod operations;
+mod settings;
 
-pub use fleet::{Fleet, IssuedKey};
+use std::cell::RefCell;
 
-use js_sys::{Array, Date, Error, Function, JsString, Reflect, Uint8Array};
+use deskfleet::EngineBuilder;
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
 
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues, catch)]
-    fn get_random_values(buffer: &mut [u8]) -> Result<JsValue, JsValue>;
-}
+pub use failure::Failure;
+pub use fleet::{Begun, Fleet};
+pub use host::Host;
+pub use settings::Settings;
 
-#[wasm_bindgen(typescript_custom_section)]
-const OPTIONS: &str = r"
-export interface EngineOptions {
-    /** Makes keys and trace ids repeatable; for tests only. Without it they come from `crypto.getRandomValues`. */
-    seed?: number;
-    /** The time in milliseconds since 1970, asked once for each call; `Date.now` when absent. */
-    now?: () => number;
-}
-";
+use exchange::Answer;
+use host::HostStorage;
 
-/// A fleet engine whose data lives in the memory of this instance and ends with it.
+/// In the number that tells what became of a request: it waits, under the number in the lower bits.
+const WAITS: u32 = 1 << 31;
+/// The answer has headers.
+const HAS_HEADERS: u32 = 1 << 16;
+/// The answer has a body.
+const HAS_BODY: u32 = 1 << 17;
+
+/// An engine, as `engine.js` uses it. Every call is given the time first, in milliseconds since 1970.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Engine {
+pub struct Core {
     fleet: Fleet,
-    now: Option<Function>,
+    answer: RefCell<Option<Answer>>,
+}
+
+type Crossing<T> = Result<T, JsValue>;
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn thrown(failure: impl Into<Failure>) -> JsValue {
+    JsValue::from_str(&failure.into().json())
 }
 
 #[wasm_bindgen]
-impl Engine {
-    /// Opens an empty engine.
+impl Core {
+    /// Opens what the host's storage holds, or begins a new store on it.
     ///
     /// # Errors
-    /// When an option is not what it should be, or the storage cannot be set up.
-    #[wasm_bindgen(constructor)]
-    pub fn new(
-        #[wasm_bindgen(unchecked_optional_param_type = "EngineOptions")] options: &JsValue,
-    ) -> Result<Self, JsValue> {
-        let now = option(options, "now")?
-            .map(|now| {
-                now.dyn_into()
-                    .map_err(|_| error("options.now is not a function"))
-            })
-            .transpose()?;
-        let seed = option(options, "seed")?
-            .map(|seed| {
-                seed.as_f64()
-                    .ok_or_else(|| error("options.seed is not a number"))
-            })
-            .transpose()?;
-        let fleet =
-            Fleet::open(seed, |buffer| get_random_values(buffer).map(drop)).map_err(error)?;
-        Ok(Self { fleet, now })
+    /// A failure in JSON, as all methods throw it.
+    pub fn open(host: &Host, now: f64, settings: &str) -> Crossing<Self> {
+        let settings = Settings::parse(settings).map_err(|said| thrown(Failure::argument(said)))?;
+        report_panics(host.clone());
+        let prepare = |builder: EngineBuilder| {
+            let random = host.clone();
+            let builder = match settings.seed {
+                Some(seed) => builder.seed(seed),
+                None => builder.random(move |buffer: &mut [u8]| random.fill_random(buffer)),
+            };
+            if !settings.free_bytes {
+                return builder;
+            }
+            let medium = host.clone();
+            builder.free_space(move || medium.free_space())
+        };
+        let fleet = Fleet::open(&settings, now, prepare, HostStorage(host.clone()));
+        Ok(Self {
+            fleet: fleet.map_err(thrown)?,
+            answer: RefCell::default(),
+        })
     }
 
-    /// Answers one request: `[status, headers, body]`, headers as lines `name: value`.
+    /// Answers one request, and commits for it: the status, with [`HAS_HEADERS`] and [`HAS_BODY`].
     ///
     /// # Errors
-    /// What cannot be an HTTP request at all is thrown, as `new Request` would. Every other failure is an answer.
-    #[wasm_bindgen(unchecked_return_type = "[status: number, headers: string, body: Uint8Array]")]
+    /// When it cannot be an HTTP request.
     pub fn handle(
         &self,
+        now: f64,
         method: &str,
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Result<Array, JsValue> {
-        self.set_time()?;
-        let answer = self
-            .fleet
-            .handle(method, url, headers, body)
-            .map_err(error)?;
-        Ok(Array::of3(
-            &JsValue::from(answer.status),
-            &JsString::from(answer.headers),
-            &Uint8Array::from(answer.body.as_ref()),
-        ))
+    ) -> Crossing<u32> {
+        self.fleet.at(now).map_err(thrown)?;
+        let answer = self.fleet.handle(method, url, headers, body);
+        Ok(self.keep(answer.map_err(thrown)?))
     }
 
-    /// Creates or replaces workspaces, from a JSON array of them; answers how many.
+    /// Takes one request: what [`Self::handle`] answers, or [`WAITS`] and a number for [`Self::finish`].
     ///
     /// # Errors
-    /// When the text is no such array or a workspace breaks a rule.
-    #[wasm_bindgen(js_name = putWorkspaces)]
-    pub fn put_workspaces(&self, json: &str) -> Result<f64, JsValue> {
-        self.set_time()?;
-        self.fleet
-            .put_workspaces(json)
-            .map(f64::from)
-            .map_err(error)
+    /// When it cannot be an HTTP request.
+    pub fn begin(
+        &self,
+        now: f64,
+        method: &str,
+        url: &str,
+        headers: &str,
+        body: Vec<u8>,
+    ) -> Crossing<u32> {
+        self.fleet.at(now).map_err(thrown)?;
+        let begun = self.fleet.begin(method, url, headers, body);
+        Ok(match begun.map_err(thrown)? {
+            Begun::Answered(answer) => self.keep(answer),
+            Begun::Waits(number) => WAITS | number,
+        })
     }
 
-    /// Issues an API key and answers its secret, which is shown only here. Scopes: `read`, `act`, `admin`, `ingest`.
+    /// Commits what waits.
     ///
     /// # Errors
-    /// When a scope is unknown, there is none, or the name breaks a rule.
-    #[wasm_bindgen(js_name = issueKey)]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "arrays of strings arrive by value"
-    )]
-    pub fn issue_key(&self, name: &str, scopes: Vec<String>) -> Result<String, JsValue> {
-        self.set_time()?;
-        let issued = self.fleet.issue_key(name, &scopes).map_err(error)?;
-        Ok(issued.secret)
+    /// When the time is none.
+    pub fn commit(&self, now: f64) -> Crossing<()> {
+        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.commit();
+        Ok(())
     }
 
-    /// Files the queued telemetry into history; answers how many records.
+    /// The answer to a request that waited, as [`Self::handle`] tells it.
     ///
     /// # Errors
-    /// When the storage fails.
-    #[wasm_bindgen(js_name = filePending)]
-    pub fn file_pending(&self) -> Result<f64, JsValue> {
-        self.set_time()?;
-        self.fleet.file_pending().map(f64::from).map_err(error)
+    /// When none waits under that number.
+    pub fn finish(&self, number: u32) -> Crossing<u32> {
+        let answer = self.fleet.finish(number & !WAITS).map_err(thrown)?;
+        Ok(self.keep(answer))
     }
 
-    /// Does everything that is due: ends actions, files, applies retention. Call it once a second or so.
+    /// The answer to a request whose write the storage lost.
+    pub fn unavailable(&self, traceparent: Option<String>) -> u32 {
+        self.keep(self.fleet.unavailable(traceparent.as_deref()))
+    }
+
+    /// The headers of the last answer, as lines `name: value`.
+    pub fn headers(&self) -> String {
+        let answer = self.answer.borrow();
+        answer
+            .as_ref()
+            .map_or_else(String::new, |answer| answer.headers.clone())
+    }
+
+    /// The body of the last answer.
+    pub fn body(&self) -> Vec<u8> {
+        let answer = self.answer.take();
+        answer.map_or_else(Vec::new, |answer| answer.body.into())
+    }
+
+    /// The most that needs to be read of the body of a request to this URL, in bytes.
+    #[wasm_bindgen(js_name = bodyBytesMax)]
+    pub fn body_bytes_max(&self, url: &str) -> usize {
+        self.fleet.body_bytes_max(url)
+    }
+
+    /// A typed call of the host: JSON in, JSON out; see [`operations`].
     ///
     /// # Errors
-    /// When the storage fails.
-    pub fn maintain(&self) -> Result<(), JsValue> {
-        self.set_time()?;
-        self.fleet.maintain().map_err(error)
+    /// Those of the engine.
+    pub fn call(&self, now: f64, name: &str, argument: &str) -> Crossing<String> {
+        let engine = self.fleet.at(now).map_err(thrown)?;
+        operations::run(engine, name, argument).map_err(thrown)
+    }
+
+    /// Writes a copy of the store into the storage of another host, which holds nothing yet.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn snapshot(&self, now: f64, into: &Host) -> Crossing<()> {
+        let engine = self.fleet.at(now).map_err(thrown)?;
+        engine.backup_to(HostStorage(into.clone())).map_err(thrown)
+    }
+
+    /// Commits what waits and closes the storage. Requests that wait can still be finished.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub fn close(&self, now: f64) -> Crossing<()> {
+        self.fleet.at(now).map_err(thrown)?;
+        self.fleet.close().map_err(thrown)
     }
 }
 
-impl Engine {
-    fn set_time(&self) -> Result<(), JsValue> {
-        let milliseconds = match &self.now {
-            Some(now) => now
-                .call0(&JsValue::NULL)?
-                .as_f64()
-                .ok_or_else(|| error("options.now did not answer a number"))?,
-            None => Date::now(),
-        };
-        self.fleet.set_time(milliseconds).map_err(error)
+impl Core {
+    fn keep(&self, answer: Answer) -> u32 {
+        let mut told = u32::from(answer.status);
+        if !answer.headers.is_empty() {
+            told |= HAS_HEADERS;
+        }
+        if !answer.body.is_empty() {
+            told |= HAS_BODY;
+        }
+        if told > u32::from(u16::MAX) {
+            self.answer.replace(Some(answer));
+        }
+        told
     }
 }
 
-/// The member of the options object; `None` when there is no object or no such member.
-fn option(options: &JsValue, name: &str) -> Result<Option<JsValue>, JsValue> {
-    if options.is_undefined() || options.is_null() {
-        return Ok(None);
-    }
-    let value = Reflect::get(options, &JsString::from(name))?;
-    Ok((!value.is_undefined()).then_some(value))
-}
-
-fn error(sentence: impl AsRef<str>) -> JsValue {
-    Error::new(sentence.as_ref()).into()
+/// A panic stops an instance for good; its text tells why.
+fn report_panics(host: Host) {
+    std::panic::set_hook(Box::new(move |panic| host.tell_panic(&panic.to_string())));
 }

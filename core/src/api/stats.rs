@@ -7,12 +7,12 @@ use super::{Call, Handled, Step, Then, Tickets};
 
 pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
     let accepted = body::record_body(call.body, stream, |record| call.machine.accept(record))?;
-    Ok(Step::Wait(Tickets::one(accepted?), Then::Empty))
+    Ok(match accepted? {
+        Some(ticket) => Step::Wait(Tickets::one(ticket), Then::Empty),
+        None => Step::Done(reply::empty()),
+    })
 }
 
 pub(super) fn queue_count(call: &Call<'_>) -> Step {
-    Step::Done(reply::ok(
-        reply::JSON,
-        reply::count(call.machine.store.queued()),
-    ))
+    Step::Done(reply::ok(reply::JSON, reply::count(call.machine.queued())))
 }

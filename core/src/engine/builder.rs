@@ -102,7 +102,28 @@ impl EngineBuilder {
         self.open_store(|options| Store::open(backend, options))
     }
 
+    /// Opens what a backend holds that ends with the process, or begins a new store on it.
+    ///
+    /// There, durable means no more than visible. So a record that is posted to a Stats endpoint is answered once it is
+    /// accepted, and committed with others: before the next read, whatever is read and whoever reads, after some thousand
+    /// records, and when the engine is closed. Should that commit fail, records are gone that were answered with 200. All
+    /// other writes are answered after their commit, as ever. Never use this for a backend that keeps anything.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_volatile(self, backend: impl StorageBackend) -> Result<Engine> {
+        self.open_with(true, |options| Store::open(backend, options))
+    }
+
     fn open_store(self, open: impl FnOnce(StoreOptions) -> Result<Store>) -> Result<Engine> {
+        self.open_with(false, open)
+    }
+
+    fn open_with(
+        self,
+        volatile: bool,
+        open: impl FnOnce(StoreOptions) -> Result<Store>,
+    ) -> Result<Engine> {
         let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {
             clock: self
@@ -115,6 +136,7 @@ impl EngineBuilder {
             })?,
             observer: self.observer,
             free_space: self.free_space,
+            volatile,
         };
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::domain::filing::filed_at;
 use crate::error::{EngineError, Result};
-use crate::limits::RETRY_AFTER_QUEUE_PART;
+use crate::limits::{RETRY_AFTER_QUEUE_PART, VOLATILE_RECORDS_MAX};
 use crate::model::RecordRef;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -52,18 +52,47 @@ impl Machine {
         (now, filed_at(record.sent_time(), now, days))
     }
 
-    /// Puts a record behind those that wait.
-    pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Ticket<Outcome>> {
+    /// Puts a record behind those that wait. `None` on a volatile store: there is nothing to wait for.
+    pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Ticket<Outcome>>> {
         let (received_at, filed_at) = self.times(record);
         let mut gathering = self.intake.lock();
         self.make_room(&mut gathering, 1)?;
         gathering.arrivals.push(record, received_at, filed_at);
-        if let Some(ticket) = &gathering.ticket {
-            return Ok(ticket.share());
+        if gathering.ticket.is_none() {
+            gathering.ticket = Some(self.writer.submit(Submission::Gathered));
         }
-        let ticket = self.writer.submit(Submission::Gathered);
-        gathering.ticket = Some(ticket.share());
-        Ok(ticket)
+        if !self.injected.volatile {
+            return Ok(gathering.ticket.as_ref().map(Ticket::share));
+        }
+        let enough = gathering.arrivals.records() >= VOLATILE_RECORDS_MAX;
+        drop(gathering);
+        if enough {
+            self.lead();
+        }
+        Ok(None)
+    }
+
+    /// Lets all telemetry be seen that was answered: on a volatile store that is before its commit. Not for whoever commits.
+    pub(crate) fn settle(&self) {
+        if !self.injected.volatile {
+            return;
+        }
+        let gathering = self.intake.lock();
+        if gathering.in_flight == 0 {
+            return;
+        }
+        // Records whose commit is under way have no ticket any more; what is submitted now is committed after them.
+        let ticket = gathering.ticket.as_ref().map(Ticket::share);
+        drop(gathering);
+        let mut ticket = ticket.unwrap_or_else(|| self.writer.submit(Submission::Gathered));
+        // The observer was told of a failure.
+        let _ = self.wait(&mut ticket);
+    }
+
+    /// Telemetry records that wait to be filed.
+    pub(crate) fn queued(&self) -> u64 {
+        self.settle();
+        self.store.queued()
     }
 
     /// Adds a record to a batch that is to be accepted as a whole.

@@ -22,7 +22,7 @@ impl Machine {
     /// goes on committing.
     pub(crate) fn file_pending(&self) -> Result<u64> {
         let _one_at_a_time = lock(&self.filing);
-        let waited = self.store.queued();
+        let waited = self.queued();
         let mut filed = 0;
         while filed < waited {
             let began = self.now();

@@ -12,10 +12,15 @@ use super::table::{Read, Snapshot, Step, Table};
 /// Entries in one transaction of the copy; bounds its memory.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Copies all of `snapshot` into the empty `backend`. `meta` is copied last: a copy that was cut short names no format
-/// and is refused.
-pub(super) fn copy(snapshot: &Snapshot, backend: impl StorageBackend) -> Result<()> {
+/// Copies all of `snapshot` into the empty `backend`, with a page cache of `cache_bytes`. `meta` is copied last: a copy that
+/// was cut short names no format and is refused.
+pub(super) fn copy(
+    snapshot: &Snapshot,
+    backend: impl StorageBackend,
+    cache_bytes: usize,
+) -> Result<()> {
     let database = Database::builder()
+        .set_cache_size(cache_bytes)
         .create_with_backend(backend)
         .map_err(from_database)?;
     let (meta, others): (Vec<Table>, Vec<Table>) = Table::ALL

@@ -259,8 +259,12 @@ impl Store {
 
     /// Copies the store as of the last commit into a new file at `destination`.
     pub(crate) fn copy_to(&self, destination: &Path) -> Result<()> {
-        let snapshot = self.snapshot()?;
-        file::create_new(destination, |backend| copy::copy(&snapshot, backend))
+        file::create_new(destination, |backend| self.copy_into(backend))
+    }
+
+    /// Copies the store as of the last commit into `backend`, which holds nothing yet.
+    pub(crate) fn copy_into(&self, backend: impl StorageBackend) -> Result<()> {
+        copy::copy(&self.snapshot()?, backend, self.options.cache_bytes)
     }
 
     /// Closes the file and gives its lock back. Later calls are refused.

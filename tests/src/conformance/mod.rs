@@ -27,6 +27,7 @@ mod rules;
 pub mod runner;
 mod stops;
 mod telemetry;
+pub mod transcript;
 mod users;
 
 use case::Case;

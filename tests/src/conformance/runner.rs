@@ -12,10 +12,13 @@ use super::case::{Body, Call, Case, NOW, Step, TRACE};
 use super::documents::PROBLEMS;
 use super::matching::{Names, filled, json_matches, problem_matches, text_matches, trace_of};
 use crate::disk::{Disk, Fault};
-use crate::transport::Transport;
+use crate::transport::{Handle, Transport};
+
+/// The seed of every engine that a case runs on.
+pub const SEED: u64 = 7;
 
 /// The keys every case finds, by the name they go by and the name they were issued under.
-const KEYS: [(&str, &str, Scope); 4] = [
+pub(super) const KEYS: [(&str, &str, Scope); 4] = [
     ("admin", "operator-desk", Scope::Admin),
     ("read", "reader", Scope::Read),
     ("act", "service-desk", Scope::Act),
@@ -52,7 +55,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(configure: fn(&mut Config), driver: CommitDriver) -> Self {
+    fn new(configure: fn(&mut Config), driver: CommitDriver, volatile: bool) -> Self {
         let clock = ManualClock::new(NOW.parse().expect("a date-time"));
         let mut config = Config::default();
         configure(&mut config);
@@ -60,13 +63,17 @@ impl Stage {
         let free_bytes = Arc::new(AtomicU64::new(u64::MAX));
         let probe = Arc::clone(&free_bytes);
         let disk = Disk::new();
-        let engine = Engine::builder()
+        let builder = Engine::builder()
             .clock(clock.clone())
-            .seed(7)
+            .seed(SEED)
             .config(config)
-            .free_space(move || Some(probe.load(Ordering::SeqCst)))
-            .open_backend(disk.backend())
-            .expect("an empty disk");
+            .free_space(move || Some(probe.load(Ordering::SeqCst)));
+        let opened = if volatile {
+            builder.open_volatile(disk.backend())
+        } else {
+            builder.open_backend(disk.backend())
+        };
+        let engine = opened.expect("an empty disk");
         let mut stage = Self {
             engine,
             clock,
@@ -119,6 +126,13 @@ impl Stage {
     }
 }
 
+/// Runs `case` through `handle` on a store that ends with the process.
+pub fn run_volatile(case: &Case) -> Outcome {
+    let stage = Stage::new(case.config, CommitDriver::Caller, true);
+    let transport = Handle(stage.engine.clone());
+    played(case, stage, &transport)
+}
+
 /// Runs `case` on a fresh engine behind the transport that `connect` makes.
 pub fn run<T: Transport>(case: &Case, connect: impl Fn(&Engine) -> T) -> Outcome {
     run_driven(case, CommitDriver::Caller, connect)
@@ -130,8 +144,12 @@ pub fn run_driven<T: Transport>(
     driver: CommitDriver,
     connect: impl Fn(&Engine) -> T,
 ) -> Outcome {
-    let mut stage = Stage::new(case.config, driver);
+    let stage = Stage::new(case.config, driver, false);
     let transport = connect(&stage.engine);
+    played(case, stage, &transport)
+}
+
+fn played(case: &Case, mut stage: Stage, transport: &impl Transport) -> Outcome {
     let mut outcome = Outcome::default();
     for (index, step) in case.steps.iter().enumerate() {
         let Step::Call(call) = step else {

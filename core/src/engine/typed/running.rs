@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use redb::StorageBackend;
+
 use crate::config::Config;
 use crate::engine::Engine;
-#[cfg(doc)]
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::store::verify::{CheckReport, verify};
 use crate::timestamp::Timestamp;
 
@@ -66,6 +66,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::Corrupted`], [`ErrorKind::StorageUnavailable`].
     pub fn check(&self) -> Result<CheckReport> {
+        self.machine().settle();
         let store = &self.machine().store;
         let whole = store.check_pages()?;
         let mut report = verify(&store.snapshot()?)?;
@@ -83,7 +84,26 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when there is a file already or it cannot be written; nothing is left then.
     pub fn backup(&self, destination: impl AsRef<Path>) -> Result<()> {
+        self.machine().settle();
         self.machine().store.copy_to(destination.as_ref())
+    }
+
+    /// Writes a consistent copy into a backend that holds nothing yet; requests are answered in the meantime.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] when it holds something, which stays as it is; [`ErrorKind::StorageUnavailable`] when it
+    /// cannot be written.
+    pub fn backup_to(&self, backend: impl StorageBackend) -> Result<()> {
+        let length = backend.len().map_err(|error| {
+            let said = "the backend for the copy does not tell its length";
+            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+        })?;
+        if length > 0 {
+            let said = "a copy needs a backend that holds nothing yet";
+            return Err(EngineError::invalid("backend", said));
+        }
+        self.machine().settle();
+        self.machine().store.copy_into(backend)
     }
 
     /// Gives free pages back to the file system; answers whether the file changed.

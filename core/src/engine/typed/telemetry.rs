@@ -37,7 +37,7 @@ impl Engine {
     /// Telemetry records that are durable and not yet filed into history.
     #[must_use]
     pub fn queue_count(&self) -> u64 {
-        self.machine().store.queued()
+        self.machine().queued()
     }
 
     /// What is known of a user; `None` when neither a workspace nor telemetry knows one.

@@ -1,0 +1,174 @@
+// Prints what the package takes and gives, in Node: `node wasm/bench.mjs [part …]`, after `cargo wasm`.
+
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { Engine } from "./pkg/index.node.js";
+import { fileStorage } from "./pkg/node.js";
+
+const HEADERS = { "content-type": "application/json" };
+const KILO = 1000;
+
+/** The largest record there is, with every field, about 570 bytes. */
+function record(id) {
+    return JSON.stringify({
+        id,
+        computeTypeName: "STANDARD",
+        updatetime: new Date(Date.UTC(2026, 10, 20, 8) + id * 10).toISOString(),
+        username: `user${id % 500}`,
+        processorCount: 4,
+        processorInUse: id % 100,
+        physicalMemory: 8_589_934_592,
+        availablePhysicalMemory: 4_294_967_296 + id,
+        virtualMemory: 17_179_869_184,
+        availableVirtualMemory: 8_589_934_592 + id,
+        memoryInUse: 4_294_967_296 - id,
+        rootTotal: 85_899_345_920,
+        rootAvailable: 42_949_672_960,
+        userTotal: 53_687_091_200,
+        userAvailable: 26_843_545_600,
+        diskReads: (id % 977) / 8,
+        diskWrites: (id % 613) / 8,
+        networkReceived: (id % 10_007) / 4,
+        networkSent: (id % 5003) / 4,
+        uptime: 3600 + id / 100,
+        osVersion: "10.0.20348",
+        tenantId: "tenant-1",
+        instanceId: `ws-${id % 500}`,
+    });
+}
+
+function bodies(count) {
+    const encoder = new TextEncoder();
+    return Array.from({ length: count }, (_, id) => encoder.encode(record(id)));
+}
+
+function figure(name, value, bound) {
+    console.log(`${name.padEnd(58)} ${String(value).padStart(12)}   ${bound}`);
+}
+
+const rate = (count, milliseconds) => Math.round((count / milliseconds) * KILO);
+
+async function size() {
+    const bytes = readFileSync(new URL("./pkg/deskfleet.wasm", import.meta.url));
+    const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+    figure("deskfleet.wasm, bytes", bytes.length, "");
+    figure("deskfleet.wasm, gzip -9, bytes", gzipSync(bytes, { level: 9 }).length, "at most 300 000");
+    figure("deskfleet.wasm, brotli, bytes", brotli.length, "at most 230 000");
+    figure("glue.js, bytes", statSync(new URL("./pkg/glue.js", import.meta.url)).size, "");
+}
+
+async function ready() {
+    const first = performance.now();
+    const engine = await Engine.open();
+    figure("open on memory, first, ms", (performance.now() - first).toFixed(1), "under 30");
+    const second = performance.now();
+    const other = await Engine.open();
+    figure("open on memory, again, ms", (performance.now() - second).toFixed(1), "");
+    await engine.close();
+    await other.close();
+}
+
+async function handle() {
+    const engine = await Engine.open();
+    const sent = bodies(100_000);
+    const small = new TextEncoder().encode('{"instanceId":"ws-1","username":"jdoe","processorInUse":12}');
+    for (const [name, body] of [["full records of 570 bytes", (id) => sent[id]], ["records of 60 bytes", () => small]]) {
+        for (let id = 0; id < 20_000; id++) engine.handle("POST", "/api/Stats/Post", HEADERS, body(id));
+        const began = performance.now();
+        for (let id = 0; id < sent.length; id++) {
+            if (engine.handle("POST", "/api/Stats/Post", HEADERS, body(id)).status !== 200) throw new Error("refused");
+        }
+        await engine.queueCount();
+        figure(`handle on memory, ${name}, records/s`, rate(sent.length, performance.now() - began), "at least 150 000");
+    }
+    const began = performance.now();
+    for (let id = 0; id < sent.length; id++) engine.handle("GET", "/api/Stats/queue/count");
+    figure("handle on memory, GET queue/count, requests/s", rate(sent.length, performance.now() - began), "");
+    await engine.close();
+}
+
+async function fetching() {
+    const engine = await Engine.open();
+    const sent = bodies(50_000);
+    for (const together of [1, 100]) {
+        const began = performance.now();
+        for (let id = 0; id < sent.length; id += together) {
+            const turn = sent.slice(id, id + together);
+            const responses = await Promise.all(
+                turn.map((body) => engine.fetch(new Request("http://fleet/api/Stats/Post", { method: "POST", headers: HEADERS, body }))),
+            );
+            if (responses.some((response) => response.status !== 200)) throw new Error("refused");
+        }
+        figure(`fetch on memory, ${together} at a time, records/s`, rate(sent.length, performance.now() - began), "at least 25 000");
+    }
+    const began = performance.now();
+    for (let id = 0; id < sent.length; id++) {
+        const request = new Request("http://fleet/api/Stats/Post", { method: "POST", headers: HEADERS, body: sent[id] });
+        await request.arrayBuffer();
+        new Response(null, { status: 200 });
+    }
+    figure("Request, its body and Response alone, a second", rate(sent.length, performance.now() - began), "");
+    await engine.close();
+}
+
+async function file() {
+    const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-"));
+    try {
+        const name = path.join(folder, "fleet.redb");
+        const engine = await Engine.open({ storage: fileStorage(name) });
+        const sent = bodies(20_000);
+        const began = performance.now();
+        for (let at = 0; at < sent.length; at += 1000) {
+            const posts = sent.slice(at, at + 1000).map((body) => engine.fetch(new Request("http://fleet/api/Stats/Post", { method: "POST", headers: HEADERS, body })));
+            await Promise.all(posts);
+        }
+        figure("fetch on a file, 1000 in a turn, durable records/s", rate(sent.length, performance.now() - began), "");
+        while (statSync(name).size < 40 * 1024 * 1024) {
+            const lines = sent.map((body) => `{"stats":${new TextDecoder().decode(body)}}`);
+            const { key } = await engine.issueKey({ name: "bench", scopes: ["admin"] });
+            for (let at = 0; at < lines.length; at += 10_000) {
+                const batch = lines.slice(at, at + 10_000).join("\n");
+                const answer = engine.handle("POST", "/operator/telemetry", { ...HEADERS, "x-api-key": key }, batch);
+                if (answer.status !== 200) throw new Error(`batch answered ${answer.status}`);
+            }
+        }
+        // A copy of a file that is open is what a crash leaves.
+        const crashed = path.join(folder, "crashed.redb");
+        const { copyFileSync } = await import("node:fs");
+        copyFileSync(name, crashed);
+        const reopening = performance.now();
+        const again = await Engine.open({ storage: fileStorage(crashed) });
+        figure(`open an unclean file of ${Math.round(statSync(crashed).size / 1024 / 1024)} MiB, ms`, (performance.now() - reopening).toFixed(1), "under 300");
+        await again.close();
+        await engine.close();
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+async function memory() {
+    const engine = await Engine.open();
+    const sent = bodies(1000);
+    const { key } = await engine.issueKey({ name: "bench", scopes: ["read"] });
+    const resident = [];
+    for (let round = 0; round < 10; round++) {
+        for (let id = 0; id < 100_000; id++) {
+            const post = id % 10 === 0;
+            const answer = post
+                ? engine.handle("POST", "/api/Stats/Post", HEADERS, sent[id % 1000])
+                : engine.handle("GET", "/api/Information/GetAllWorkSpaces", { "x-api-key": key });
+            if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+            if (id % 1000 === 0) await engine.maintain();
+        }
+        globalThis.gc?.();
+        resident.push(Math.round(process.memoryUsage().rss / 1024 / 1024));
+    }
+    figure("resident MiB after each 100 000 of 1 000 000 requests", "", resident.join(" "));
+    await engine.close();
+}
+
+const parts = { size, ready, handle, fetch: fetching, file, memory };
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+for (const name of chosen) await parts[name]();

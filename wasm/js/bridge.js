@@ -1,0 +1,137 @@
+import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
+
+const METHODS = ["len", "read", "write", "setLen", "sync", "close"];
+/** `crypto.getRandomValues` fills no more at once. */
+const RANDOM_BYTES_MAX = 65_536;
+
+/**
+ * What stands between the engine and a storage: it checks what the storage answers and remembers what it threw, so that an
+ * error of the engine can name it as its cause.
+ */
+export class Bridge {
+    #storage;
+    #closed = false;
+    /** What the storage threw since {@link takeFault} was called last. */
+    #fault;
+    /** What `close` of the storage answered; a promise where closing takes time. */
+    closing;
+    /** The text of the panic that stopped the instance. */
+    panic;
+
+    /** @param {import("./index.js").Storage} storage */
+    constructor(storage) {
+        if (typeof storage !== "object" || storage === null) {
+            throw invalidArgument(`options.storage must be a storage, not ${kindOf(storage)}`);
+        }
+        for (const name of METHODS) {
+            if (typeof storage[name] !== "function") {
+                throw invalidArgument(`options.storage has no method ${name}; a storage has ${METHODS.join(", ")}`);
+            }
+        }
+        this.#storage = storage;
+    }
+
+    /** @returns {unknown} what the storage threw last, once */
+    takeFault() {
+        const fault = this.#fault;
+        this.#fault = undefined;
+        return fault;
+    }
+
+    get persisted() {
+        return this.#storage.persisted === true;
+    }
+
+    get tellsFreeBytes() {
+        return typeof this.#storage.freeBytes === "function";
+    }
+
+    get mustSettle() {
+        return typeof this.#storage.settled === "function";
+    }
+
+    /** Resolves when all that was synced will last. */
+    settled() {
+        return this.#storage.settled?.();
+    }
+
+    // ---- called by the engine
+
+    len() {
+        return this.#call("len", (storage) => bytes("len", storage.len()));
+    }
+
+    read(offset, into) {
+        this.#call("read", (storage) => whole("read", storage.read(offset, into), into.length));
+    }
+
+    write(offset, from) {
+        this.#call("write", (storage) => whole("write", storage.write(offset, from), from.length));
+    }
+
+    setLen(length) {
+        this.#call("setLen", (storage) => synchronous("setLen", storage.setLen(length)));
+    }
+
+    sync() {
+        this.#call("sync", (storage) => synchronous("sync", storage.sync()));
+    }
+
+    /** Closes the storage, once. */
+    close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        this.#call("close", (storage) => {
+            this.closing = storage.close();
+        });
+    }
+
+    freeBytes() {
+        return this.#call("freeBytes", (storage) => storage.freeBytes());
+    }
+
+    random(into) {
+        for (let at = 0; at < into.length; at += RANDOM_BYTES_MAX) {
+            globalThis.crypto.getRandomValues(into.subarray(at, at + RANDOM_BYTES_MAX));
+        }
+    }
+
+    panicked(text) {
+        this.panic = text;
+    }
+
+    #call(name, call) {
+        try {
+            return call(this.#storage);
+        } catch (error) {
+            this.#fault = error ?? new DeskfleetError("StorageUnavailable", `storage.${name} threw ${kindOf(error)}`);
+            throw error;
+        }
+    }
+}
+
+/** A promise is taken for a mistake: the engine cannot wait for it. */
+function synchronous(name, answered) {
+    if (typeof answered?.then === "function") {
+        // Whatever becomes of it, it is not this that has to report it.
+        answered.then(undefined, () => {});
+        throw new TypeError(`storage.${name} answered a promise; the methods of a storage are synchronous`);
+    }
+    return answered;
+}
+
+function bytes(name, answered) {
+    const length = synchronous(name, answered);
+    if (!Number.isSafeInteger(length) || length < 0) {
+        throw new TypeError(`storage.${name} must answer a whole number of bytes, not ${typeof length === "number" ? length : kindOf(length)}`);
+    }
+    return length;
+}
+
+/** A storage that answers how many bytes it moved must have moved all. */
+function whole(name, answered, length) {
+    const moved = synchronous(name, answered);
+    if (moved !== undefined && moved !== length) {
+        throw new RangeError(`storage.${name} moved ${String(moved)} of ${length} bytes`);
+    }
+}

@@ -1,0 +1,378 @@
+import { Bridge } from "./bridge.js";
+import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
+import { EMPTY, bodyBytes, headerLines, headerPairs, headerRecord, readBody, text, toResponse } from "./exchange.js";
+import { instantiate } from "./glue.js";
+import { coreOptions } from "./options.js";
+import { bytesOf, restoreInto } from "./storage/bytes.js";
+import { isMemory, memoryStorage } from "./storage/memory.js";
+import { afterThisTurn } from "./turn.js";
+
+/** What a call of the core answers about a request; see `wasm/src/lib.rs`. */
+const WAITS = 2 ** 31;
+const HAS_HEADERS = 2 ** 16;
+const HAS_BODY = 2 ** 17;
+const STATUS = 2 ** 16 - 1;
+/** What is longer is refused whatever is in it, so this much need cross; see `wasm/src/exchange.rs`. */
+const URL_LENGTH_MAX = 65_535;
+const HEADERS_LENGTH_MAX = 1024 * 1024 + 1;
+/** A body up to here crosses without being asked how much of it is wanted. */
+const BODY_BYTES_ASKED = 65_537;
+/** Only {@link Engine.open} makes engines. */
+const OPENING = Symbol("opening");
+
+/**
+ * Makes the class for a runtime.
+ * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load gives the compiled module
+ */
+export function defineEngine(load) {
+    /** @type {Promise<WebAssembly.Module> | undefined} */
+    let compiled;
+
+    async function moduleOf(wasm) {
+        if (wasm === undefined) {
+            compiled ??= Promise.resolve(load());
+            try {
+                return await compiled;
+            } catch (error) {
+                compiled = undefined;
+                throw error;
+            }
+        }
+        if (wasm instanceof WebAssembly.Module) return wasm;
+        if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
+        throw invalidArgument(`options.wasm must be a WebAssembly.Module or its bytes, not ${kindOf(wasm)}`);
+    }
+
+    return class Engine {
+        #core;
+        #bridge;
+        #clock;
+        #advanced = 0;
+        /** Whether a call of the core is under way; a callback of it must not begin another. */
+        #inside = false;
+        /** Why no call is possible any more. @type {DeskfleetError | undefined} */
+        #ended;
+        /** What waits for the commit at the end of this turn. @type {Array<{ number: number, answered: (answer: object) => void, failed: (error: unknown) => void, traceparent: string | null }>} */
+        #waiting = [];
+        #closing;
+
+        constructor(token, core, bridge, clock) {
+            if (token !== OPENING) throw invalidArgument("an engine is opened with Engine.open(…), not made with new");
+            this.#core = core;
+            this.#bridge = bridge;
+            this.#clock = clock;
+        }
+
+        static async open(options = {}) {
+            const { clock, settings, restore, wasm } = coreOptions(options);
+            const storage = (await options.storage) ?? memoryStorage();
+            const bridge = new Bridge(storage);
+            try {
+                const { Core } = await instantiate(await moduleOf(wasm));
+                if (restore !== undefined) restoreInto(storage, restore);
+                settings.freeBytes = bridge.tellsFreeBytes;
+                settings.volatile = isMemory(storage);
+                const core = Core.open(bridge, clock(), JSON.stringify(settings));
+                await bridge.settled();
+                return new Engine(OPENING, core, bridge, clock);
+            } catch (error) {
+                closeQuietly(bridge);
+                throw failureOf(error, bridge);
+            }
+        }
+
+        static restore(bytes, options = {}) {
+            return Engine.open({ ...options, restore: bytes });
+        }
+
+        async fetch(request) {
+            const { method, url, headers } = requestParts(request);
+            const lines = headerLines(headers);
+            while (this.#inside) await undefined;
+            this.#mustRun();
+            const body = request.body === null ? EMPTY : await this.#read(request, url);
+            const answer = await this.#submit(method, url, lines, body, headers.get("traceparent"));
+            return toResponse(answer);
+        }
+
+        handle(method, url, headers, body) {
+            text(method, "method");
+            text(url, "url");
+            const lines = headerLines(headers).slice(0, HEADERS_LENGTH_MAX);
+            const bytes = this.#cut(url, bodyBytes(body));
+            const told = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
+            const answer = this.#answer(told);
+            return { status: answer.status, headers: headerRecord(headerPairs(answer.headers)), body: answer.body };
+        }
+
+        async putWorkspaces(workspaces) {
+            if (!Array.isArray(workspaces)) throw invalidArgument(`workspaces must be an array, not ${kindOf(workspaces)}`);
+            return this.#call("putWorkspaces", workspaces);
+        }
+
+        async placeHold(workSpaceId, hold) {
+            return this.#call("placeHold", { workSpaceId, matter: hold?.matter, reason: hold?.reason });
+        }
+
+        async releaseHold(workSpaceId) {
+            return this.#call("releaseHold", text(workSpaceId, "workSpaceId"));
+        }
+
+        async issueKey(key) {
+            const expires = key?.expires instanceof Date ? key.expires.toISOString() : key?.expires;
+            return this.#call("issueKey", { name: key?.name, scopes: key?.scopes, expires });
+        }
+
+        async revokeKey(id) {
+            return this.#call("revokeKey", id);
+        }
+
+        async keys() {
+            return this.#call("keys", null);
+        }
+
+        async pendingActions() {
+            return this.#call("pendingActions", null);
+        }
+
+        async completeAction(id) {
+            return this.#call("completeAction", id);
+        }
+
+        async failAction(id, how = {}) {
+            return this.#call("failAction", { id, state: how.state, detail: how.detail });
+        }
+
+        async queueCount() {
+            return this.#call("queueCount", null);
+        }
+
+        async filePending() {
+            return this.#call("filePending", null);
+        }
+
+        async maintain() {
+            return this.#call("maintain", null);
+        }
+
+        advanceClock(milliseconds) {
+            if (!Number.isFinite(milliseconds)) throw invalidArgument("milliseconds must be a finite number");
+            this.#advanced += milliseconds;
+        }
+
+        async snapshot() {
+            const copy = memoryStorage();
+            const into = new Bridge(copy);
+            this.#enter((core) => core.snapshot(this.#now(), into));
+            return bytesOf(copy);
+        }
+
+        persisted() {
+            return this.#bridge.persisted;
+        }
+
+        async settled() {
+            await this.#bridge.settled();
+        }
+
+        close() {
+            this.#closing ??= this.#close();
+            return this.#closing;
+        }
+
+        async #close() {
+            if (this.#ended !== undefined) return;
+            this.#commitTurn();
+            const core = this.#core;
+            try {
+                this.#enter(() => core.close(this.#now()));
+                await this.#bridge.settled();
+                core.free();
+            } finally {
+                this.#end(new DeskfleetError("EngineClosed", "the engine was closed; open another"));
+                closeQuietly(this.#bridge);
+                await this.#bridge.closing;
+            }
+        }
+
+        async [Symbol.asyncDispose]() {
+            await this.close();
+        }
+
+        // ---- inside
+
+        #mustRun() {
+            if (this.#ended !== undefined) throw this.#ended;
+        }
+
+        #now() {
+            return this.#clock() + this.#advanced;
+        }
+
+        /** Calls the core. What it throws becomes a {@link DeskfleetError}; a trap ends the engine. */
+        #enter(call) {
+            this.#mustRun();
+            if (this.#inside) {
+                throw new DeskfleetError(
+                    "ReentrantCall",
+                    "the engine was called from a callback of its own clock or storage; call it after that has returned, or use fetch",
+                );
+            }
+            this.#inside = true;
+            this.#bridge.takeFault();
+            try {
+                return call(this.#core);
+            } catch (error) {
+                const failure = failureOf(error, this.#bridge);
+                if (failure.code === "EngineCrashed") this.#crash(failure);
+                throw failure;
+            } finally {
+                this.#inside = false;
+            }
+        }
+
+        #crash(failure) {
+            this.#end(failure);
+            closeQuietly(this.#bridge);
+        }
+
+        #end(why) {
+            this.#ended = why;
+            // An instance that trapped must not be entered again, not even to be freed.
+            this.#core?.__destroy_into_raw?.();
+            this.#core = undefined;
+            const waiting = this.#waiting;
+            this.#waiting = [];
+            for (const { failed } of waiting) failed(why);
+        }
+
+        #call(name, argument) {
+            const json = jsonOf(name, argument);
+            const answer = JSON.parse(this.#enter((core) => core.call(this.#now(), name, json)));
+            if (!this.#bridge.mustSettle) return answer;
+            return this.#bridge.settled().then(() => answer);
+        }
+
+        async #read(request, url) {
+            const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
+            return readBody(request, max);
+        }
+
+        /** No more of a body than tells that it is too large. */
+        #cut(url, body) {
+            if (body.length < BODY_BYTES_ASKED) return body;
+            const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
+            return body.length > max ? body.subarray(0, max + 1) : body;
+        }
+
+        async #submit(method, url, lines, body, traceparent) {
+            while (this.#inside) await undefined;
+            const told = this.#enter((core) =>
+                core.begin(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines.slice(0, HEADERS_LENGTH_MAX), body),
+            );
+            if (told < WAITS) {
+                const answer = this.#answer(told);
+                if (!this.#bridge.mustSettle) return answer;
+                return this.#settle([{ answer, traceparent }]).then(([settled]) => settled);
+            }
+            return new Promise((answered, failed) => {
+                this.#waiting.push({ number: told - WAITS, answered, failed, traceparent });
+                if (this.#waiting.length === 1) afterThisTurn(() => this.#commitTurn());
+            });
+        }
+
+        /** Commits what waits and answers it. */
+        #commitTurn() {
+            const waiting = this.#waiting;
+            if (waiting.length === 0) return;
+            if (this.#inside) return afterThisTurn(() => this.#commitTurn());
+            this.#waiting = [];
+            const committed = [];
+            try {
+                this.#enter((core) => core.commit(this.#now()));
+                for (const { number, answered, traceparent } of waiting) {
+                    const told = this.#enter((core) => core.finish(number));
+                    committed.push({ answered, answer: this.#answer(told), traceparent });
+                }
+            } catch (error) {
+                for (const { failed } of waiting) failed(error);
+                return;
+            }
+            if (!this.#bridge.mustSettle) {
+                for (const { answered, answer } of committed) answered(answer);
+                return;
+            }
+            this.#settle(committed).then((answers) => {
+                committed.forEach(({ answered }, index) => answered(answers[index]));
+            });
+        }
+
+        /** The answers, once the storage says that what they tell will last; refusals when it says that it will not. */
+        async #settle(committed) {
+            try {
+                await this.#bridge.settled();
+                return committed.map(({ answer }) => answer);
+            } catch {
+                return committed.map(({ answer, traceparent }) => {
+                    // What was refused is refused all the same.
+                    if (answer.status >= 400 || this.#ended !== undefined) return answer;
+                    const told = this.#enter((core) => core.unavailable(traceparent ?? undefined));
+                    return this.#answer(told);
+                });
+            }
+        }
+
+        /** @returns {{ status: number, headers: string, body: Uint8Array }} */
+        #answer(told) {
+            const headers = told & HAS_HEADERS ? this.#enter((core) => core.headers()) : "";
+            const body = told & HAS_BODY ? this.#enter((core) => core.body()) : EMPTY;
+            return { status: told & STATUS, headers, body };
+        }
+    };
+}
+
+/** @param {string} name @param {unknown} argument */
+function jsonOf(name, argument) {
+    try {
+        const json = JSON.stringify(argument);
+        if (json !== undefined) return json;
+    } catch (error) {
+        throw invalidArgument(`${name} was given what has no JSON`, error);
+    }
+    throw invalidArgument(`${name} was given ${kindOf(argument)}`);
+}
+
+/** The parts of a request; anything that has those of a `Request` is one. */
+function requestParts(request) {
+    const { method, url, headers } = request ?? {};
+    if (typeof method !== "string" || typeof url !== "string" || typeof headers?.get !== "function") {
+        throw invalidArgument(`fetch takes a Request, not ${kindOf(request)}`);
+    }
+    return { method, url, headers };
+}
+
+/** What was thrown by the core, as an error of ours. */
+function failureOf(error, bridge) {
+    if (error instanceof DeskfleetError) return error;
+    const cause = bridge.takeFault();
+    if (typeof error === "string") {
+        const { code, message, parameter, retryAfter } = JSON.parse(error);
+        // A storage that knows more about itself says so: that it is locked, for one.
+        if (cause instanceof DeskfleetError && code === "StorageUnavailable") return cause;
+        return new DeskfleetError(code, message, { cause, parameter, retryAfter });
+    }
+    return new DeskfleetError(
+        "EngineCrashed",
+        "the engine stopped at a bug or for want of memory; what it had answered is in its storage: open another engine on it",
+        { cause: bridge.panic === undefined ? error : new Error(bridge.panic, { cause: error }) },
+    );
+}
+
+/** The error that led here is the one to tell. */
+function closeQuietly(bridge) {
+    try {
+        bridge.close();
+    } catch {
+        // See above.
+    }
+}

@@ -1,0 +1,93 @@
+//! What goes wrong in a call from JavaScript, in the form in which it crosses.
+
+use deskfleet::{EngineError, ErrorKind};
+use serde::Serialize;
+
+/// A failure that becomes a `DeskfleetError`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// One of the codes of `errors.d.ts`.
+    pub code: &'static str,
+    /// A sentence for a person.
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u32>,
+}
+
+impl Failure {
+    fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            parameter: None,
+            retry_after: None,
+        }
+    }
+
+    /// An argument is not what it should be.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new("InvalidArgument", message)
+    }
+
+    /// A bug of ours.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new("Internal", message)
+    }
+
+    /// As it crosses: an object in JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self {
+            code: code(error.kind()),
+            message: error.context().to_owned(),
+            parameter: error.parameter(),
+            retry_after: error.retry_after(),
+        }
+    }
+}
+
+const fn code(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::InvalidParameter => "InvalidParameter",
+        ErrorKind::InsufficientScope => "InsufficientScope",
+        ErrorKind::WorkSpaceNotFound => "WorkSpaceNotFound",
+        ErrorKind::UserNotFound => "UserNotFound",
+        ErrorKind::NotFound => "NotFound",
+        ErrorKind::InvalidResourceState => "InvalidResourceState",
+        ErrorKind::OperationInProgress => "OperationInProgress",
+        ErrorKind::LitigationHold => "LitigationHold",
+        ErrorKind::AmbiguousWorkSpace => "AmbiguousWorkSpace",
+        ErrorKind::UnsupportedConfiguration => "UnsupportedConfiguration",
+        ErrorKind::QueueFull => "QueueFull",
+        ErrorKind::StorageUnavailable => "StorageUnavailable",
+        ErrorKind::LowDisk => "LowDisk",
+        ErrorKind::ForeignFile => "ForeignFile",
+        ErrorKind::NewerFormat => "NewerFormat",
+        ErrorKind::AlreadyOpen => "StorageLocked",
+        ErrorKind::Corrupted => "Corrupted",
+        ErrorKind::Configuration => "InvalidArgument",
+        ErrorKind::Internal => "Internal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_crosses_as_json() {
+        assert_eq!(
+            Failure::argument("no \"name\"").json(),
+            r#"{"code":"InvalidArgument","message":"no \"name\""}"#
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! What an engine gets from JavaScript: storage and randomness.
+
+use std::io;
+
+use deskfleet::StorageBackend;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The object that `bridge.js` makes around a storage. Its methods throw what the storage threw.
+    #[derive(Debug, Clone)]
+    pub type Host;
+
+    #[wasm_bindgen(method, catch)]
+    fn len(this: &Host) -> Result<f64, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn read(this: &Host, offset: f64, into: &mut [u8]) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn write(this: &Host, offset: f64, from: &[u8]) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch, js_name = setLen)]
+    fn set_len(this: &Host, bytes: f64) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn sync(this: &Host) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn close(this: &Host) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch, js_name = freeBytes)]
+    fn free_bytes(this: &Host) -> Result<f64, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn random(this: &Host, into: &mut [u8]) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn panicked(this: &Host, text: &str) -> Result<(), JsValue>;
+}
+
+/// The first number above which a double leaves integers out.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A number of bytes as JavaScript has it; `None` when it is no whole number from 0 to 2^53.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a whole number in the range"
+)]
+pub(crate) fn bytes(number: f64) -> Option<u64> {
+    let whole = number.fract() == 0.0 && (0.0..=EXACT).contains(&number);
+    whole.then_some(number as u64)
+}
+
+/// A number of bytes for JavaScript.
+fn number(bytes: u64) -> io::Result<f64> {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact up to 2^53, and refused above"
+    )]
+    let number = bytes as f64;
+    if number >= EXACT {
+        return Err(io::Error::other("a storage ends at 2^53 bytes"));
+    }
+    Ok(number)
+}
+
+/// The storage behind a [`Host`], as redb sees it.
+#[derive(Debug)]
+pub(crate) struct HostStorage(pub(crate) Host);
+
+/// What was thrown stays in JavaScript, where it becomes the cause of the error.
+fn failed(method: &'static str) -> impl FnOnce(JsValue) -> io::Error {
+    move |_| io::Error::other(format!("storage.{method} failed"))
+}
+
+impl StorageBackend for HostStorage {
+    fn len(&self) -> io::Result<u64> {
+        let length = self.0.len().map_err(failed("len"))?;
+        bytes(length).ok_or_else(|| io::Error::other("storage.len answered no number of bytes"))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(number(offset)?, out).map_err(failed("read"))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(number(len)?).map_err(failed("setLen"))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync().map_err(failed("sync"))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write(number(offset)?, data).map_err(failed("write"))
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.close().map_err(failed("close"))
+    }
+}
+
+impl Host {
+    /// Fills a buffer with random bytes.
+    pub(crate) fn fill_random(&self, into: &mut [u8]) -> Result<(), JsValue> {
+        self.random(into)
+    }
+
+    /// The free bytes of the medium, where the storage can tell.
+    pub(crate) fn free_space(&self) -> Option<u64> {
+        self.free_bytes().ok().and_then(bytes)
+    }
+
+    /// Tells of a panic. There is nobody left to tell when that fails.
+    pub(crate) fn tell_panic(&self, text: &str) {
+        let _ = self.panicked(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_of_bytes_are_taken() {
+        assert_eq!(bytes(0.0), Some(0));
+        assert_eq!(bytes(-0.0), Some(0));
+        assert_eq!(bytes(EXACT), Some(1 << 53));
+        for none in [
+            f64::NAN,
+            f64::INFINITY,
+            -1.0,
+            0.5,
+            EXACT * 2.0,
+            f64::NEG_INFINITY,
+        ] {
+            assert_eq!(bytes(none), None, "{none}");
+        }
+        assert!(number((1 << 53) - 1).is_ok());
+        assert!(number(1 << 53).is_err());
+        assert!(number(u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! The typed calls of the host, by name: JSON in, JSON out.
+
+use deskfleet::{
+    Engine, EngineError, FailedState, IssuedKey, KeyInfo, NewKey, PendingAction, Scope, Timestamp,
+    Workspace,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// What a call answers: JSON.
+type Answered = Result<String, Failure>;
+
+/// The names that [`run`] knows.
+pub const NAMES: [&str; 12] = [
+    "putWorkspaces",
+    "placeHold",
+    "releaseHold",
+    "issueKey",
+    "revokeKey",
+    "keys",
+    "pendingActions",
+    "completeAction",
+    "failAction",
+    "filePending",
+    "maintain",
+    "queueCount",
+];
+
+/// Runs the operation of that name.
+///
+/// # Errors
+/// Those of the engine; `InvalidArgument` when the argument is not what the operation takes.
+pub fn run(engine: &Engine, name: &str, json: &str) -> Answered {
+    match name {
+        "putWorkspaces" => {
+            let workspaces: Vec<Workspace> = argument(json)?;
+            answer(&engine.put_workspaces(workspaces)?)
+        }
+        "placeHold" => {
+            let hold: Hold = argument(json)?;
+            let reason = hold.reason.as_deref();
+            done(engine.place_hold(&hold.work_space_id, &hold.matter, reason))
+        }
+        "releaseHold" => done(engine.release_hold(&argument::<String>(json)?)),
+        "issueKey" => issue_key(engine, argument(json)?),
+        "revokeKey" => done(engine.revoke_key(argument(json)?)),
+        "keys" => answer(&engine.keys().iter().map(Key::of).collect::<Vec<_>>()),
+        "pendingActions" => {
+            let actions = engine.pending_actions()?;
+            answer(&actions.iter().map(Pending::of).collect::<Vec<_>>())
+        }
+        "completeAction" => done(engine.complete_action(argument(json)?)),
+        "failAction" => fail_action(engine, &argument(json)?),
+        "filePending" => answer(&engine.file_pending()?),
+        "maintain" => done(engine.maintain()),
+        "queueCount" => answer(&engine.queue_count()),
+        _ => Err(Failure::argument("there is no such operation")),
+    }
+}
+
+fn argument<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
+    serde_json::from_str(json).map_err(|error| Failure::argument(error.to_string()))
+}
+
+fn answer(value: &impl Serialize) -> Answered {
+    serde_json::to_string(value).map_err(|error| Failure::internal(error.to_string()))
+}
+
+fn done(result: Result<(), EngineError>) -> Answered {
+    result.map(|()| "null".to_owned()).map_err(Failure::from)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Hold {
+    work_space_id: String,
+    matter: String,
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyToIssue {
+    name: String,
+    scopes: Vec<Scope>,
+    expires: Option<Timestamp>,
+}
+
+fn issue_key(engine: &Engine, key: KeyToIssue) -> Answered {
+    let IssuedKey { info, secret } = engine.issue_key(NewKey {
+        name: key.name,
+        scopes: key.scopes.into_iter().collect(),
+        expires: key.expires,
+    })?;
+    answer(&Issued {
+        key: &secret,
+        info: Key::of(&info),
+    })
+}
+
+#[derive(Serialize)]
+struct Issued<'k> {
+    key: &'k str,
+    #[serde(flatten)]
+    info: Key<'k>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Key<'k> {
+    id: u64,
+    name: &'k str,
+    scopes: Vec<&'static str>,
+    created: Timestamp,
+    expires: Option<Timestamp>,
+    last_used: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+}
+
+impl<'k> Key<'k> {
+    fn of(info: &'k KeyInfo) -> Self {
+        Self {
+            id: info.id,
+            name: &info.name,
+            scopes: info.scopes.iter().map(Scope::as_str).collect(),
+            created: info.created,
+            expires: info.expires,
+            last_used: info.last_used,
+            revoked: info.revoked,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Pending<'a> {
+    id: u64,
+    action: &'static str,
+    work_space_id: &'a str,
+    requested_at: Timestamp,
+    due_at: Option<Timestamp>,
+    compute_type: Option<&'a str>,
+}
+
+impl<'a> Pending<'a> {
+    fn of(action: &'a PendingAction) -> Self {
+        Self {
+            id: action.id,
+            action: action.action.as_str(),
+            work_space_id: &action.workspace_id,
+            requested_at: action.requested_at,
+            due_at: action.due_at,
+            compute_type: action.compute_type.as_deref(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Failed {
+    id: u64,
+    state: Option<FailedAs>,
+    detail: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum FailedAs {
+    Error,
+    Unhealthy,
+}
+
+fn fail_action(engine: &Engine, failed: &Failed) -> Answered {
+    let state = match failed.state {
+        Some(FailedAs::Unhealthy) => FailedState::Unhealthy,
+        Some(FailedAs::Error) | None => FailedState::Error,
+    };
+    done(engine.fail_action(failed.id, state, failed.detail.as_deref()))
+}
