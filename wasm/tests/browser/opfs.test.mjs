@@ -8,7 +8,7 @@ const PAGE = "/tests/browser/page.html";
 
 async function opened(browser, origin) {
     const page = await browser.open(`${origin}${PAGE}`);
-    await page.waitForFunction("globalThis.connect");
+    await page.waitForFunction(() => globalThis.connect);
     return page;
 }
 
@@ -41,7 +41,7 @@ browserTest("what was written is there after closing, after loading the page aga
         await engine.fetch(postRequest(4));
     });
     await page.reload();
-    await page.waitForFunction("globalThis.connect");
+    await page.waitForFunction(() => globalThis.connect);
     assert.deepEqual((await held(page)).sort(), [1, 2, 3, 4]);
     await first.close();
     const second = await start();

@@ -2,27 +2,13 @@
 
 import { DeskfleetError } from "../../pkg/index.js";
 import { connect } from "../../pkg/opfs.js";
+import { idsOf } from "./history.js";
 
 const json = { "content-type": "application/json" };
 
 export function postRequest(id, instance = "ws-1") {
     const body = JSON.stringify({ id, instanceId: instance, username: "jdoe", updatetime: "2026-11-20T08:00:00Z" });
     return new Request("/api/Stats/Post", { method: "POST", headers: json, body });
-}
-
-/** The ids of the records that the history of an instance holds. */
-export async function idsOf(engine, instance = "ws-1") {
-    const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
-    const ids = [];
-    for (let token = ""; token !== null; ) {
-        const url = `/operator/telemetry/stats?instanceId=${instance}&limit=500${token && `&nextToken=${token}`}`;
-        const response = await engine.fetch(new Request(url, { headers: { "x-api-key": key } }));
-        if (response.status !== 200) throw new Error(`history answered ${response.status}: ${await response.text()}`);
-        const { records, nextToken } = await response.json();
-        ids.push(...records.map(({ id }) => id));
-        token = nextToken;
-    }
-    return ids;
 }
 
 /** What a call throws, in words. */
