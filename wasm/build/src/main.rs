@@ -1,5 +1,7 @@
 //! Builds the npm package into `wasm/pkg`: compiles the engine, generates the glue and lays the hand-written files beside it.
 //!
+//! `cargo wasm --names` keeps the names of functions in the module, for profilers.
+//!
 //! The glue generator is a library here, at the version of the crate that it generates for: one `Cargo.lock` holds both.
 
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
@@ -27,12 +29,17 @@ fn main() -> ExitCode {
 }
 
 fn build() -> Result<()> {
+    let names = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--names") => true,
+        Some(other) => return Err(format!("{other:?} is no option; there is --names")),
+    };
     let root = root();
     let toolchain = Toolchain::chosen()?;
     eprintln!("cargo wasm: compiling with {toolchain}");
-    let module = toolchain.compile(&root)?;
+    let module = toolchain.compile(&root, names)?;
     let pkg = root.join("wasm/pkg");
-    let sizes = package::write(&root, &module, &pkg)?;
+    let sizes = package::write(&root, &module, &pkg, names)?;
     eprintln!("cargo wasm: {} ({sizes})", pkg.display());
     Ok(())
 }

@@ -8,10 +8,10 @@ use wasm_bindgen_cli_support::Bindgen;
 use crate::Result;
 
 /// Writes the package into the folder `pkg`, which is emptied first; answers the size of the module in words.
-pub(crate) fn write(root: &Path, module: &Path, pkg: &Path) -> Result<String> {
+pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
-    let (glue, module) = bind(module)?;
+    let (glue, module) = bind(module, names)?;
     if pkg.exists() {
         fs::remove_dir_all(pkg).map_err(|error| at(pkg, &error))?;
     }
@@ -31,7 +31,7 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path) -> Result<String> {
 ///
 /// The glue keeps its instance in variables of its own. It is wrapped in a function, so that each engine has an instance and
 /// a broken one harms no other.
-fn bind(module: &Path) -> Result<(String, Vec<u8>)> {
+fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
     let failed = |error| format!("no glue can be made for {}: {error:#}", module.display());
     let mut output = Bindgen::new()
         .input_path(module)
@@ -41,7 +41,7 @@ fn bind(module: &Path) -> Result<(String, Vec<u8>)> {
             bindgen
                 .omit_default_module_path(true)
                 .typescript(false)
-                .remove_name_section(true)
+                .remove_name_section(!names)
                 .remove_producers_section(true)
                 .generate_output()
         })

@@ -67,7 +67,7 @@ impl Toolchain {
     }
 
     /// Compiles the engine; answers where the module is.
-    pub(crate) fn compile(&self, root: &Path) -> Result<PathBuf> {
+    pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
         let mut cargo = match self {
             Self::Current { .. } => {
                 Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -82,6 +82,9 @@ impl Toolchain {
             // The texts of panics name source files; where this machine keeps them is nobody's business.
             .env("CARGO_ENCODED_RUSTFLAGS", remapped(root)?)
             .stderr(Stdio::inherit());
+        if names {
+            cargo.args(["--config", "profile.wasm.strip=false"]);
+        }
         let output = cargo
             .output()
             .map_err(|error| format!("cannot run {:?}: {error}", cargo.get_program()))?;

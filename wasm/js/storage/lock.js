@@ -40,6 +40,7 @@ function runs(held) {
     const here = owner();
     if (held.host !== here.host) return true;
     if (held.boot !== here.boot) return false;
+    // Where this process sees when itself began, it sees that of others.
     if (held.started !== undefined && here.started !== undefined) return held.started === startOf(held.pid);
     try {
         process.kill(held.pid, 0);
@@ -109,10 +110,12 @@ function locked(name, lock, held) {
     );
 }
 
-/** When a process began, in ticks since the system did; Linux only. */
+/** When a process that still runs began, in ticks since the system did; Linux only. */
 function startOf(pid) {
-    // The name of the program stands in brackets and may hold spaces; the time is the 20th field after it.
-    return textOf(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ")[19];
+    // The name of the program stands in brackets and may hold spaces; behind it the state is the first field, the time the 20th.
+    const fields = textOf(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ");
+    // A process that ended stays there until its parent asks for it.
+    return fields === undefined || "ZX".includes(fields[0]) ? undefined : fields[19];
 }
 
 function textOf(file) {

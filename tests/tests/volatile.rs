@@ -1,0 +1,143 @@
+//! A store that ends with the process: telemetry is answered before its commit, and nobody can tell.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::sync::Barrier;
+use std::thread;
+
+use bytes::Bytes;
+use deskfleet::limits::VOLATILE_RECORDS_MAX;
+use deskfleet::{CommitDriver, Config, Engine, ManualClock, Stream, Workspace};
+use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::disk::{Disk, Fault};
+use deskfleet_tests::posting::{ids, post};
+use http::Request;
+
+fn volatile(disk: &Disk, configure: impl FnOnce(&mut Config)) -> Engine {
+    let mut config = Config::default();
+    configure(&mut config);
+    Engine::builder()
+        .clock(ManualClock::new(NOW.parse().unwrap()))
+        .seed(1)
+        .config(config)
+        .open_volatile(disk.backend())
+        .unwrap()
+}
+
+fn records(engine: &Engine, count: usize) {
+    for id in 0..count {
+        assert_eq!(engine.handle(post(0, id)).status(), 200);
+    }
+}
+
+/// Whether this read sees three records that no commit holds yet.
+fn sees_all(read: impl Fn(&Engine) -> usize) {
+    let disk = Disk::new();
+    let engine = volatile(&disk, |_| {});
+    let before = disk.syncs();
+    records(&engine, 3);
+    assert_eq!(disk.syncs(), before, "a post alone commits nothing");
+    assert_eq!(read(&engine), 3);
+    assert!(disk.syncs() > before);
+}
+
+#[test]
+fn every_read_sees_what_was_answered() {
+    sees_all(|engine| ids(engine, 0).len());
+    sees_all(|engine| usize::try_from(engine.queue_count()).unwrap());
+    sees_all(|engine| usize::try_from(engine.file_pending().unwrap()).unwrap());
+    sees_all(|engine| {
+        let request = Request::get("/api/Stats/queue/count").body(Bytes::new());
+        let response = engine.handle(request.unwrap());
+        str::from_utf8(response.body()).unwrap().parse().unwrap()
+    });
+    sees_all(|engine| {
+        let copy = Disk::new();
+        engine.backup_to(copy.backend()).unwrap();
+        ids(&volatile(&copy, |_| {}), 0).len()
+    });
+    sees_all(|engine| {
+        assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
+        ids(engine, 0).len()
+    });
+    sees_all(|engine| {
+        engine.maintain().unwrap();
+        let page = engine.history(Stream::Stats, "i-0", None, None, 10, None);
+        page.unwrap().records.len()
+    });
+}
+
+#[test]
+fn what_is_never_read_is_committed_in_time() {
+    let disk = Disk::new();
+    let engine = volatile(&disk, |_| {});
+    let before = disk.syncs();
+    let bound = usize::try_from(VOLATILE_RECORDS_MAX).unwrap();
+    records(&engine, bound - 1);
+    assert_eq!(disk.syncs(), before);
+    records(&engine, 1);
+    assert!(disk.syncs() > before);
+}
+
+#[test]
+fn closing_commits_what_waits() {
+    let disk = Disk::new();
+    let engine = volatile(&disk, |_| {});
+    records(&engine, 5);
+    engine.close().unwrap();
+    assert_eq!(volatile(&disk, |_| {}).queue_count(), 5);
+}
+
+#[test]
+fn other_writes_are_answered_after_their_commit() {
+    let disk = Disk::new();
+    let engine = volatile(&disk, |_| {});
+    records(&engine, 1);
+    disk.fail(Fault::Writes);
+    let workspace = Workspace {
+        id: "ws-1".into(),
+        ..Workspace::default()
+    };
+    engine.put_workspace(workspace).unwrap_err();
+}
+
+#[test]
+fn records_that_gather_count_for_the_queue() {
+    let engine = volatile(&Disk::new(), |config| config.limits.queue_records = 3);
+    records(&engine, 3);
+    assert_eq!(engine.handle(post(0, 4)).status(), 503);
+    engine.file_pending().unwrap();
+    records(&engine, 1);
+}
+
+#[test]
+fn whoever_reads_sees_what_anyone_was_answered() {
+    const THREADS: usize = 4;
+    const POSTS: usize = 40;
+    for driver in [
+        CommitDriver::Caller,
+        CommitDriver::Thread,
+        CommitDriver::Host,
+    ] {
+        let engine = volatile(&Disk::new(), |config| config.commit_driver = driver);
+        let start = Barrier::new(THREADS);
+        thread::scope(|scope| {
+            for instance in 0..THREADS {
+                let (engine, start) = (engine.clone(), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    for id in 0..POSTS {
+                        assert_eq!(engine.handle(post(instance, id)).status(), 200);
+                        assert!(ids(&engine, instance).contains(&id), "{driver:?}");
+                    }
+                });
+            }
+        });
+        assert_eq!(engine.queue_count(), (THREADS * POSTS) as u64);
+    }
+}

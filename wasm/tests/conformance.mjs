@@ -1,0 +1,100 @@
+// Plays the transcripts of `tests/examples/write_transcripts.rs` on an engine of any runtime, and compares byte by byte. Uses
+// nothing of a runtime but what all have.
+
+/**
+ * @param {string} transcripts lines of JSON
+ * @param {(options: object) => Promise<object>} open opens an engine
+ * @param {() => object} makeStorage makes an empty storage
+ */
+export async function play(transcripts, open, makeStorage) {
+    const found = { cases: 0, answers: 0, differences: [] };
+    for (const line of transcripts.split("\n").filter(Boolean)) {
+        const transcript = JSON.parse(line);
+        const host = { now: 0, free: Number.MAX_SAFE_INTEGER, broken: false };
+        const [first] = transcript.steps;
+        host.now = first.clock;
+        const engine = await open({
+            ...transcript.options,
+            limits: withoutNulls(transcript.options.limits),
+            clock: () => host.now,
+            storage: movable(makeStorage(), host),
+        });
+        for (const [index, step] of transcript.steps.entries()) {
+            const difference = await take(engine, step, host);
+            if (step.request) found.answers += 1;
+            if (difference) found.differences.push(`[${transcript.row}] ${transcript.name}, step ${index}: ${difference}`);
+        }
+        host.broken = false;
+        await engine.close();
+        found.cases += 1;
+    }
+    return found;
+}
+
+/** A storage that the host lets fail, or fill. */
+function movable(storage, host) {
+    const writing = (work) => {
+        if (host.broken) throw new Error("the storage takes no writes");
+        return work();
+    };
+    return {
+        len: () => storage.len(),
+        read: (offset, into) => storage.read(offset, into),
+        write: (offset, from) => writing(() => storage.write(offset, from)),
+        setLen: (bytes) => writing(() => storage.setLen(bytes)),
+        sync: () => writing(() => storage.sync()),
+        close: () => storage.close(),
+        freeBytes: () => host.free,
+    };
+}
+
+/** Takes a step; answers what differs, if something does. */
+async function take(engine, step, host) {
+    if ("request" in step) return compared(step, engine);
+    if ("clock" in step) host.now = step.clock;
+    else if ("free" in step) host.free = Math.min(step.free, Number.MAX_SAFE_INTEGER);
+    else if ("broken" in step) host.broken = step.broken;
+    else if ("key" in step) await engine.issueKey({ ...step.key, expires: step.key.expires ?? undefined });
+    else if ("put" in step) await engine.putWorkspaces([step.put]);
+    else if ("hold" in step) await engine.placeHold(step.hold, { matter: step.matter });
+    else if ("maintain" in step) await engine.maintain();
+    else if ("file" in step) while ((await engine.filePending()) > 0);
+    else if ("record" in step) {
+        const headers = { "content-type": "application/json" };
+        const { status } = engine.handle("POST", step.record, headers, JSON.stringify(step.body));
+        if (status !== 200) return `${step.record} answered ${status} to a record of the host`;
+    } else return `what is ${Object.keys(step)}?`;
+    return undefined;
+}
+
+function compared({ request, answer }, engine) {
+    const { method, url, headers, body } = request;
+    const found = engine.handle(method, url, headers, bytesOf(body));
+    const expected = {
+        status: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: answer.body,
+    };
+    const sorted = Object.fromEntries(Object.entries(found.headers).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const got = { status: found.status, headers: sorted, body: base64Of(found.body) };
+    if (JSON.stringify(got) === JSON.stringify(expected)) return undefined;
+    return `${method} ${url}\n  natively ${shown(expected)}\n  here     ${shown(got)}`;
+}
+
+function shown({ status, headers, body }) {
+    return `${status} ${JSON.stringify(headers)} ${new TextDecoder().decode(bytesOf(body)).slice(0, 1500)}`;
+}
+
+function withoutNulls(object) {
+    return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+function bytesOf(base64) {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+function base64Of(bytes) {
+    let binary = "";
+    for (const byte of bytes) binary += String.fromCharCode(byte);
+    return btoa(binary);
+}

@@ -1,0 +1,288 @@
+// The face: fetch and handle, the calls of the host, snapshots, closing, crashing.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { DeskfleetError, Engine, memoryStorage } from "../pkg/index.node.js";
+import { JSON_HEADERS, meddled, post, postRequest } from "./faulty.mjs";
+
+const NOW = Date.UTC(2026, 10, 20, 8);
+const LIST = "/api/Information/GetAllWorkSpaces";
+
+async function withKey(options, scopes = ["admin"]) {
+    const engine = await Engine.open({ clock: () => NOW, seed: 1, ...options });
+    const { key } = await engine.issueKey({ name: "desk", scopes });
+    return { engine, headers: { "x-api-key": key } };
+}
+
+test("handle and fetch answer the same", async () => {
+    const { engine, headers } = await withKey();
+    await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
+    const trace = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00" };
+    for (const [method, target, more] of [
+        ["GET", LIST, headers],
+        ["HEAD", LIST, headers],
+        ["GET", LIST, trace],
+        ["GET", "/api/Stats/Test", trace],
+        ["POST", "/api/Stats/Post", trace],
+        ["DELETE", "/api/Stats/Post", trace],
+        ["GET", "/nowhere", trace],
+        ["GET", "/api/Information/GetUserInformation?username=jdoe#part", headers],
+    ]) {
+        const answer = engine.handle(method, target, more);
+        const response = await engine.fetch(new Request(`http://fleet${target}`, { method, headers: more }));
+        assert.equal(response.status, answer.status, target);
+        const same = ([name]) => name !== "date";
+        assert.deepEqual(Object.fromEntries([...response.headers].filter(same)), answer.headers, target);
+        const text = (bytes) => new TextDecoder().decode(bytes).replace(/00-[0-9a-f]{32}-[0-9a-f]{16}-00/, "trace");
+        assert.equal(text(new Uint8Array(await response.arrayBuffer())), text(answer.body), target);
+    }
+    await engine.close();
+});
+
+test("headers may be an object, a Headers or pairs, and a body bytes or text", async () => {
+    const engine = await Engine.open();
+    const body = '{"instanceId":"ws-1"}';
+    for (const headers of [JSON_HEADERS, new Headers(JSON_HEADERS), Object.entries(JSON_HEADERS), new Map(Object.entries(JSON_HEADERS))]) {
+        assert.equal(engine.handle("POST", "/api/Stats/Post", headers, body).status, 200);
+    }
+    const bytes = new TextEncoder().encode(`--${body}--`).subarray(2, -2);
+    assert.equal(engine.handle("POST", "http://any.host/api/Stats/Post", JSON_HEADERS, bytes).status, 200);
+    assert.equal(await engine.queueCount(), 5);
+    await engine.close();
+});
+
+test("writes of one turn share a commit, and are answered after it", async () => {
+    const storage = meddled();
+    const engine = await Engine.open({ storage });
+    const alone = storage.counts.sync;
+    await engine.fetch(postRequest());
+    const each = storage.counts.sync - alone;
+    const before = storage.counts.sync;
+    const posts = Array.from({ length: 50 }, () => engine.fetch(postRequest()));
+    assert.equal(storage.counts.sync, before, "nothing is committed before the turn ends");
+    const responses = await Promise.all(posts);
+    assert.ok(responses.every((response) => response.status === 200));
+    assert.ok(storage.counts.sync - before <= 2 * each, `${storage.counts.sync - before} syncs for 50 posts, ${each} for one`);
+    assert.equal(await engine.queueCount(), 51);
+    await engine.close();
+});
+
+test("handle commits at once, with what waits", async () => {
+    const storage = meddled();
+    const engine = await Engine.open({ storage });
+    const waiting = engine.fetch(postRequest());
+    const before = storage.counts.sync;
+    assert.equal(post(engine).status, 200);
+    assert.ok(storage.counts.sync > before);
+    assert.equal((await waiting).status, 200);
+    assert.equal(await engine.queueCount(), 2);
+    await engine.close();
+});
+
+test("an answer waits until the storage has settled", async () => {
+    const settling = [];
+    const storage = meddled();
+    storage.settled = () => new Promise((resolve, reject) => settling.push({ resolve, reject }));
+    const opening = Engine.open({ storage });
+    while (settling.length === 0) await new Promise(setImmediate);
+    settling.shift().resolve();
+    const engine = await opening;
+    let answered = false;
+    const posted = engine.fetch(postRequest()).then((response) => {
+        answered = true;
+        return response.status;
+    });
+    while (settling.length === 0) await new Promise(setImmediate);
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    assert.equal(answered, false);
+    settling.shift().resolve();
+    assert.equal(await posted, 200);
+
+    const lost = engine.fetch(postRequest());
+    while (settling.length === 0) await new Promise(setImmediate);
+    settling.shift().reject(new Error("quota"));
+    assert.equal((await lost).status, 503);
+
+    const read = engine.fetch(new Request("http://fleet/api/Stats/queue/count"));
+    while (settling.length === 0) await new Promise(setImmediate);
+    settling.shift().resolve();
+    assert.equal((await read).status, 200);
+
+    const closing = engine.close();
+    while (settling.length === 0) await new Promise(setImmediate);
+    settling.shift().resolve();
+    await closing;
+});
+
+test("the host puts, holds, acts on the outbox, issues and revokes", async () => {
+    const { engine, headers } = await withKey({ actionDriver: "host" });
+    assert.equal(await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }, { workSpId: "ws-2", state: "AVAILABLE" }]), 2);
+    await engine.placeHold("ws-1", { matter: "2026-114", reason: "discovery" });
+    const terminate = (id) => engine.handle("POST", `/api/Actions/TerminateWorkSpace?workSpaceId=${id}`, headers).status;
+    assert.equal(terminate("ws-1"), 409);
+    await engine.releaseHold("ws-1");
+    assert.equal(terminate("ws-1"), 200);
+    assert.equal(engine.handle("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-2", headers).status, 200);
+    const [first, second] = await engine.pendingActions();
+    assert.deepEqual(
+        { ...first, id: 0 },
+        { id: 0, action: "TerminateWorkSpace", workSpaceId: "ws-1", requestedAt: "2026-11-20T08:00:00Z", dueAt: null, computeType: null },
+    );
+    await engine.completeAction(first.id);
+    await engine.failAction(second.id, { state: "UNHEALTHY", detail: "no answer" });
+    assert.deepEqual(await engine.pendingActions(), []);
+    await assert.rejects(engine.completeAction(first.id), { code: "InvalidResourceState" });
+
+    const issued = await engine.issueKey({ name: "reader", scopes: ["read"], expires: new Date(NOW + 3_600_000) });
+    assert.match(issued.key, /^dfk_/);
+    assert.equal(issued.expires, "2026-11-20T09:00:00Z");
+    const list = () => engine.handle("GET", LIST, { "x-api-key": issued.key }).status;
+    assert.equal(list(), 200);
+    await engine.revokeKey(issued.id);
+    assert.equal(list(), 401);
+    const keys = await engine.keys();
+    assert.deepEqual(keys.map(({ name, scopes, revoked }) => [name, scopes, revoked]), [
+        ["desk", ["admin"], null],
+        ["reader", ["read"], "2026-11-20T08:00:00Z"],
+    ]);
+    assert.ok(!JSON.stringify(keys).includes("dfk_"));
+    await engine.close();
+});
+
+test("the clock is the host's, and can be moved ahead", async () => {
+    const { engine, headers } = await withKey();
+    await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }]);
+    engine.handle("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-1", headers);
+    const state = () => JSON.parse(new TextDecoder().decode(engine.handle("GET", LIST, headers).body)).workSpaces[0].state;
+    assert.equal(state(), "REBOOTING");
+    engine.advanceClock(119_999);
+    assert.equal(state(), "REBOOTING");
+    engine.advanceClock(1);
+    assert.equal(state(), "AVAILABLE");
+    await engine.close();
+});
+
+test("telemetry is filed and kept", async () => {
+    const { engine, headers } = await withKey();
+    post(engine);
+    assert.equal(await engine.queueCount(), 1);
+    assert.equal(await engine.filePending(), 1);
+    assert.equal(await engine.queueCount(), 0);
+    await engine.maintain();
+    const history = engine.handle("GET", "/operator/telemetry/stats?instanceId=ws-1", headers);
+    assert.equal(JSON.parse(new TextDecoder().decode(history.body)).records.length, 1);
+    await engine.close();
+});
+
+test("a snapshot begins another engine", async () => {
+    const { engine, headers } = await withKey();
+    await engine.putWorkspaces(Array.from({ length: 500 }, (_, id) => ({ workSpId: `ws-${id}` })));
+    post(engine);
+    const bytes = await engine.snapshot();
+    assert.ok(bytes instanceof Uint8Array && bytes.length > 4096);
+    await engine.putWorkspaces([{ workSpId: "later" }]);
+    await engine.close();
+    for (const options of [{}, { storage: memoryStorage() }, { storage: meddled() }]) {
+        const restored = await Engine.restore(bytes, options);
+        const list = restored.handle("GET", `${LIST}?limit=500`, headers);
+        const { workSpaces, hasMore } = JSON.parse(new TextDecoder().decode(list.body));
+        assert.deepEqual([workSpaces.length, hasMore], [500, false]);
+        assert.equal(await restored.queueCount(), 1);
+        await restored.close();
+        if (options.storage) await assert.rejects(Engine.restore(bytes, options), { code: "InvalidArgument" });
+    }
+});
+
+test("what is no snapshot is refused", async () => {
+    for (const bytes of [new Uint8Array(1), new Uint8Array(10_000), new TextEncoder().encode("SQLite format 3")]) {
+        await assert.rejects(Engine.restore(bytes), { name: "DeskfleetError", code: "ForeignFile" });
+    }
+});
+
+test("engines are apart", async () => {
+    const [one, other] = await Promise.all([Engine.open(), Engine.open()]);
+    post(one);
+    assert.deepEqual([await one.queueCount(), await other.queueCount()], [1, 0]);
+    await one.close();
+    assert.equal(post(other).status, 200);
+    await other.close();
+});
+
+test("a closed engine says so, and answers what waited", async () => {
+    const storage = meddled();
+    const engine = await Engine.open({ storage });
+    const waiting = engine.fetch(postRequest('{"id":1}'));
+    await Promise.resolve();
+    const closing = engine.close();
+    assert.equal(engine.close(), closing);
+    const [waited] = await Promise.allSettled([waiting, closing]);
+    const settled = waited.status === "fulfilled" ? waited.value.status : waited.reason.code;
+    assert.ok(settled === 200 || settled === "EngineClosed", String(settled));
+    assert.equal(storage.counts.close, 1);
+    const closed = { name: "DeskfleetError", code: "EngineClosed" };
+    assert.throws(() => post(engine), closed);
+    await assert.rejects(engine.fetch(postRequest()), closed);
+    await assert.rejects(engine.keys(), closed);
+    await assert.rejects(engine.snapshot(), closed);
+    await engine.close();
+});
+
+/** The module with an upper bound of memory: what needs more ends in a trap, as a bug would. */
+function cramped(pages) {
+    const bytes = readFileSync(new URL("../pkg/deskfleet.wasm", import.meta.url));
+    const number = (at) => {
+        let value = 0;
+        for (let shift = 0; ; shift += 7) {
+            const byte = bytes[at++];
+            value |= (byte & 127) << shift;
+            if (byte < 128) return [value, at];
+        }
+    };
+    const leb = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...leb(value >> 7)]);
+    for (let at = 8; at < bytes.length; ) {
+        const [length, content] = number(at + 1);
+        if (bytes[at] === 5) {
+            const [least] = number(content + 2);
+            const section = [1, 1, ...leb(least), ...leb(least + pages)];
+            return Buffer.concat([bytes.subarray(0, at), Buffer.from([5, ...leb(section.length), ...section]), bytes.subarray(content + length)]);
+        }
+        at = content + length;
+    }
+    throw new Error("the module has no memory");
+}
+
+test("an engine that crashed says so, harms no other, and its storage opens again", async () => {
+    const inner = memoryStorage();
+    const storage = meddled(undefined, inner);
+    const bystander = await Engine.open();
+    const engine = await Engine.open({ storage, wasm: cramped(40) });
+    assert.equal(post(engine, '{"id":1,"instanceId":"ws-1"}').status, 200);
+    const { key } = await engine.issueKey({ name: "desk", scopes: ["admin"] });
+    const waiting = engine.fetch(postRequest('{"id":2,"instanceId":"ws-1"}'));
+    await Promise.resolve();
+    const crashed = { name: "DeskfleetError", code: "EngineCrashed" };
+    const batch = new Uint8Array(8 * 1024 * 1024).fill(10);
+    const headers = { ...JSON_HEADERS, "x-api-key": key };
+    assert.throws(
+        () => engine.handle("POST", "/operator/telemetry", headers, batch),
+        (error) => {
+            assert.ok(error instanceof DeskfleetError && error.code === "EngineCrashed", error.stack);
+            assert.ok(error.cause instanceof Error, "the cause is told");
+            return true;
+        },
+    );
+    await assert.rejects(waiting, crashed, "what waited is told");
+    assert.throws(() => post(engine), crashed);
+    await assert.rejects(engine.fetch(postRequest()), crashed);
+    await assert.rejects(engine.keys(), crashed);
+    await engine.close();
+    assert.equal(storage.counts.close, 1, "the storage is given back");
+    assert.equal(post(bystander).status, 200);
+    await bystander.close();
+    const again = await Engine.open({ storage: inner });
+    const history = again.handle("GET", "/operator/telemetry/stats?instanceId=ws-1", { "x-api-key": key });
+    const { records } = JSON.parse(new TextDecoder().decode(history.body));
+    assert.deepEqual(records.map(({ id }) => id), [1], "what was acknowledged is there");
+    await again.close();
+});

@@ -1,0 +1,331 @@
+// Wrong arguments, storages that fail and lie, calls from callbacks: a clear error, and an engine that says so when it ended.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DeskfleetError, Engine, memoryStorage } from "../pkg/index.node.js";
+import { JSON_HEADERS, codeOf, meddled, post, postRequest } from "./faulty.mjs";
+
+const invalid = { name: "DeskfleetError", code: "InvalidArgument" };
+
+test("wrong options are named", async () => {
+    for (const [options, named] of [
+        [null, "options"],
+        [7, "options"],
+        [{ colour: "red" }, "colour"],
+        [{ clock: 7 }, "clock"],
+        [{ clock: () => "now" }, "clock"],
+        [{ clock: () => NaN }, "clock"],
+        [{ clock: () => -1 }, "clock"],
+        [{ clock: () => 1e300 }, "clock"],
+        [{ seed: -1 }, "seed"],
+        [{ seed: 1.5 }, "seed"],
+        [{ seed: "1" }, "seed"],
+        [{ storage: 7 }, "storage"],
+        [{ storage: {} }, "len"],
+        [{ storage: { ...memoryStorage(), sync: 7 } }, "sync"],
+        [{ limits: { queueRecords: -1 } }, "-1"],
+        [{ limits: { queue: 1 } }, "queue"],
+        [{ limits: 7 }, "7"],
+        [{ retentionDays: { stats: 1e9 } }, "1000000000"],
+        [{ actionDriver: "nobody" }, "nobody"],
+        [{ restore: "bytes" }, "restore"],
+        [{ restore: new Uint8Array(100) }, ""],
+        [{ wasm: "module" }, "wasm"],
+    ]) {
+        const opened = Engine.open(options).then(
+            () => assert.fail(`${JSON.stringify(options)} was taken`),
+            (error) => error,
+        );
+        const error = await opened;
+        assert.ok(error instanceof DeskfleetError, `${named}: ${error.stack}`);
+        assert.ok(error.message.includes(named), error.message);
+    }
+    assert.throws(() => new Engine(), invalid);
+});
+
+test("wrong arguments are refused and harm nothing", async () => {
+    const engine = await Engine.open();
+    const gone = new Uint8Array(8);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    for (const parameters of [
+        [],
+        [7, "/"],
+        ["GET", 7],
+        ["GET", "/", 7],
+        ["GET", "/", { a: 7 }],
+        ["GET", "/", [["a"]]],
+        ["GET", "/", { "a\nb": "c" }],
+        ["GET", "/", { a: "b\r\nx: y" }],
+        ["GET", "/", { a: "€" }],
+        ["GET", "/", { "": "x" }],
+        ["G T", "/"],
+        ["GET", "no path"],
+        ["GET", ""],
+        ["POST", "/api/Stats/Post", JSON_HEADERS, 7],
+        ["POST", "/api/Stats/Post", JSON_HEADERS, [1, 2]],
+        ["POST", "/api/Stats/Post", JSON_HEADERS, new ArrayBuffer(3)],
+        ["POST", "/api/Stats/Post", JSON_HEADERS, gone],
+        [Symbol("x"), "/"],
+        ["GET", { toString: () => assert.fail("called") }],
+    ]) {
+        assert.throws(() => engine.handle(...parameters), invalid);
+    }
+    for (const call of [
+        () => engine.fetch(),
+        () => engine.fetch(7),
+        () => engine.fetch({}),
+        () => engine.putWorkspaces(7),
+        () => engine.putWorkspaces([7]),
+        () => engine.putWorkspaces([{ workSpId: 7 }]),
+        () => engine.putWorkspaces([undefined]),
+        () => engine.putWorkspaces([() => {}]),
+        () => engine.placeHold(),
+        () => engine.placeHold("ws-1", { matter: 7 }),
+        () => engine.releaseHold(7),
+        () => engine.issueKey(),
+        () => engine.issueKey({ name: "a", scopes: ["root"] }),
+        () => engine.issueKey({ name: "a", scopes: "read" }),
+        () => engine.issueKey({ name: "a", scopes: ["read"], expires: "tomorrow" }),
+        () => engine.revokeKey("1"),
+        () => engine.revokeKey(-1),
+        () => engine.revokeKey(1.5),
+        () => engine.completeAction(),
+        () => engine.failAction(1, { state: "AVAILABLE" }),
+    ]) {
+        await assert.rejects(call, invalid, String(call));
+    }
+    for (const wrong of [NaN, Infinity, "1", undefined]) assert.throws(() => engine.advanceClock(wrong), invalid);
+    assert.equal(post(engine).status, 200);
+    assert.equal(await engine.queueCount(), 1);
+    await engine.close();
+});
+
+test("what breaks a rule of the engine has its code", async () => {
+    const engine = await Engine.open();
+    for (const [call, code] of [
+        [() => engine.putWorkspaces([{ workSpId: "" }]), "InvalidParameter"],
+        [() => engine.placeHold("ws-9", { matter: "m" }), "WorkSpaceNotFound"],
+        [() => engine.placeHold("ws-9", { matter: "" }), "InvalidParameter"],
+        [() => engine.releaseHold("ws-9"), "WorkSpaceNotFound"],
+        [() => engine.issueKey({ name: "", scopes: ["read"] }), "InvalidParameter"],
+        [() => engine.issueKey({ name: "a", scopes: [] }), "InvalidParameter"],
+        [() => engine.revokeKey(99), "NotFound"],
+        [() => engine.completeAction(99), "NotFound"],
+    ]) {
+        await assert.rejects(call, { name: "DeskfleetError", code }, String(call));
+    }
+    await engine.close();
+});
+
+test("what is too large is answered, and no more of it is taken than that needs", async () => {
+    const engine = await Engine.open();
+    const huge = new Uint8Array(256 * 1024 * 1024).fill(32);
+    const body = engine.handle("POST", "/api/Stats/Post", JSON_HEADERS, huge);
+    assert.deepEqual([body.status, codeOf(body)], [413, "PayloadTooLarge"]);
+    assert.equal(engine.handle("GET", "/api/Stats/Test", {}, huge).status, 200, "a body that is ignored");
+    const url = engine.handle("GET", `/${"a".repeat(10_000_000)}`);
+    assert.deepEqual([url.status, codeOf(url)], [414, "UriTooLong"]);
+    const headers = engine.handle("GET", "/api/Stats/Test", { a: "b".repeat(10_000_000) });
+    assert.deepEqual([headers.status, codeOf(headers)], [431, "HeadersTooLarge"]);
+    const many = Array.from({ length: 40_000 }, (_, index) => [`a${index}`, "b"]);
+    assert.equal(engine.handle("GET", "/api/Stats/Test", many).status, 431);
+    let pulled = 0;
+    const endless = new ReadableStream({
+        pull(controller) {
+            pulled += 1;
+            controller.enqueue(new Uint8Array(16_384).fill(32));
+        },
+    });
+    const request = new Request("http://fleet/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body: endless, duplex: "half" });
+    assert.equal((await engine.fetch(request)).status, 413);
+    assert.ok(pulled < 20, `${pulled} pieces of an endless body were read`);
+    assert.equal(post(engine).status, 200);
+    await engine.close();
+});
+
+test("a body that breaks off rejects, and one that was read is refused", async () => {
+    const engine = await Engine.open();
+    const broken = new ReadableStream({
+        pull() {
+            throw new Error("gone");
+        },
+    });
+    const request = new Request("http://fleet/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body: broken, duplex: "half" });
+    await assert.rejects(engine.fetch(request), /gone/);
+    const read = postRequest();
+    await read.text();
+    await assert.rejects(engine.fetch(read), invalid);
+    assert.equal(await engine.queueCount(), 0);
+    await engine.close();
+});
+
+/** Opens, writes, reads and closes on a storage that fails; answers the ids of the records that were acknowledged. */
+async function life(storage) {
+    const acknowledged = [];
+    const noted = (id, { status }) => {
+        assert.ok(status === 200 || status === 503, `answered ${status}`);
+        if (status === 200) acknowledged.push(id);
+    };
+    const record = (id) => `{"id":${id},"instanceId":"ws-1"}`;
+    let engine;
+    try {
+        engine = await Engine.open({ storage, clock: () => 1_795_161_600_000 });
+    } catch (error) {
+        assert.ok(error instanceof DeskfleetError, error.stack);
+        return { acknowledged, opened: false };
+    }
+    for (const id of [0, 1, 2]) noted(id, post(engine, record(id)));
+    await Promise.all([3, 4].map(async (id) => noted(id, await engine.fetch(postRequest(record(id))))));
+    await engine.filePending().catch((error) => assert.ok(error instanceof DeskfleetError, error.stack));
+    await engine.close().catch((error) => assert.ok(error instanceof DeskfleetError, error.stack));
+    return { acknowledged, opened: true };
+}
+
+/** The ids of the records that a storage holds. */
+async function held(storage) {
+    const engine = await Engine.open({ storage });
+    const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
+    const answer = engine.handle("GET", "/operator/telemetry/stats?instanceId=ws-1", { "x-api-key": key });
+    assert.equal(answer.status, 200);
+    await engine.close();
+    return JSON.parse(new TextDecoder().decode(answer.body)).records.map(({ id }) => id);
+}
+
+test("a storage that throws at any of its calls loses nothing that was acknowledged", async (context) => {
+    const whole = meddled();
+    assert.deepEqual(await life(whole), { acknowledged: [0, 1, 2, 3, 4], opened: true });
+    const calls = whole.total();
+    let partly = 0;
+    for (let at = 1; at <= calls; at++) {
+        for (const lasting of [false, true]) {
+            const inner = memoryStorage();
+            const failing = meddled((name, number) => {
+                if (name !== "close" && (number === at || (lasting && number > at))) throw new Error("the storage fails");
+            }, inner);
+            const { acknowledged, opened } = await life(failing);
+            // A store that was never finished is refused, as it holds nothing.
+            if (!opened) continue;
+            const ids = await held(inner);
+            const lost = acknowledged.filter((id) => !ids.includes(id));
+            assert.deepEqual(lost, [], `call ${at} failed${lasting ? " and all behind it" : ""}`);
+            assert.equal(new Set(ids).size, ids.length, "no record is there twice");
+            if (acknowledged.length > 0 && acknowledged.length < 5) partly += 1;
+        }
+    }
+    context.diagnostic(`${calls} calls failed, once and from there on; ${partly} lives were acknowledged in part`);
+    assert.ok(calls > 50 && partly > 0, `${calls} calls, ${partly} partly`);
+});
+
+test("a storage that lies is found out", async () => {
+    for (const [name, answer] of [
+        ["len", NaN],
+        ["len", -1],
+        ["len", 0.5],
+        ["len", 2 ** 60],
+        ["len", "12"],
+        ["len", 12n],
+        ["len", null],
+        ["len", Symbol("x")],
+        ["len", Promise.resolve(0)],
+        ["read", 1],
+        ["write", 0],
+        ["write", "all"],
+        ["write", Promise.resolve()],
+        ["setLen", Promise.resolve()],
+        ["sync", "rejected"],
+    ]) {
+        const inner = memoryStorage();
+        const seeded = await Engine.open({ storage: meddled(undefined, inner) });
+        await seeded.close();
+        const storage = meddled((called) => (called === name ? { answer: answer === "rejected" ? Promise.reject(new Error("later")) : answer } : undefined), ["len", "read"].includes(name) ? inner : memoryStorage());
+        await assert.rejects(Engine.open({ storage }), (error) => {
+            assert.ok(error instanceof DeskfleetError, `${name}: ${error.stack}`);
+            assert.ok(["StorageUnavailable", "Corrupted", "ForeignFile"].includes(error.code), `${name}: ${error.code}`);
+            return true;
+        });
+        assert.equal(storage.counts.close, 1, `${name}: a storage that cannot be opened is closed`);
+    }
+});
+
+test("a storage that tells a wrong length ends in an error or in an engine that says that it ended", async () => {
+    const inner = memoryStorage();
+    const seeded = await Engine.open({ storage: meddled(undefined, inner) });
+    for (let id = 0; id < 20; id++) post(seeded);
+    await seeded.close();
+    const real = inner.len();
+    for (const told of [1, 9, 4096, real - 1, real - 4096, real + 4096, real * 2, 2 ** 40]) {
+        const copy = memoryStorage();
+        const bytes = new Uint8Array(real);
+        inner.read(0, bytes);
+        copy.setLen(real);
+        copy.write(0, bytes);
+        const storage = meddled((name) => (name === "len" ? { answer: told } : undefined), copy);
+        const engine = await Engine.open({ storage }).catch((error) => {
+            assert.ok(error instanceof DeskfleetError, `${told}: ${error.stack}`);
+        });
+        if (engine === undefined) continue;
+        try {
+            assert.ok([200, 503].includes(post(engine).status), `${told}`);
+        } catch (error) {
+            assert.equal(error.code, "EngineCrashed", `${told}: ${error.stack}`);
+            assert.throws(() => post(engine), { code: "EngineCrashed" });
+        }
+        await engine.close().catch((error) => assert.ok(error instanceof DeskfleetError, error.stack));
+    }
+});
+
+test("what a storage threw is the cause of the error", async () => {
+    const reason = new Error("the cable was pulled");
+    let broken = false;
+    const storage = meddled((name) => {
+        if (broken && name !== "close") throw reason;
+    });
+    const engine = await Engine.open({ storage });
+    broken = true;
+    await assert.rejects(engine.putWorkspaces([{ workSpId: "ws-1" }]), (error) => {
+        assert.deepEqual([error.code, error.cause], ["StorageUnavailable", reason]);
+        return true;
+    });
+    assert.equal(post(engine).status, 503);
+    broken = false;
+    assert.equal(post(engine).status, 200, "it goes on once the storage does");
+    await engine.close();
+});
+
+test("calls from callbacks are refused or deferred", async () => {
+    let engine;
+    const seen = [];
+    const call = () => {
+        if (engine === undefined) return;
+        for (const now of [() => post(engine), () => engine.handle("GET", "/api/Stats/Test")]) {
+            assert.throws(now, { code: "ReentrantCall" });
+        }
+        seen.push(engine.keys().then(() => assert.fail("not refused"), (error) => error.code));
+        if (seen.length < 4) seen.push(engine.fetch(new Request("http://fleet/api/Stats/Test")).then((response) => response.status));
+    };
+    const storage = meddled((name) => {
+        if (name === "sync") call();
+    });
+    engine = await Engine.open({ storage });
+    assert.equal(post(engine).status, 200);
+    const answers = await Promise.all(seen);
+    assert.ok(answers.includes("ReentrantCall") && answers.includes(200), String(answers));
+    await engine.close();
+
+    const clocked = [];
+    let called = false;
+    let other;
+    other = await Engine.open({
+        clock: () => {
+            if (other !== undefined && !called) {
+                called = true;
+                clocked.push(other.fetch(postRequest()));
+                assert.throws(() => post(other), { code: "ReentrantCall" });
+            }
+            return Date.now();
+        },
+    });
+    assert.equal(post(other).status, 200);
+    assert.equal((await clocked[0]).status, 200);
+    await other.close();
+});
