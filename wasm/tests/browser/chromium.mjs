@@ -23,21 +23,21 @@ const ARGUMENTS = [
 ];
 const PATIENCE_MS = 60_000;
 /** What a page of the package needs, and no more. */
-export const POLICY =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'";
+const POLICY =
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'";
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
 /** Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it. */
 export async function serve() {
     const root = fileURLToPath(new URL("../../", import.meta.url));
     const server = createServer(async (request, response) => {
-        const { pathname } = new URL(request.url, "http://localhost");
+        const { pathname, searchParams } = new URL(request.url, "http://localhost");
         const file = path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
         try {
             const body = await readFile(file);
             response.writeHead(200, {
                 "content-type": TYPES[path.extname(file)] ?? "application/octet-stream",
-                "content-security-policy": POLICY,
+                "content-security-policy": searchParams.get("policy") === "no-wasm" ? POLICY.replace(" 'wasm-unsafe-eval'", "") : POLICY,
                 "service-worker-allowed": "/",
                 "cache-control": "no-store",
             });

@@ -15,7 +15,7 @@ export function postRequest(id, instance = "ws-1") {
 export const failure = (promise) =>
     promise.then(
         () => undefined,
-        (error) => ({ code: error.code, message: error.message, ours: error instanceof DeskfleetError }),
+        (error) => ({ code: error.code, message: error.message, cause: String(error.cause), ours: error instanceof DeskfleetError }),
     );
 
 /** Posts one record after the other for ever, and tells of each that was acknowledged. */
