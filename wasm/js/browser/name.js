@@ -1,0 +1,10 @@
+import { invalidArgument, kindOf } from "../errors.js";
+
+/** The name of a store, of which a browser makes a file or a database. @param {unknown} name @returns {string} */
+export function storeName(name) {
+    if (typeof name !== "string") throw invalidArgument(`the name of a store must be a string, not ${kindOf(name)}`);
+    if (name === "" || name === "." || name === ".." || name.length > 200 || /[/\\\u0000-\u001f]/.test(name)) {
+        throw invalidArgument("the name of a store has 1 to 200 characters, is neither . nor .., and holds no slash and no control character");
+    }
+    return name;
+}

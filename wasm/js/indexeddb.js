@@ -1,0 +1,1 @@
+export { indexedDbStorage } from "./storage/indexeddb.js";

@@ -1,0 +1,55 @@
+import type { Engine, EngineOptions, Storage } from "./index.js";
+
+/**
+ * A file in the origin's private file system, for an engine in a dedicated worker. Waits up to 5 s for a tab that is just closing,
+ * then fails with `StorageLocked`. `persisted` is true when the browser promised to keep the data of this origin; when it did not,
+ * the data still outlives the tab and the browser, but may be thrown away when the disk is full.
+ */
+export function opfsStorage(name: string): Promise<Storage>;
+
+export interface ConnectOptions extends Omit<EngineOptions, "storage" | "clock"> {
+    /** The name of the store, by default `deskfleet.redb`. */
+    name?: string;
+    /** A worker that runs `deskfleet/opfs-worker`, or the URL of its script, where the package cannot start it by itself. */
+    worker?: Worker | string | URL;
+}
+
+/**
+ * An engine in a worker, as a page has it. All tabs of an origin that connect to one name share one engine: that of the tab which
+ * came first, with its options. When that tab goes, another opens the store. A call that was under way then is made again if that
+ * changes nothing; else it answers 503 or rejects with `StorageUnavailable`, for it may have been carried out or not.
+ */
+export interface ConnectedEngine
+    extends Pick<
+        Engine,
+        | "fetch"
+        | "putWorkspaces"
+        | "placeHold"
+        | "releaseHold"
+        | "issueKey"
+        | "revokeKey"
+        | "keys"
+        | "pendingActions"
+        | "completeAction"
+        | "failAction"
+        | "queueCount"
+        | "filePending"
+        | "maintain"
+        | "snapshot"
+        | "settled"
+    > {
+    /** Moves the clock of the engine that all tabs share ahead, until another tab takes over. */
+    advanceClock(milliseconds: number): void;
+    /** Whether the browser promised to keep the data, as of the last time it was asked. */
+    persisted(): boolean;
+    /** Asks the browser to keep the data, which may ask the user; answers whether it does. */
+    persist(): Promise<boolean>;
+    /** Deletes all that the store holds, for all tabs, and begins an empty one. */
+    wipe(): Promise<void>;
+    /** Waits for what is under way and ends the worker of this tab. */
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Opens the store of this origin in a dedicated worker, or joins the tab that has it open. */
+export function connect(options?: ConnectOptions): Promise<ConnectedEngine>;

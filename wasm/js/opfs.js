@@ -1,0 +1,9 @@
+import { connectThrough } from "./browser/client.js";
+
+export { opfsStorage } from "./storage/opfs.js";
+
+/** See `opfs.d.ts`. @param {object} [options] */
+export function connect(options) {
+    // Bundlers look for exactly these words.
+    return connectThrough(() => new Worker(new URL("./opfs-worker.js", import.meta.url), { type: "module" }), options);
+}

@@ -1,0 +1,74 @@
+// The playground, as a person uses it: load, send, reload, file, wipe; by keyboard, under its own strict policy.
+
+import assert from "node:assert/strict";
+import { browserTest } from "./chromium.mjs";
+
+const text = (page, id) => page.textContent(`#${id}`);
+
+async function opened(browser, origin, seen) {
+    const page = await browser.open("about:blank");
+    page.on("pageerror", (error) => seen.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && seen.push(message.text()));
+    await page.goto(`${origin}/playground/`);
+    await page.waitForSelector("#send:enabled");
+    return page;
+}
+
+browserTest("the playground loads a fleet, answers, and keeps it", async ({ start, origin }) => {
+    const troubles = [];
+    const browser = await start();
+    const page = await opened(browser, origin, troubles);
+    await page.click("#load");
+    await page.waitForFunction(() => /records posted/.test(document.querySelector("#note").textContent));
+    await page.waitForFunction(() => document.querySelector("#workspaces").textContent === "120");
+    const queued = Number((await text(page, "queue")).replace(/\D/g, ""));
+    assert.ok(queued > 2000, `${queued} records are queued`);
+
+    // Each endpoint of the list does what its line says, or refuses for a reason of the interface.
+    const options = await page.$$eval("#endpoint option", (all) => all.map(({ value }) => value));
+    assert.ok(options.length >= 26);
+    for (const option of options) {
+        await page.selectOption("#endpoint", option);
+        await page.click("#send");
+        await page.waitForSelector("#send:enabled");
+        const outcome = await text(page, "outcome");
+        assert.match(outcome, /^(200|409), after/, await page.inputValue("#path"));
+    }
+    assert.equal(await page.locator("#sent li").count(), 20);
+
+    // By keyboard alone: every control is reached by Tab, and Ctrl + Enter sends.
+    await page.focus("#endpoint");
+    const reached = [];
+    for (let step = 0; step < 6; step++) {
+        reached.push(await page.evaluate(() => document.activeElement.id));
+        await page.keyboard.press("Tab");
+    }
+    assert.deepEqual(reached, ["endpoint", "method", "path", "headers", "body", "send"]);
+    await page.fill("#path", "/nowhere");
+    await page.selectOption("#method", "GET");
+    await page.focus("#path");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForFunction(() => document.querySelector("#outcome").textContent.startsWith("404"));
+
+    await page.reload();
+    await page.waitForSelector("#send:enabled");
+    await page.waitForFunction(() => document.querySelector("#workspaces").textContent === "119");
+    await page.click("#file");
+    await page.waitForFunction(() => /were filed/.test(document.querySelector("#note").textContent));
+    await page.waitForFunction(() => document.querySelector("#queue").textContent === "0");
+
+    page.on("dialog", (dialog) => dialog.accept());
+    const other = await opened(browser, origin, troubles);
+    await page.click("#wipe");
+    for (const tab of [page, other]) await tab.waitForFunction(() => document.querySelector("#workspaces").textContent === "0" || document.querySelector("#workspaces").textContent === "–");
+    assert.match(await text(page, "note"), /empty/);
+    assert.deepEqual(troubles, []);
+});
+
+browserTest("a page whose policy forbids WebAssembly is told so in the cause of the error", async ({ start, origin }) => {
+    const page = await (await start()).open(`${origin}/tests/browser/page.html?policy=no-wasm`);
+    await page.waitForFunction(() => globalThis.connect);
+    const error = await page.evaluate(() => failure(connect({ worker: "/pkg/opfs-worker.js?policy=no-wasm" })));
+    assert.equal(error.ours, true);
+    assert.match(error.cause, /Content.Security.Policy|unsafe-eval|WebAssembly/i);
+});

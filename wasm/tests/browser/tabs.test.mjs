@@ -1,0 +1,139 @@
+// Several tabs on one store: the first has it open, the others go through it, and one of them takes over when it is gone.
+
+import assert from "node:assert/strict";
+import { browserTest } from "./chromium.mjs";
+
+async function tab(browser, origin) {
+    const page = await browser.open(`${origin}/tests/browser/page.html`);
+    await page.waitForFunction(() => globalThis.connect);
+    return page;
+}
+
+/** Connects in a page, and counts what it posts from then on. */
+function postInTab(page, first, options = {}) {
+    return page.evaluate(
+        async ([first, options]) => {
+            globalThis.engine = await connect(options);
+            globalThis.acknowledged = [];
+            globalThis.refused = [];
+            globalThis.going = true;
+            globalThis.done = (async () => {
+                for (let id = first; going; id += 1) {
+                    const response = await engine.fetch(postRequest(id));
+                    if (response.status === 200) acknowledged.push(id);
+                    else refused.push([id, response.status]);
+                }
+            })();
+        },
+        [first, options],
+    );
+}
+
+function stop(page) {
+    return page.evaluate(async () => {
+        globalThis.going = false;
+        await done;
+        return { acknowledged, refused };
+    });
+}
+
+browserTest("a second tab joins through the first, and both see one store", async ({ start, origin }) => {
+    const browser = await start();
+    const first = await tab(browser, origin);
+    await first.evaluate(async () => {
+        globalThis.engine = await connect();
+        await engine.fetch(postRequest(1));
+    });
+    const second = await tab(browser, origin);
+    const seen = await second.evaluate(async () => {
+        globalThis.engine = await connect();
+        const before = await engine.queueCount();
+        const responses = await Promise.all(Array.from({ length: 200 }, (_, id) => engine.fetch(postRequest(10 + id))));
+        const large = await engine.fetch(new Request("/api/Stats/Post", { method: "POST", headers: { "content-type": "application/json" }, body: " ".repeat(9e6) }));
+        return { before, all: responses.every(({ status }) => status === 200), large: large.status, invalid: await failure(engine.issueKey({ name: "", scopes: ["read"] })) };
+    });
+    assert.deepEqual([seen.before, seen.all, seen.large, seen.invalid.code], [1, true, 413, "InvalidParameter"]);
+    assert.equal(await first.evaluate(() => engine.queueCount()), 201);
+    assert.deepEqual(await second.evaluate(async () => [await engine.wipe(), await engine.queueCount()]), [undefined, 0]);
+    assert.equal(await first.evaluate(() => engine.queueCount()), 0);
+    await second.evaluate(() => engine.close());
+    assert.equal(await first.evaluate(async () => (await engine.fetch(postRequest(2))).status), 200);
+});
+
+for (const [how, end] of [
+    ["closes its engine", (page) => page.evaluate(() => engine.close())],
+    ["is closed", (page) => page.close()],
+    ["crashes", (page) => page.goto("chrome://crash").catch(() => {})],
+    ["goes elsewhere", (page) => page.goto("about:blank")],
+]) {
+    browserTest(`when the tab that has the store ${how}, another takes over and nothing fails`, async ({ start, origin, context }) => {
+        const browser = await start();
+        const leader = await tab(browser, origin);
+        await leader.evaluate(async () => {
+            globalThis.engine = await connect();
+        });
+        const others = [await tab(browser, origin), await tab(browser, origin)];
+        for (const [index, page] of others.entries()) await postInTab(page, (index + 1) * 1_000_000);
+        for (const page of others) await page.waitForFunction(() => acknowledged.length > 20);
+        await end(leader);
+        for (const page of others) {
+            const reached = await page.evaluate(() => acknowledged.length);
+            await page.waitForFunction((bound) => acknowledged.length > bound, reached + 50);
+        }
+        // The last takes over from the next.
+        const [next, last] = others;
+        const written = [await stop(next)];
+        await next.close();
+        const reached = await last.evaluate(() => acknowledged.length);
+        await last.waitForFunction((bound) => acknowledged.length > bound, reached + 50);
+        written.push(await stop(last));
+        for (const { refused } of written) assert.deepEqual(refused, []);
+        const acknowledged = written.flatMap((each) => each.acknowledged);
+        const kept = await last.evaluate(() => idsOf(engine));
+        const ids = new Set(kept);
+        assert.deepEqual(acknowledged.filter((id) => !ids.has(id)), []);
+        assert.equal(ids.size, kept.length, "a record that was sent again is held once");
+        context.diagnostic(`${acknowledged.length} records were acknowledged, none failed`);
+    });
+}
+
+browserTest("a call that must not be made twice says so when its tab went away", async ({ start, origin }) => {
+    const browser = await start();
+    const leader = await tab(browser, origin);
+    await leader.evaluate(async () => {
+        globalThis.engine = await connect();
+        await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
+    });
+    const other = await tab(browser, origin);
+    await other.evaluate(async () => {
+        globalThis.engine = await connect();
+        const { key } = await engine.issueKey({ name: "desk", scopes: ["act", "read"] });
+        const post = () => engine.fetch(new Request("/api/Actions/RebootWorkSpace?workSpaceId=ws-1", { method: "POST", headers: { "x-api-key": key } }));
+        globalThis.told = new Set();
+        globalThis.kinds = new Set();
+        globalThis.running = true;
+        globalThis.ended = (async () => {
+            while (running) {
+                const [action, issued, read] = await Promise.all([
+                    post(),
+                    engine.issueKey({ name: "other", scopes: ["read"] }).then(() => "issued", ({ code }) => code),
+                    engine.queueCount().then(() => "read", ({ code }) => code),
+                ]);
+                const { code } = action.status === 200 ? { code: "200" } : await action.json();
+                told.add(`action ${action.status} ${code}`);
+                kinds.add(`key ${issued}`).add(`count ${read}`);
+            }
+        })();
+    });
+    await other.waitForFunction(() => told.size > 0);
+    await leader.close();
+    await other.waitForFunction(() => told.has("action 503 StorageUnavailable"), undefined, { timeout: 10_000 }).catch(() => {});
+    const seen = await other.evaluate(async () => {
+        running = false;
+        await ended;
+        return { told: [...told].sort(), kinds: [...kinds].sort() };
+    });
+    for (const answer of seen.told) assert.ok(["action 200 200", "action 409 OperationInProgress", "action 503 StorageUnavailable"].includes(answer), answer);
+    assert.ok(seen.told.includes("action 503 StorageUnavailable"), String(seen.told));
+    assert.deepEqual(seen.kinds, ["count read", "key StorageUnavailable", "key issued"]);
+});
