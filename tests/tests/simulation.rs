@@ -14,8 +14,9 @@
 use std::env;
 
 use deskfleet::CommitDriver;
+use deskfleet_tests::simulation::lies::lies;
 use deskfleet_tests::simulation::order::{history, order};
-use deskfleet_tests::simulation::{Tally, replay, run};
+use deskfleet_tests::simulation::{Tally, replay, run, run_with};
 
 /// Seeds of the default.
 const SEEDS: u64 = 1000;
@@ -83,6 +84,21 @@ fn a_seed_is_the_same_run_to_the_byte() {
         assert!(first.transcript.len() > 1000, "{}", first.transcript);
     }
     assert_ne!(run(1).unwrap().transcript, run(2).unwrap().transcript);
+}
+
+/// Most seeds to find one in which a lie shows.
+const SEEDS_FOR_A_LIE: u64 = 60;
+
+/// Each observer is told a lie about a run that is good: it must say that its promise is broken.
+#[test]
+fn every_lie_is_caught() {
+    for lie in lies() {
+        let promise = (lie.observer)().promise();
+        let caught = (0..SEEDS_FOR_A_LIE).any(|seed| {
+            run_with(seed, vec![lie.deceived()]).is_err_and(|broken| broken.contains(promise))
+        });
+        assert!(caught, "{} was believed: {promise}", lie.about);
+    }
 }
 
 /// Threads on one workspace: there is an order that explains all they saw. The seed decides what they do, not how they meet.

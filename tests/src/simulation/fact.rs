@@ -128,7 +128,7 @@ pub enum Fact<'a> {
     Filed(u64),
     /// Upkeep was asked for, and whether it came to its end.
     Upkeep(bool),
-    /// Retention may have been applied by a clock that is right.
+    /// Retention may have been applied, as of this time at most.
     Retained(Timestamp),
     /// The clock was moved.
     Clock(Timestamp),

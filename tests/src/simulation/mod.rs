@@ -8,6 +8,7 @@ mod calls;
 mod disk;
 mod fact;
 mod fleet;
+pub mod lies;
 pub mod observers;
 pub mod order;
 mod reading;

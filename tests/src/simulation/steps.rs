@@ -280,6 +280,10 @@ impl World {
         if !self.calls.is_empty() {
             let nth = self.chance.usize(..self.calls.len());
             self.calls[nth].future = None;
+            if self.callers_commit() {
+                // What it left behind is committed for it, and the rest with it.
+                return self.collect();
+            }
         }
         Ok(())
     }
@@ -296,9 +300,8 @@ impl World {
         };
         self.collect()?;
         self.tell(&Fact::Told(&format!("upkeep {way}: {ended:?}")))?;
-        if right {
-            let now = self.time.now();
-            self.tell(&Fact::Retained(now))?;
+        if right || matches!(way, 3..6) {
+            self.retained()?;
         }
         self.tell(&Fact::Upkeep(ended.is_ok()))
     }

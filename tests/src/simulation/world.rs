@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope};
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, Timestamp};
 use fastrand::Rng;
 use http::Request;
 
@@ -61,6 +61,8 @@ pub(super) struct World {
     pub(super) key: String,
     /// Other keys with their secrets.
     pub(super) keys: BTreeMap<u64, String>,
+    /// A bound on the time by which retention may have been applied.
+    retained: Timestamp,
     /// The token of the next page of the walk under way.
     pub(super) token: Option<String>,
     transcript: String,
@@ -81,7 +83,7 @@ impl World {
         config.limits.queue_records = chance.choice([40, 1000]).unwrap_or(40);
         config.limits.queue_high_water = chance.choice([15, 60, 2000]).unwrap_or(60);
         config.limits.cache_bytes = 1024 * 1024;
-        let start = "2026-11-20T12:00:00Z".parse().map_err(|_| "a start")?;
+        let start: Timestamp = "2026-11-20T12:00:00Z".parse().map_err(|_| "a start")?;
         let mut world = Self {
             chance,
             time: Time::new(start),
@@ -98,6 +100,7 @@ impl World {
             sent: Vec::new(),
             key: String::new(),
             keys: BTreeMap::new(),
+            retained: start,
             token: None,
             transcript: String::new(),
             tally: Tally::default(),
@@ -164,6 +167,11 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Whether calls commit by themselves.
+    pub(super) fn callers_commit(&self) -> bool {
+        self.config.commit_driver == CommitDriver::Caller
     }
 
     fn number(&mut self, intent: &Intent) -> Result<u64, String> {
@@ -315,6 +323,17 @@ impl World {
                 Err(error) => return Err(format!("a disk that works does not open: {error:?}")),
             }
         }
+    }
+
+    /// Upkeep was done. Retention follows a clock that is right, and one that jumped ahead by a day at most.
+    pub(super) fn retained(&mut self) -> Result<(), String> {
+        let (now, day) = (self.time.now(), 86_400);
+        self.retained = if self.time.is_about_right() {
+            now
+        } else {
+            now.min(self.retained.plus_seconds(day))
+        };
+        self.tell(&Fact::Retained(self.retained))
     }
 
     /// The power goes, and comes again.

@@ -27,14 +27,14 @@ impl Copies {
     }
 }
 
-/// Every acknowledged record is there exactly once, and one that was refused is not; a retry changes nothing. Only a clock
-/// that is right makes records too old, and never those of a held workspace.
+/// Every acknowledged record is there exactly once, and one that was refused is not; a retry changes nothing. A clock that
+/// jumps does not make records too old, and nothing does those of a held workspace.
 #[derive(Debug, Default)]
 pub struct Records {
     copies: BTreeMap<Mark, Copies>,
     /// Sent and not answered.
     open: BTreeMap<u64, Vec<Mark>>,
-    /// The latest moment of a clock that is right at which retention may have been applied.
+    /// The latest moment as of which retention may have been applied.
     retained: Option<Timestamp>,
     /// Instances whose workspace is held, since when nobody tried to release it.
     held: BTreeSet<&'static str>,
@@ -106,7 +106,7 @@ impl Records {
             for day in copies.days.keys() {
                 let count = found.remove(&(mark.clone(), *day)).unwrap_or(0);
                 let (least, most) = copies.allowed(*day);
-                let gone = count == 0 && self.too_old(mark, *day);
+                let gone = count <= most && self.too_old(mark, *day);
                 demand!(
                     gone || (least..=most).contains(&count),
                     "{mark:?} stands {count} times on day {day}, at least {least} and at most {most} were accepted"
