@@ -47,6 +47,11 @@ impl ClockWatch {
     }
 }
 
+/// Whether the clock was ever set: one without a battery begins somewhere before 2020.
+pub(crate) fn clock_was_set(now: Timestamp) -> bool {
+    now >= Timestamp::from_unix_seconds(1_577_836_800)
+}
+
 /// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep.
 pub(crate) fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
     last.map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
@@ -94,6 +99,19 @@ mod tests {
         assert!(is_listed(Some("TERMINATED"), since, true, after));
         assert!(is_listed(Some("STOPPED"), since, false, after));
         assert!(is_listed(None, since, false, after));
+    }
+
+    #[test]
+    fn a_clock_before_2020_was_never_set() {
+        let first: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
+        assert!(clock_was_set(first));
+        for time in [
+            first.plus_seconds(-1),
+            Timestamp::UNIX_EPOCH,
+            Timestamp::MIN,
+        ] {
+            assert!(!clock_was_set(time), "{time}");
+        }
     }
 
     #[test]

@@ -7,9 +7,7 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use deskfleet::{
-    ActionDriver, Config, Engine, FieldValue, Fields, Record, Scope, Stream, Timestamp,
-};
+use deskfleet::{ActionDriver, Config, Engine, FieldValue, Fields, Scope, Stream, Timestamp};
 use http::{HeaderMap, Request, Response};
 use serde_json::{Map, Value, json};
 

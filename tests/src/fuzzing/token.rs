@@ -64,7 +64,7 @@ pub fn token(input: &[u8]) {
     };
     let source = usize::from(*first) % (LISTS_COUNT + 1);
     let good = LISTS.tokens.get(source).cloned().unwrap_or_default();
-    let mut bytes = good.clone().into_bytes();
+    let mut bytes = good.into_bytes();
     while let [place, byte, rest @ ..] = edits {
         edits = rest;
         if *place == u8::MAX {
@@ -81,7 +81,7 @@ pub fn token(input: &[u8]) {
     };
     for list in 0..LISTS_COUNT {
         let taken = page(&LISTS.engine, list, Some(&token));
-        if list == source && token == good {
+        if LISTS.tokens[list] == token {
             assert!(
                 taken.is_ok(),
                 "list {list} refuses its own token: {taken:?}"

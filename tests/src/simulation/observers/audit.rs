@@ -1,16 +1,18 @@
 //! The audit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use deskfleet::{AuditEntry, AuditResult, Timestamp};
+use deskfleet::{AuditEntry, AuditResult, RetentionDays, Timestamp};
 
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
 
-/// Rows of the audit are numbered once, stay, and change only when their action ends.
+/// Rows of the audit are numbered once, stay for as long as they are kept, and change only when their action ends.
 #[derive(Debug, Default)]
 pub struct AuditRows {
     seen: BTreeMap<u64, AuditEntry>,
+    /// The latest moment as of which retention may have been applied.
+    retained: Option<Timestamp>,
 }
 
 /// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock.
@@ -36,13 +38,22 @@ fn may_become(old: &AuditEntry, new: &AuditEntry, now: Timestamp) -> bool {
 }
 
 impl AuditRows {
+    fn too_old(&self, row: &AuditEntry) -> bool {
+        let days = i64::from(RetentionDays::default().audit);
+        self.retained
+            .is_some_and(|at| row.time < at.plus_seconds(-days * 86_400))
+    }
+
     fn compare(&mut self, reading: &Reading) -> Verdict {
         let ids: Vec<_> = reading.audit.iter().map(|row| row.id).collect();
         let ascending = ids.is_sorted_by(|left, right| left < right);
         demand!(ascending, "numbers of the audit: {ids:?}");
         let found: BTreeMap<_, _> = reading.audit.iter().map(|row| (row.id, row)).collect();
         for (id, old) in &self.seen {
-            let new = found.get(id).ok_or_else(|| format!("{old:?} is gone"))?;
+            let Some(new) = found.get(id) else {
+                demand!(self.too_old(old), "{old:?} is gone");
+                continue;
+            };
             let good = may_become(old, new, reading.now);
             demand!(good, "{old:?} became {new:?}");
         }
@@ -67,6 +78,10 @@ impl Observer for AuditRows {
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         match fact {
+            Fact::Retained(at) => {
+                self.retained = self.retained.max(Some(*at));
+                Ok(())
+            }
             Fact::Read(reading) => self.compare(reading),
             _ => Ok(()),
         }
@@ -76,10 +91,23 @@ impl Observer for AuditRows {
 /// Every call of an action has one row in the audit that says how it was answered; one without an answer has at most one.
 #[derive(Debug, Default)]
 pub struct OneRowPerAction {
+    /// Since everything was last read.
     endings: BTreeMap<String, Ending>,
+    /// Calls whose row was right; what becomes of it is watched by [`AuditRows`].
+    judged: BTreeSet<String>,
+    /// The earliest the clock showed since everything was last read: such rows may be too old at once.
+    earliest: Option<Timestamp>,
+    retained: Option<Timestamp>,
 }
 
 impl OneRowPerAction {
+    fn may_be_too_old(&self) -> bool {
+        let days = i64::from(RetentionDays::default().audit);
+        let kept_from = self.retained.map(|at| at.plus_seconds(-days * 86_400));
+        self.earliest
+            .is_some_and(|earliest| Some(earliest) < kept_from)
+    }
+
     fn check(&self, requester: &str, rows: &[&AuditEntry]) -> Verdict {
         let ending = self.endings.get(requester);
         let said = |row: &AuditEntry| match ending {
@@ -92,7 +120,8 @@ impl OneRowPerAction {
         };
         let right = match (ending, rows) {
             (Some(Ending::Unknown), []) => true,
-            (_, [row]) => said(row),
+            (_, []) => self.may_be_too_old(),
+            (_, [row]) => said(row) || self.judged.contains(requester),
             _ => false,
         };
         demand!(
@@ -129,6 +158,15 @@ impl Observer for OneRowPerAction {
                 for (requester, rows) in rows {
                     self.check(requester, &rows)?;
                 }
+                self.judged
+                    .extend(std::mem::take(&mut self.endings).into_keys());
+                self.earliest = Some(reading.now);
+            }
+            Fact::Clock(now) => {
+                self.earliest = Some(self.earliest.map_or(*now, |earliest| earliest.min(*now)));
+            }
+            Fact::Retained(at) => {
+                self.retained = self.retained.max(Some(*at));
             }
             _ => {}
         }

@@ -70,7 +70,8 @@ impl Holds {
         }
         for requester in &self.without_effect {
             let row = reading.audit.iter().find(|row| row.requester == *requester);
-            let idle = row.is_some_and(|row| row.result == AuditResult::NoChange);
+            // A row of a clock that was set back far enough is gone at once.
+            let idle = row.is_none_or(|row| row.result == AuditResult::NoChange);
             demand!(idle, "a termination under hold had an effect: {row:?}");
         }
         self.without_effect.clear();
