@@ -224,6 +224,7 @@ impl Machine {
             let records = filing.records;
             self.write(vec![Mutation::File(Box::new(filing))])?;
             self.note_filed(records, began);
+            self.observe(&Event::Filed { records });
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ pub mod fuzzing;
 pub mod http2;
 pub mod model;
 pub mod posting;
+pub mod simulation;
 pub mod socket;
 pub mod tidy;
 pub mod transport;

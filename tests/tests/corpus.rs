@@ -6,7 +6,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test, whose body serves three targets"
+    reason = "a test, whose body serves every target"
 )]
 
 use std::fs;
@@ -43,4 +43,29 @@ fn queries_of_the_corpus() {
 #[test]
 fn times_of_the_corpus() {
     replay("time", fuzzing::time);
+}
+
+#[test]
+fn bodies_of_the_corpus() {
+    replay("body", fuzzing::body);
+}
+
+#[test]
+fn tokens_of_the_corpus() {
+    replay("token", fuzzing::token);
+}
+
+#[test]
+fn stored_values_of_the_corpus() {
+    replay("stored", fuzzing::stored);
+}
+
+#[test]
+fn files_of_the_corpus() {
+    replay("file", fuzzing::file);
+}
+
+#[test]
+fn operations_of_the_corpus() {
+    replay("operations", fuzzing::operations);
 }

@@ -47,9 +47,16 @@ impl ClockWatch {
     }
 }
 
-/// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep.
+/// Whether the clock was ever set: one without a battery begins somewhere before 2020.
+pub(crate) fn clock_was_set(now: Timestamp) -> bool {
+    now >= Timestamp::from_unix_seconds(1_577_836_800)
+}
+
+/// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep. A
+/// `last` one of a clock that was never set tells nothing.
 pub(crate) fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
-    last.map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
+    last.filter(|last| clock_was_set(*last))
+        .map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
 }
 
 /// The moment `days` before `now`.
@@ -97,6 +104,19 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_before_2020_was_never_set() {
+        let first: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
+        assert!(clock_was_set(first));
+        for time in [
+            first.plus_seconds(-1),
+            Timestamp::UNIX_EPOCH,
+            Timestamp::MIN,
+        ] {
+            assert!(!clock_was_set(time), "{time}");
+        }
+    }
+
+    #[test]
     fn a_clock_that_jumps_moves_sweeps_by_a_day_an_hour() {
         let start = Timestamp::from_unix_seconds(1_790_000_000);
         let jumped = start.plus_seconds(3650 * DAY_SECONDS);
@@ -107,6 +127,7 @@ mod tests {
         }
         let back = start.plus_seconds(-5);
         assert_eq!(sweep_time(Some(start), back), back);
+        assert_eq!(sweep_time(Some(Timestamp::UNIX_EPOCH), start), start);
 
         let mut watch = ClockWatch::default();
         let mut look = |now| watch.is_due(now, || Ok::<_, ()>(Some(start))).unwrap();

@@ -144,6 +144,7 @@ impl EngineBuilder {
         let store = open(StoreOptions {
             cache_bytes: self.config.limits.cache_bytes,
             quick_repair: self.config.quick_repair,
+            now: injected.clock.now(),
         })?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let machine = Arc::new(Machine::new(store, self.config, injected)?);

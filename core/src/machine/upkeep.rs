@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::domain::retention::{last_day_sealed, sweep_time};
+use crate::domain::retention::{clock_was_set, last_day_sealed, sweep_time};
 use crate::error::Result;
 use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::Stream;
@@ -75,9 +75,13 @@ impl Machine {
         self.sweep_when_due()
     }
 
-    /// Removes what is too old once an hour, by a clock that is not far ahead of the last time.
+    /// Removes what is too old once an hour, by a clock that is not far ahead of the last time. What a clock that never was
+    /// set shows is not noted either: retention would have to come from there, a day an hour.
     fn sweep_when_due(&self) -> Result<()> {
         let now = self.now();
+        if !clock_was_set(now) {
+            return Ok(());
+        }
         let reader = self.reader()?;
         let last = || meta::swept(&reader.snapshot);
         if !lock(&self.clock_watch).is_due(now, last)? {

@@ -24,6 +24,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, StorageBackend, WriteTransaction};
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::timestamp::Timestamp;
 
 use failure::{
     from_commit, from_compaction, from_database, from_storage, from_transaction, unavailable,
@@ -40,6 +41,8 @@ pub(crate) struct StoreOptions {
     pub(crate) cache_bytes: usize,
     /// Whether each commit also saves the allocator state.
     pub(crate) quick_repair: bool,
+    /// The time, for a file that begins now.
+    pub(crate) now: Timestamp,
 }
 
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
@@ -112,7 +115,7 @@ impl Store {
             .create_with_backend(medium.clone())
             .map_err(from_database)?;
         if is_empty(&database)? {
-            initialise(&database)?;
+            initialise(&database, options.now)?;
         }
         let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
         check_ours(&snapshot)?;
@@ -327,7 +330,7 @@ fn is_empty(database: &Database) -> Result<bool> {
 }
 
 /// Makes every table, so that no reader meets one that is missing.
-fn initialise(database: &Database) -> Result<()> {
+fn initialise(database: &Database, now: Timestamp) -> Result<()> {
     let transaction: WriteTransaction = database.begin_write().map_err(from_transaction)?;
     {
         for table in Table::ALL {
@@ -335,7 +338,10 @@ fn initialise(database: &Database) -> Result<()> {
                 .open_table(table.definition())
                 .map_err(failure::from_table)?;
         }
-        meta::write_format(&Tables::new(&transaction))?;
+        let tables = Tables::new(&transaction);
+        meta::write_format(&tables)?;
+        // Nothing is too old yet, and a clock that jumps before the first removal has something to be held against.
+        meta::set_swept(&tables, now)?;
     }
     transaction.commit().map_err(from_commit)
 }

@@ -11,6 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = retention();
     cases.extend([audit_retention(), held_retention(), older_than_retention()]);
     cases.push(a_clock_that_jumps());
+    cases.extend(a_clock_that_was_wrong_before());
     cases
 }
 
@@ -34,11 +35,7 @@ fn retention() -> Vec<Case> {
             let case = Case::new("6 retention", format!("{name}, filed before: {filed}"))
                 .record(record.clone());
             let case = if filed { case.file() } else { case };
-            let case = case
-                .clock((days - 1) * DAY)
-                .maintain()
-                .call(there.clone())
-                .days(32);
+            let case = case.days(days - 1).call(there.clone()).days(32);
             cases.push(case.call(history(name, "i", "")).call(queued("0")));
         }
     }
@@ -48,8 +45,7 @@ fn retention() -> Vec<Case> {
 fn audit_retention() -> Case {
     let rows = |count: &str| call("GET read /api/Information/GetAdminActivity").gives_json(count);
     Case::new("6 retention", "audit: 365 days")
-        .clock(364 * DAY)
-        .maintain()
+        .days(364)
         .call(rows(r#"["«_»","«_»","«_»","«_»"]"#))
         .days(32)
         .call(rows("[]"))
@@ -75,12 +71,7 @@ fn held_retention() -> Case {
             )));
     }
     let names = ["stats", "activity", "startup", "processes"];
-    case = case
-        .hold("ws-1")
-        .file()
-        .clock(400 * DAY)
-        .maintain()
-        .maintain();
+    case = case.hold("ws-1").file().days(400).maintain();
     for name in names {
         let kept = call(&format!(
             "GET admin /operator/telemetry/{name}?instanceId=ws-1"
@@ -120,6 +111,36 @@ fn older_than_retention() -> Case {
         .call(history("stats", "i", kept))
         .call(call("GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T12:00:00Z&to=2026-11-20T12:00:00.0000001Z").gives(format!(r#"{{"records":[{kept}],"nextToken":null,"hasMore":false}}"#)))
         .call(call("GET admin /operator/telemetry/stats?instanceId=i&to=2026-11-20T12:00:00Z").gives(r#"{"records":[],"nextToken":null,"hasMore":false}"#))
+}
+
+/// The clock is wrong when upkeep comes for the first time: it is held against the creation of the file. Then it lost its
+/// battery for a while: retention goes on from where it was, not from 1970.
+fn a_clock_that_was_wrong_before() -> [Case; 2] {
+    let there = || {
+        call("GET admin /operator/telemetry/stats?instanceId=i")
+            .gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#)
+    };
+    let posted = |name: &'static str| {
+        Case::new("6 retention", name).record(stats("i", "jdoe", 1, "2026-11-20T11:00:00Z"))
+    };
+    let ahead = posted("a clock that is ahead before upkeep ever came")
+        .clock(3650 * DAY)
+        .maintain()
+        .clock(-3650 * DAY)
+        .maintain()
+        .call(there());
+    let unset = posted("a clock that was not set for a while")
+        .maintain()
+        .at("1970-01-01T00:00:00Z")
+        .maintain()
+        .clock(3600)
+        .maintain()
+        .at("2026-11-21T12:00:00Z")
+        .maintain()
+        .call(there())
+        .days(32)
+        .call(history("stats", "i", ""));
+    [ahead, unset]
 }
 
 /// Ten years ahead and back: nothing is gone. Ten years ahead for good: a day is gone for each hour that passes.

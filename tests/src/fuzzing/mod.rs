@@ -9,13 +9,24 @@
     reason = "here a panic is the finding"
 )]
 
+mod body;
+mod file;
+mod image;
+mod operations;
 mod query;
 mod request;
+mod stored;
 mod time;
+mod token;
 
+pub use body::body;
+pub use file::file;
+pub use operations::operations;
 pub use query::query;
 pub use request::request;
+pub use stored::stored;
 pub use time::time;
+pub use token::token;
 
 use bytes::Bytes;
 use deskfleet::{Engine, ManualClock, NewKey, Scope, Timestamp, Workspace};

@@ -1,10 +1,15 @@
 //! Query strings and page tokens.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 use http::{HeaderValue, Request};
 use serde_json::Value;
 
 use super::{Subject, exchange, subject};
+
+/// Nothing here writes.
+static SUBJECT: LazyLock<Subject> = LazyLock::new(subject);
 
 /// Most pages before a walk of two workspaces counts as endless.
 const PAGES_MAX: usize = 4;
@@ -17,13 +22,12 @@ pub fn query(input: &[u8]) {
     let Ok(query) = str::from_utf8(input) else {
         return;
     };
-    let subject = subject();
     for path in [
         "/api/Information/GetAllWorkSpaces",
         "/api/Information/GetWorkSpacesOnLitigationHold",
         "/operator/workspaces",
     ] {
-        let Some(page) = get(&subject, &format!("{path}?{query}")) else {
+        let Some(page) = get(&format!("{path}?{query}")) else {
             continue;
         };
         let mut token = check_page(&page);
@@ -31,18 +35,18 @@ pub fn query(input: &[u8]) {
         while let Some(next) = token {
             assert!(pages < PAGES_MAX, "{path}?{query} never ends");
             pages += 1;
-            let page = get(&subject, &format!("{path}?limit=1&nextToken={next}"));
+            let page = get(&format!("{path}?limit=1&nextToken={next}"));
             token = page.and_then(|page| check_page(&page));
         }
     }
 }
 
 /// The body of a 200; `None` when the target cannot be sent or the answer is a refusal.
-fn get(subject: &Subject, target: &str) -> Option<Value> {
+fn get(target: &str) -> Option<Value> {
     let mut request = Request::get(target).body(Bytes::new()).ok()?;
-    let key = HeaderValue::from_str(&subject.key).ok()?;
+    let key = HeaderValue::from_str(&SUBJECT.key).ok()?;
     request.headers_mut().insert("x-api-key", key);
-    let response = exchange(&subject.engine, request);
+    let response = exchange(&SUBJECT.engine, request);
     let status = response.status().as_u16();
     assert!(
         status == 200 || status == 400 || status == 414,

@@ -9,7 +9,7 @@ use deskfleet::{AuditAction, AuditEntry, AuditResult, ErrorKind, Timestamp};
 
 /// What a row must hold; `None` of the outer option where the contract leaves it open.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(crate) struct Row {
     pub(super) time: Timestamp,
     pub(super) action: AuditAction,
     pub(super) workspace: Option<Option<String>>,

@@ -8,18 +8,18 @@ use super::audit::Row;
 use super::op::NewDesk;
 use super::rules::{Asked, Entry, Running, table};
 
-const DAYS_7: i64 = 7 * 86_400;
-
 /// All workspaces, and the audit of what was done.
-#[derive(Debug, Default)]
-pub(super) struct Fleet {
-    pub(super) desks: BTreeMap<String, Entry>,
-    pub(super) audit: Vec<Row>,
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Fleet {
+    pub(crate) desks: BTreeMap<String, Entry>,
+    pub(crate) audit: Vec<Row>,
+    /// What was forgotten, by name; the engine may still hold it.
+    forgotten: BTreeMap<String, Entry>,
 }
 
 impl Fleet {
     /// Ends what is due and forgets what has been TERMINATED for seven days.
-    pub(super) fn settle(&mut self, now: Timestamp) {
+    pub(crate) fn settle(&mut self, now: Timestamp) {
         let is_due = |entry: &Entry| {
             let running = entry.running.as_ref();
             running.is_some_and(|running| running.due <= now)
@@ -29,15 +29,28 @@ impl Fleet {
         for id in due {
             self.complete(&id, None);
         }
-        self.desks.retain(|_, entry| {
-            entry.held
-                || entry.state() != Some("TERMINATED")
-                || entry.since.plus_seconds(DAYS_7) > now
+        let forgotten = &mut self.forgotten;
+        self.desks.retain(|id, entry| {
+            let listed = entry.is_listed(now);
+            if !listed {
+                forgotten.insert(id.clone(), entry.clone());
+            }
+            listed
         });
     }
 
+    /// Knows again what the engine has not removed yet, after the clock was set back: the contract leaves open when it does.
+    pub(crate) fn set_back(&mut self, now: Timestamp, holds: impl Fn(&str) -> bool) {
+        let forgotten = std::mem::take(&mut self.forgotten);
+        let (back, gone) = forgotten
+            .into_iter()
+            .partition::<BTreeMap<_, _>, _>(|(id, entry)| entry.is_listed(now) && holds(id));
+        self.desks.extend(back);
+        self.forgotten = gone;
+    }
+
     /// Whether the contract leaves open since when the state would count.
-    pub(super) fn unclear(&self, new: NewDesk) -> bool {
+    pub(crate) fn unclear(&self, new: NewDesk) -> bool {
         let state = new.state.value();
         let known = self.desks.get(new.desk.value());
         known.is_some_and(|entry| entry.running.is_none() && entry.state() == state)
@@ -45,8 +58,9 @@ impl Fleet {
     }
 
     /// A record that says no state leaves a running action alone; one that says another state cancels it.
-    pub(super) fn put(&mut self, workspace: Workspace, now: Timestamp) {
+    pub(crate) fn put(&mut self, workspace: Workspace, now: Timestamp) {
         let id = workspace.id.clone();
+        self.forgotten.remove(&id);
         let mut entry = Entry {
             workspace,
             since: now,
@@ -79,7 +93,7 @@ impl Fleet {
     }
 
     /// Ends a running action well, at its due time or when the host says so.
-    pub(super) fn complete(&mut self, id: &str, at: Option<Timestamp>) {
+    pub(crate) fn complete(&mut self, id: &str, at: Option<Timestamp>) {
         let entry = self.desks.get_mut(id).expect("a workspace");
         let running = entry.running.take().expect("a running action");
         let (_, _, then, _) = table(running.action);
@@ -95,7 +109,7 @@ impl Fleet {
         row.completed = Some(Some(at));
     }
 
-    pub(super) fn fail(&mut self, id: &str, now: Timestamp, state: &str, detail: Option<&str>) {
+    pub(crate) fn fail(&mut self, id: &str, now: Timestamp, state: &str, detail: Option<&str>) {
         let entry = self.desks.get_mut(id).expect("a workspace");
         let running = entry.running.take().expect("a running action");
         entry.workspace.state = Some(state.to_owned());
@@ -107,7 +121,7 @@ impl Fleet {
         row.detail = detail.map(|detail| Some(detail.to_owned()));
     }
 
-    pub(super) fn act(&mut self, asked: &Asked<'_>, now: Timestamp) -> Result<(), ErrorKind> {
+    pub(crate) fn act(&mut self, asked: &Asked<'_>, now: Timestamp) -> Result<(), ErrorKind> {
         let audited = AuditAction::Lifecycle(asked.action);
         let named = asked.desk.map(str::to_owned);
         let unknown_kind = !matches!(asked.kind, Some(kind) if kind != "Huge");
@@ -216,7 +230,7 @@ impl Fleet {
         }
     }
 
-    pub(super) fn remove(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+    pub(crate) fn remove(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
         let refusal = match self.desks.get(id) {
             None => Some(ErrorKind::WorkSpaceNotFound),
             Some(entry) if entry.held => Some(ErrorKind::LitigationHold),
@@ -228,7 +242,7 @@ impl Fleet {
         Ok(())
     }
 
-    pub(super) fn hold(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+    pub(crate) fn hold(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
         let refusal = if self.desks.contains_key(id) {
             None
         } else {
@@ -239,7 +253,7 @@ impl Fleet {
         Ok(())
     }
 
-    pub(super) fn release(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
+    pub(crate) fn release(&mut self, id: &str, now: Timestamp) -> Result<(), ErrorKind> {
         let refusal = match self.desks.get(id) {
             None => Some(ErrorKind::WorkSpaceNotFound),
             Some(entry) if !entry.held => Some(ErrorKind::NotFound),

@@ -4,12 +4,12 @@
 //! it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`]s that
 //! can be pasted back into a test.
 
-mod audit;
+pub(crate) mod audit;
 mod compare;
-mod fleet;
+pub(crate) mod fleet;
 mod keys;
 pub mod op;
-mod rules;
+pub(crate) mod rules;
 pub mod strategy;
 mod telemetry;
 
@@ -265,6 +265,11 @@ impl World {
         }
         self.now = target;
         self.clock.set(target);
+        if seconds < 0 {
+            let engine = &self.engine;
+            let holds = |id: &str| engine.workspace(id).expect("a good disk").is_some();
+            self.fleet.set_back(target, holds);
+        }
     }
 
     fn record(&mut self, posts: &[Post], alone: bool) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use arbitrary::Arbitrary;
 use deskfleet::{Action, Scope, Stream, Timestamp};
 
 /// The moment at which a run begins.
@@ -11,7 +12,7 @@ pub const START: &str = "2026-11-20T12:00:00Z";
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident: [$type:ty] = [$($value:expr),* $(,)?]) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[derive(Clone, Copy, PartialEq, Eq, Arbitrary)]
         pub struct $name(pub u8);
 
         impl $name {
@@ -112,7 +113,7 @@ impl Sent {
 }
 
 /// One of what there is: the n-th, counted round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Arbitrary)]
 pub struct Nth(pub u8);
 
 impl Nth {
@@ -123,7 +124,7 @@ impl Nth {
 }
 
 /// A workspace to put in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Arbitrary)]
 pub struct NewDesk {
     /// Which.
     pub desk: Desk,
@@ -138,7 +139,7 @@ pub struct NewDesk {
 }
 
 /// A record to post.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Arbitrary)]
 pub struct Post {
     /// The stream.
     pub stream: Telemetry,
@@ -153,7 +154,7 @@ pub struct Post {
 }
 
 /// One thing done to an engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Arbitrary)]
 pub enum Op {
     /// Puts a workspace in.
     Put(NewDesk),

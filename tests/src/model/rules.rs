@@ -3,45 +3,46 @@
 use deskfleet::{Action, ErrorKind, Timestamp, Workspace};
 
 const MINUTES_20: i64 = 20 * 60;
+const DAYS_7: i64 = 7 * 86_400;
 
 /// A workspace and what goes on with it.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) workspace: Workspace,
+pub(crate) struct Entry {
+    pub(crate) workspace: Workspace,
     /// When its state began.
-    pub(super) since: Timestamp,
-    pub(super) running: Option<Running>,
-    pub(super) held: bool,
+    pub(crate) since: Timestamp,
+    pub(crate) running: Option<Running>,
+    pub(crate) held: bool,
 }
 
 /// An action that runs.
 #[derive(Debug, Clone)]
-pub(super) struct Running {
-    pub(super) action: Action,
+pub(crate) struct Running {
+    pub(crate) action: Action,
     /// Its row in the audit.
-    pub(super) row: usize,
-    pub(super) requested: Timestamp,
-    pub(super) due: Timestamp,
-    pub(super) kind: Option<String>,
+    pub(crate) row: usize,
+    pub(crate) requested: Timestamp,
+    pub(crate) due: Timestamp,
+    pub(crate) kind: Option<String>,
 }
 
 /// What an action asks for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) action: Action,
-    pub(super) desk: Option<&'a str>,
-    pub(super) person: Option<&'a str>,
-    pub(super) kind: Option<&'a str>,
+pub(crate) struct Asked<'a> {
+    pub(crate) action: Action,
+    pub(crate) desk: Option<&'a str>,
+    pub(crate) person: Option<&'a str>,
+    pub(crate) kind: Option<&'a str>,
 }
 
 /// A user's name as it is compared.
-pub(super) fn normal(name: &str) -> String {
+pub(crate) fn normal(name: &str) -> String {
     let name = name.rsplit('\\').next().unwrap_or_default();
     name.split('@').next().unwrap_or_default().to_lowercase()
 }
 
 /// From which states, through which, to which, and for how many seconds.
-pub(super) fn table(action: Action) -> (&'static [&'static str], &'static str, &'static str, i64) {
+pub(crate) fn table(action: Action) -> (&'static [&'static str], &'static str, &'static str, i64) {
     match action {
         Action::Reboot => (
             &["AVAILABLE", "UNHEALTHY", "IMPAIRED"],
@@ -99,15 +100,20 @@ fn supported(from: Option<&str>, to: &str) -> bool {
 }
 
 impl Entry {
-    pub(super) fn state(&self) -> Option<&str> {
+    pub(crate) fn state(&self) -> Option<&str> {
         self.workspace.state.as_deref()
+    }
+
+    /// For seven days after it became TERMINATED, or as long as it is held.
+    pub(super) fn is_listed(&self, now: Timestamp) -> bool {
+        self.held || self.state() != Some("TERMINATED") || self.since.plus_seconds(DAYS_7) > now
     }
 
     fn stuck(&self, now: Timestamp) -> bool {
         self.state() == Some("REBOOTING") && now > self.since.plus_seconds(MINUTES_20)
     }
 
-    pub(super) fn owned_by(&self, person: &str) -> bool {
+    pub(crate) fn owned_by(&self, person: &str) -> bool {
         self.workspace
             .username
             .as_deref()
@@ -115,7 +121,7 @@ impl Entry {
     }
 
     /// Whether the action would change something, or why it is refused.
-    pub(super) fn judge(&self, asked: &Asked<'_>, now: Timestamp) -> Result<bool, ErrorKind> {
+    pub(crate) fn judge(&self, asked: &Asked<'_>, now: Timestamp) -> Result<bool, ErrorKind> {
         let action = asked.action;
         let (from, ..) = table(action);
         let terminate = action == Action::Terminate;

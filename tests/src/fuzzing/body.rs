@@ -1,0 +1,150 @@
+//! JSON bodies of records, read in two ways, and the codecs they pass on their way into history.
+
+use std::cell::RefCell;
+
+use deskfleet::{
+    Engine, EngineError, FieldSpec, FieldValue, ManualClock, Received, Record, Stream,
+};
+use serde_json::Value;
+
+use super::subject;
+
+/// Records one engine takes before the next begins anew.
+const USES_MAX: u32 = 64;
+
+struct Place {
+    engine: Engine,
+    clock: ManualClock,
+    uses: u32,
+}
+
+thread_local! {
+    static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
+}
+
+/// The first byte names the stream, the rest is the body of a record. A body in the form agents send is read in one pass;
+/// behind a byte order mark it is read by the exact reader: both must say the same. What is taken must be what was sent, out
+/// of the queue and out of history.
+///
+/// # Panics
+/// When the readers disagree, or a record changes on its way.
+pub fn body(input: &[u8]) {
+    let Some((first, text)) = input.split_first() else {
+        return;
+    };
+    let stream = Stream::ALL[usize::from(*first) % Stream::ALL.len()];
+    if text.starts_with(b"\xef\xbb\xbf") {
+        return;
+    }
+    PLACE.with_borrow_mut(|slot| {
+        let place = slot.take_if(|place| place.uses >= USES_MAX);
+        drop(place);
+        let place = slot.get_or_insert_with(|| {
+            let subject = subject();
+            Place {
+                engine: subject.engine,
+                clock: subject.clock,
+                uses: 0,
+            }
+        });
+        read_twice(place, stream, text);
+    });
+}
+
+fn read_twice(place: &mut Place, stream: Stream, text: &[u8]) {
+    let marked = [b"\xef\xbb\xbf", text].concat();
+    let mut batch = place.engine.batch();
+    let said = |read: &Result<(), EngineError>| read.as_ref().map_err(ToString::to_string).copied();
+    let plain = said(&batch.push_json(stream, text));
+    // A body of the greatest size is too large with a mark.
+    if marked.len() > 64 * 1024 {
+        return;
+    }
+    let exact = said(&batch.push_json(stream, &marked));
+    assert_eq!(plain, exact, "the readers disagree");
+    if plain.is_err() {
+        return;
+    }
+    place.uses += 1;
+    place.clock.advance_seconds(1);
+    let sent: Value = serde_json::from_slice(text).expect("what is taken is JSON");
+    let before = held(place, stream, &sent);
+    let mut batch = place.engine.batch();
+    for text in [text, &marked] {
+        batch.push_json(stream, text).expect("taken a moment ago");
+    }
+    place.engine.record_batch(batch).expect("room in memory");
+    let queued = held(place, stream, &sent);
+    check(&before, &queued, &sent);
+    place.engine.file_pending().expect("room in memory");
+    let filed = held(place, stream, &sent);
+    let texts = |records: &[Received]| {
+        let mut texts: Vec<_> = records.iter().map(|held| format!("{held:?}")).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(texts(&queued), texts(&filed), "queued and filed differ");
+}
+
+/// What is new is what was sent: twice, or once when it carries a time, or nothing when it was there before.
+fn check(before: &[Received], after: &[Received], sent: &Value) {
+    let new = after.iter().filter(|held| !before.contains(held));
+    let new: Vec<_> = new.collect();
+    let timed = after
+        .iter()
+        .any(|held| is_as_sent(&held.record, sent) && held.record.sent_time().is_some());
+    let counts: &[usize] = if timed { &[0, 1] } else { &[2] };
+    assert!(counts.contains(&new.len()), "{new:?} of {sent}");
+    for held in new {
+        assert!(is_as_sent(&held.record, sent), "{held:?} of {sent}");
+    }
+    assert!(
+        after.iter().any(|held| is_as_sent(&held.record, sent)),
+        "{sent} is not held"
+    );
+}
+
+/// The member of this name, in whatever case.
+fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
+    let mut members = object.as_object().into_iter().flatten();
+    members
+        .find(|(key, _)| key.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value)
+}
+
+/// What is held of the instance that was sent.
+fn held(place: &Place, stream: Stream, sent: &Value) -> Vec<Received> {
+    let instance = member(sent, "instanceId").and_then(Value::as_str);
+    let page = place
+        .engine
+        .history(stream, instance.unwrap_or(""), None, None, 500, None);
+    let page = page.expect("an engine in memory reads");
+    assert_eq!(page.next_token, None);
+    page.records
+}
+
+/// Whether every field is held as it was sent.
+fn is_as_sent(held: &Record, sent: &Value) -> bool {
+    let fields = held.fields();
+    let as_sent =
+        |(index, spec): (usize, &FieldSpec)| match (fields.get(index), member(sent, spec.name)) {
+            (None, None) | (Some(FieldValue::Null), Some(Value::Null)) => true,
+            (None, Some(_)) | (Some(_), None | Some(Value::Null)) | (Some(FieldValue::Null), _) => {
+                false
+            }
+            (Some(FieldValue::Int(held)), Some(sent)) => sent.as_i64() == Some(held),
+            (Some(FieldValue::Double(held)), Some(sent)) => {
+                sent.as_f64().map(f64::to_bits) == Some(held.to_bits())
+            }
+            (Some(FieldValue::Float(held)), Some(sent)) => held.is_finite() && sent.is_number(),
+            (Some(FieldValue::Text(held)), Some(sent)) => sent.as_str() == Some(&*held),
+            (Some(FieldValue::Time(held)), Some(sent)) => {
+                let sent = sent.as_str().and_then(|text| text.parse().ok());
+                sent == Some(held)
+            }
+            (Some(FieldValue::Items(held)), Some(sent)) => {
+                sent.as_array().map(Vec::len) == Some(held.len())
+            }
+        };
+    fields.specs().iter().enumerate().all(as_sent)
+}

@@ -1,0 +1,46 @@
+//! Damaged files.
+
+use std::sync::LazyLock;
+
+use super::image::{Image, filled, use_everything};
+
+static FILLED: LazyLock<Vec<u8>> = LazyLock::new(|| filled().bytes());
+
+/// Edits of a good file: three bytes for a place, one for what to do there (write the next byte, flip a bit, cut the file
+/// off, copy a page over another), one to do it with. Whether the file is refused or opens, nothing panics.
+///
+/// # Panics
+/// When the engine does.
+pub fn file(input: &[u8]) {
+    let mut bytes = FILLED.clone();
+    for edit in input.chunks_exact(5) {
+        let [high, middle, low, what, with] = *edit else {
+            return;
+        };
+        let place = u32::from_be_bytes([0, high, middle, low]);
+        let place = usize::try_from(place).unwrap_or(0) % bytes.len().max(1);
+        match what % 4 {
+            0 => {
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte = with;
+                }
+            }
+            1 => {
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte ^= 1 << (with % 8);
+                }
+            }
+            2 if with == 0 => bytes.truncate(place),
+            _ => copy_page(&mut bytes, place, with),
+        }
+    }
+    use_everything(&Image::of(&bytes));
+}
+
+fn copy_page(bytes: &mut [u8], place: usize, with: u8) {
+    const PAGE: usize = 4096;
+    let (from, to) = (place / PAGE * PAGE, usize::from(with) * PAGE);
+    if from + PAGE <= bytes.len() && to + PAGE <= bytes.len() {
+        bytes.copy_within(from..from + PAGE, to);
+    }
+}

@@ -1,0 +1,98 @@
+//! Page tokens.
+
+use std::sync::LazyLock;
+
+use deskfleet::{Engine, ErrorKind, Record, StatsRecord, Stream, WorkspaceFilter};
+
+use super::subject;
+
+/// An engine whose lists have a second page, and a token of each.
+struct Lists {
+    engine: Engine,
+    tokens: Vec<String>,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+    let engine = subject().engine;
+    for id in ["ws-1", "ws-2"] {
+        engine.place_hold(id, "m", None).expect("a workspace");
+    }
+    for id in 0..3 {
+        let record = StatsRecord {
+            id: Some(id),
+            instance_id: "i".into(),
+            ..StatsRecord::default()
+        };
+        let record = Record::Stats(Box::new(record));
+        engine.record(&record).expect("a good record");
+    }
+    let tokens = (0..LISTS_COUNT).filter_map(|list| page(&engine, list, None).ok().flatten());
+    let tokens: Vec<_> = tokens.collect();
+    assert_eq!(tokens.len(), LISTS_COUNT, "each list has a second page");
+    Lists { engine, tokens }
+});
+
+const LISTS_COUNT: usize = 4;
+
+/// The token behind a page of one, or the refusal.
+fn page(engine: &Engine, list: usize, token: Option<&str>) -> Result<Option<String>, ErrorKind> {
+    let workspaces = match list {
+        0 => engine.workspaces(1, token),
+        1 => engine.workspaces_on_hold(1, token),
+        2 => engine.find_workspaces(&WorkspaceFilter::default(), 1, token),
+        _ => {
+            let page = engine.history(Stream::Stats, "i", None, None, 1, token);
+            return page
+                .map(|page| page.next_token)
+                .map_err(|error| error.kind());
+        }
+    };
+    workspaces
+        .map(|page| page.next_token)
+        .map_err(|error| error.kind())
+}
+
+/// The first byte names the list a good token comes from, or none; then pairs of a place and a byte change it, until a
+/// place of 255, behind which text is added. A list takes its own token, unchanged, and refuses every other as a wrong
+/// parameter.
+///
+/// # Panics
+/// When a token is taken that the list did not give, or the refusal is another.
+pub fn token(input: &[u8]) {
+    let Some((first, mut edits)) = input.split_first() else {
+        return;
+    };
+    let source = usize::from(*first) % (LISTS_COUNT + 1);
+    let good = LISTS.tokens.get(source).cloned().unwrap_or_default();
+    let mut bytes = good.into_bytes();
+    while let [place, byte, rest @ ..] = edits {
+        edits = rest;
+        if *place == u8::MAX {
+            bytes.push(*byte);
+            bytes.extend_from_slice(rest);
+            break;
+        }
+        if let Some(target) = bytes.get_mut(usize::from(*place)) {
+            *target = *byte;
+        }
+    }
+    let Ok(token) = String::from_utf8(bytes) else {
+        return;
+    };
+    for list in 0..LISTS_COUNT {
+        let taken = page(&LISTS.engine, list, Some(&token));
+        if LISTS.tokens[list] == token {
+            assert!(
+                taken.is_ok(),
+                "list {list} refuses its own token: {taken:?}"
+            );
+        } else {
+            // Four bytes of a SHA-256 stand between a made-up token and a list; nobody finds them by trying.
+            assert_eq!(
+                taken,
+                Err(ErrorKind::InvalidParameter),
+                "list {list}: {token}"
+            );
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What observers are told of a run.
+
+use std::collections::BTreeMap;
+
+use deskfleet::{
+    Action, AuditEntry, CheckReport, PendingAction, Received, Stream, Timestamp, WorkspaceView,
+};
+
+/// A record as it was sent, told from all others by its number.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// Its number; a retry has the same.
+    pub number: i32,
+    /// Its stream.
+    pub stream: Stream,
+    /// Its instance.
+    pub instance: &'static str,
+    /// The time in it.
+    pub sent: Option<Timestamp>,
+    /// The day under which it is filed, by the contract and the clock at the moment of sending.
+    pub filed_day: u32,
+}
+
+/// What a client wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intent {
+    /// To have records stored, all or none.
+    Telemetry(Vec<Mark>),
+    /// An action on a workspace; the requester is a name of this call's own.
+    Act {
+        /// Which.
+        action: Action,
+        /// On which workspace.
+        desk: &'static str,
+        /// In whose name.
+        requester: String,
+    },
+    /// A hold.
+    Hold(&'static str),
+    /// The end of a hold.
+    Release(&'static str),
+    /// To store a workspace.
+    Put(&'static str),
+    /// To remove the record of a workspace.
+    Remove(&'static str),
+    /// To end a running action well, or in ERROR.
+    End(u64, bool),
+    /// A new key with this name.
+    IssueKey(String),
+    /// To revoke the key of this number.
+    RevokeKey(u64),
+    /// A read with the key of this number.
+    UseKey(u64),
+    /// The first or the next page of a walk through all workspaces, so many at once.
+    Page {
+        /// Whether it is the first.
+        first: bool,
+        /// Most workspaces on it.
+        limit: usize,
+    },
+    /// The number of queued records.
+    QueueCount,
+    /// Something that only must be answered well.
+    Read,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// 200 or 201.
+    Done,
+    /// Refused for good: the code. Nothing but an audit row was written.
+    Refused(String),
+    /// Nobody knows: the storage failed, the client went away, or the power did.
+    Unknown,
+}
+
+/// An answer as it came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its status, or what the status would be of a typed call.
+    pub status: u16,
+    /// Its headers and body, or what a typed call answered, as text.
+    pub text: String,
+    /// Its body.
+    pub body: String,
+    /// Whether it says when to come again.
+    pub retry_after: bool,
+    /// Whether it came over HTTP.
+    pub http: bool,
+}
+
+/// Everything that can be read, at one moment with a healthy disk and nobody waiting.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// When.
+    pub now: Timestamp,
+    /// All records, by stream and instance.
+    pub records: BTreeMap<(Stream, &'static str), Vec<Received>>,
+    /// `queue/count`.
+    pub queued: u64,
+    /// The workspaces of the run, as far as they are there.
+    pub desks: BTreeMap<&'static str, WorkspaceView>,
+    /// The ids of the workspaces on hold, as listed.
+    pub held: Vec<String>,
+    /// The audit, oldest first.
+    pub audit: Vec<AuditEntry>,
+    /// The outbox.
+    pub pending: Vec<PendingAction>,
+    /// The numbers of all keys, with whether they are revoked.
+    pub keys: BTreeMap<u64, bool>,
+    /// What the engine finds wrong with its own file.
+    pub check: CheckReport,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Fact<'a> {
+    /// A client sent a request, at a time of the engine's clock.
+    Sent(u64, &'a Intent, Timestamp),
+    /// It was answered.
+    Answered(u64, &'a Intent, &'a Ending, &'a Answer),
+    /// It never will be.
+    Lost(u64, &'a Intent),
+    /// A secret was handed out with the number of its key.
+    Issued(u64, &'a str),
+    /// So many records were moved into history.
+    Filed(u64),
+    /// Upkeep was asked for, and whether it came to its end.
+    Upkeep(bool),
+    /// Retention may have been applied, as of this time at most.
+    Retained(Timestamp),
+    /// The clock was moved.
+    Clock(Timestamp),
+    /// The engine told its host something.
+    Told(&'a str),
+    /// The disk works, and so many writes in a row failed nevertheless.
+    Refusing(u32),
+    /// The disk at the end: whether it holds the beginning of a key's text.
+    Disk(bool),
+    /// Everything was read.
+    Read(&'a Reading),
+}
+
+/// What is wrong, or that nothing is.
+pub type Verdict = Result<(), String>;
+
+/// Watches one promise.
+pub trait Observer {
+    /// The promise.
+    fn promise(&self) -> &'static str;
+
+    /// Takes note of a fact.
+    ///
+    /// # Errors
+    /// How the promise is broken.
+    fn see(&mut self, fact: &Fact<'_>) -> Verdict;
+}
+
+/// Fails with the text unless the condition holds.
+#[macro_export]
+macro_rules! demand {
+    ($holds:expr, $($text:tt)*) => {
+        if !$holds {
+            return Err(format!($($text)*));
+        }
+    };
+}

@@ -1,0 +1,102 @@
+//! The simulation: one seed decides what clients do to an engine, how the clock moves, when the disk fails and the power
+//! goes; observers watch the promises. The same seed gives the same run, to the byte.
+//!
+//! A run is on one thread: calls wait side by side and are committed together, as on an executor. What threads do to each
+//! other is the matter of [`order`].
+
+mod calls;
+mod disk;
+mod fact;
+mod fleet;
+pub mod lies;
+pub mod observers;
+pub mod order;
+mod reading;
+mod steps;
+mod weather;
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Verdict};
+pub use fleet::STABLE;
+
+use world::World;
+
+/// What a run was, for a look from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Every fact, a line each.
+    pub transcript: String,
+    /// How much of what was there, so that a suite can see that nothing was left out.
+    pub tally: Tally,
+}
+
+/// Counts of what happened in runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Calls.
+    pub calls: u64,
+    /// Calls answered well.
+    pub done: u64,
+    /// Calls of which nobody knows the end.
+    pub unknown: u64,
+    /// Records acknowledged.
+    pub records: u64,
+    /// Records filed.
+    pub filed: u64,
+    /// Faults of the disk that the engine met.
+    pub faults: u64,
+    /// Power cuts.
+    pub crashes: u64,
+    /// Jumps of the clock.
+    pub jumps: u64,
+    /// Times everything was read.
+    pub readings: u64,
+}
+
+impl Tally {
+    /// Adds another.
+    pub fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.done += other.done;
+        self.unknown += other.unknown;
+        self.records += other.records;
+        self.filed += other.filed;
+        self.faults += other.faults;
+        self.crashes += other.crashes;
+        self.jumps += other.jumps;
+        self.readings += other.readings;
+    }
+}
+
+/// Runs a seed with every observer.
+///
+/// # Errors
+/// Which promise was broken and how, with the last facts before it.
+pub fn run(seed: u64) -> Result<Outcome, String> {
+    run_with(seed, observers::all())
+}
+
+/// Runs a seed with these observers.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_with(seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Outcome, String> {
+    let ended = catch_unwind(AssertUnwindSafe(|| World::new(seed, observers)?.live()));
+    match ended {
+        Ok(outcome) => outcome,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Err(format!("a panic: {}", text.unwrap_or_default()))
+        }
+    }
+}
+
+/// The command that runs one seed again.
+pub fn replay(seed: u64) -> String {
+    format!(
+        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test simulation -- --nocapture one_seed"
+    )
+}

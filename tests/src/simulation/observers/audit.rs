@@ -1,0 +1,175 @@
+//! The audit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deskfleet::{AuditEntry, AuditResult, RetentionDays, Timestamp};
+
+use crate::demand;
+use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
+
+/// Rows of the audit are numbered once, stay for as long as they are kept, and change only when their action ends.
+#[derive(Debug, Default)]
+pub struct AuditRows {
+    seen: BTreeMap<u64, AuditEntry>,
+    /// The latest moment as of which retention may have been applied.
+    retained: Option<Timestamp>,
+}
+
+/// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock.
+fn may_become(old: &AuditEntry, new: &AuditEntry, now: Timestamp) -> bool {
+    let ended = |row: &AuditEntry| {
+        matches!(
+            row.result,
+            AuditResult::Completed | AuditResult::Failed | AuditResult::Cancelled
+        )
+    };
+    let by_the_clock = old.result == AuditResult::Completed && old.completed_time > Some(now);
+    if old.result == AuditResult::Accepted || by_the_clock {
+        let as_asked = AuditEntry {
+            result: old.result,
+            new_state: old.new_state.clone(),
+            completed_time: old.completed_time,
+            detail: old.detail.clone(),
+            ..new.clone()
+        };
+        return as_asked == *old && (new.result == AuditResult::Accepted || ended(new));
+    }
+    old == new
+}
+
+impl AuditRows {
+    fn too_old(&self, row: &AuditEntry) -> bool {
+        let days = i64::from(RetentionDays::default().audit);
+        self.retained
+            .is_some_and(|at| row.time < at.plus_seconds(-days * 86_400))
+    }
+
+    fn compare(&mut self, reading: &Reading) -> Verdict {
+        let ids: Vec<_> = reading.audit.iter().map(|row| row.id).collect();
+        let ascending = ids.is_sorted_by(|left, right| left < right);
+        demand!(ascending, "numbers of the audit: {ids:?}");
+        let found: BTreeMap<_, _> = reading.audit.iter().map(|row| (row.id, row)).collect();
+        for (id, old) in &self.seen {
+            let Some(new) = found.get(id) else {
+                demand!(self.too_old(old), "{old:?} is gone");
+                continue;
+            };
+            let good = may_become(old, new, reading.now);
+            demand!(good, "{old:?} became {new:?}");
+        }
+        let last = self.seen.keys().next_back().copied().unwrap_or(0);
+        for (id, row) in &found {
+            let used_again = *id < last && !self.seen.contains_key(id);
+            demand!(!used_again, "a number before {last} was given out: {row:?}");
+        }
+        self.seen = reading
+            .audit
+            .iter()
+            .map(|row| (row.id, row.clone()))
+            .collect();
+        Ok(())
+    }
+}
+
+impl Observer for AuditRows {
+    fn promise(&self) -> &'static str {
+        "the audit only grows"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        match fact {
+            Fact::Retained(at) => {
+                self.retained = self.retained.max(Some(*at));
+                Ok(())
+            }
+            Fact::Read(reading) => self.compare(reading),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Every call of an action has one row in the audit that says how it was answered; one without an answer has at most one.
+#[derive(Debug, Default)]
+pub struct OneRowPerAction {
+    /// Since everything was last read.
+    endings: BTreeMap<String, Ending>,
+    /// Calls whose row was right; what becomes of it is watched by [`AuditRows`].
+    judged: BTreeSet<String>,
+    /// The earliest the clock showed since everything was last read: such rows may be too old at once.
+    earliest: Option<Timestamp>,
+    retained: Option<Timestamp>,
+}
+
+impl OneRowPerAction {
+    fn may_be_too_old(&self) -> bool {
+        let days = i64::from(RetentionDays::default().audit);
+        let kept_from = self.retained.map(|at| at.plus_seconds(-days * 86_400));
+        self.earliest
+            .is_some_and(|earliest| Some(earliest) < kept_from)
+    }
+
+    fn check(&self, requester: &str, rows: &[&AuditEntry]) -> Verdict {
+        let ending = self.endings.get(requester);
+        let said = |row: &AuditEntry| match ending {
+            Some(Ending::Done) => row.result != AuditResult::Refused,
+            Some(Ending::Refused(code)) => {
+                row.result == AuditResult::Refused && row.detail.as_deref() == Some(code)
+            }
+            Some(Ending::Unknown) => true,
+            None => false,
+        };
+        let right = match (ending, rows) {
+            (Some(Ending::Unknown), []) => true,
+            (_, []) => self.may_be_too_old(),
+            (_, [row]) => said(row) || self.judged.contains(requester),
+            _ => false,
+        };
+        demand!(
+            right,
+            "{requester} ended as {ending:?}, but the audit has {rows:?}"
+        );
+        Ok(())
+    }
+}
+
+impl Observer for OneRowPerAction {
+    fn promise(&self) -> &'static str {
+        "one row for each call of an action"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        match fact {
+            Fact::Answered(_, Intent::Act { requester, .. }, ending, _) => {
+                self.endings.insert(requester.clone(), (*ending).clone());
+            }
+            Fact::Lost(_, Intent::Act { requester, .. }) => {
+                self.endings.insert(requester.clone(), Ending::Unknown);
+            }
+            Fact::Read(reading) => {
+                let mut rows: BTreeMap<&str, Vec<&AuditEntry>> = BTreeMap::new();
+                for requester in self.endings.keys() {
+                    rows.insert(requester, Vec::new());
+                }
+                for row in &reading.audit {
+                    if row.requester.starts_with("call-") {
+                        rows.entry(&row.requester).or_default().push(row);
+                    }
+                }
+                for (requester, rows) in rows {
+                    self.check(requester, &rows)?;
+                }
+                self.judged
+                    .extend(std::mem::take(&mut self.endings).into_keys());
+                self.earliest = Some(reading.now);
+            }
+            Fact::Clock(now) => {
+                self.earliest = Some(self.earliest.map_or(*now, |earliest| earliest.min(*now)));
+            }
+            Fact::Retained(at) => {
+                self.retained = self.retained.max(Some(*at));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! API keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::demand;
+use crate::simulation::fact::{Ending, Fact, Intent, Observer, Verdict};
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    Good,
+    /// Somebody asked to revoke it, and has no answer.
+    Unknown,
+    Revoked,
+}
+
+/// A key opens from its issue to its revocation, and never after.
+#[derive(Debug, Default)]
+pub struct Keys {
+    known: BTreeMap<u64, State>,
+    /// Uses on their way whose key was revoked, or good, when they were sent.
+    uses: BTreeMap<u64, bool>,
+}
+
+impl Keys {
+    fn sent(&mut self, call: u64, intent: &Intent) {
+        match intent {
+            Intent::RevokeKey(key) => {
+                if let Some(state @ State::Good) = self.known.get_mut(key) {
+                    *state = State::Unknown;
+                }
+                // Whoever has no answer yet may find it revoked.
+                self.uses.retain(|_, good| !*good);
+            }
+            Intent::UseKey(key) => match self.known.get(key) {
+                Some(State::Good) => drop(self.uses.insert(call, true)),
+                Some(State::Revoked) => drop(self.uses.insert(call, false)),
+                Some(State::Unknown) | None => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, call: u64, intent: &Intent, ending: &Ending, status: u16) -> Verdict {
+        match (intent, ending) {
+            (Intent::RevokeKey(key), Ending::Done) => {
+                self.known.insert(*key, State::Revoked);
+            }
+            (Intent::UseKey(key), _) => {
+                let opened = status != 401;
+                if let Some(good) = self.uses.remove(&call) {
+                    let said = if good { "good" } else { "revoked" };
+                    demand!(
+                        opened == good,
+                        "key {key} is {said}, but was answered {status}"
+                    );
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Keys {
+    fn promise(&self) -> &'static str {
+        "a revoked key never opens again, a good one does"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        match fact {
+            Fact::Issued(key, _) => {
+                let again = self.known.insert(*key, State::Good).is_some();
+                demand!(!again, "key number {key} was given out twice");
+            }
+            Fact::Sent(call, intent, _) => self.sent(*call, intent),
+            Fact::Answered(call, intent, ending, answer) => {
+                self.answered(*call, intent, ending, answer.status)?;
+            }
+            Fact::Read(reading) => {
+                let known: BTreeSet<_> = self.known.keys().collect();
+                for key in known {
+                    let found = reading.keys.get(key);
+                    demand!(found.is_some(), "key {key} is gone");
+                    let right = match (&self.known[key], found) {
+                        (State::Good, Some(revoked)) => !revoked,
+                        (State::Revoked, Some(revoked)) => *revoked,
+                        _ => true,
+                    };
+                    demand!(right, "key {key} is {:?}, read {found:?}", self.known[key]);
+                }
+                for (key, revoked) in &reading.keys {
+                    if let Some(state) = self.known.get_mut(key) {
+                        *state = if *revoked {
+                            State::Revoked
+                        } else {
+                            State::Good
+                        };
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! The promises, one observer each.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "an observer looks at few of the facts"
+)]
+
+mod answers;
+mod audit;
+mod holds;
+mod keys;
+mod lifecycle;
+mod pages;
+mod queue;
+mod records;
+mod upkeep;
+
+pub use answers::{Answers, Secrets};
+pub use audit::{AuditRows, OneRowPerAction};
+pub use holds::Holds;
+pub use keys::Keys;
+pub use lifecycle::Lifecycle;
+pub use pages::Pages;
+pub use queue::QueueCount;
+pub use records::Records;
+pub use upkeep::{Recovery, Whole};
+
+use super::fact::Observer;
+
+/// Every observer, fresh.
+pub fn all() -> Vec<Box<dyn Observer>> {
+    vec![
+        Box::new(Answers),
+        Box::new(Secrets::default()),
+        Box::new(Records::default()),
+        Box::new(QueueCount::default()),
+        Box::new(Lifecycle::default()),
+        Box::new(AuditRows::default()),
+        Box::new(OneRowPerAction::default()),
+        Box::new(Holds::default()),
+        Box::new(Keys::default()),
+        Box::new(Pages::default()),
+        Box::new(Recovery),
+        Box::new(Whole),
+    ]
+}

@@ -1,0 +1,308 @@
+//! What happens next: the choices of a run.
+
+use deskfleet::Stream;
+use http::Method;
+
+use super::fact::{Fact, Intent, Mark};
+use super::fleet::{
+    ACTIONS, DESKS, INSTANCES, action_target, desk_json, filed_day, json, lines, post_path, request,
+};
+use super::weather::fault;
+use super::world::World;
+
+type Step = Result<(), String>;
+
+impl World {
+    /// One step.
+    pub(super) fn step(&mut self) -> Step {
+        match self.chance.u32(..100) {
+            0..26 => self.telemetry(),
+            26..38 => self.act(),
+            38..43 => self.hold(),
+            43..48 => self.store(),
+            48..53 => self.keys(),
+            53..61 => self.reads(),
+            61..66 => self.page(),
+            66..76 => self.turn(),
+            76..78 => self.hang_up(),
+            78..84 => {
+                self.time.pass(&mut self.chance);
+                let now = self.time.now();
+                self.tell(&Fact::Clock(now))
+            }
+            84..86 => {
+                self.tally.jumps += 1;
+                self.time.jump(&mut self.chance);
+                let now = self.time.now();
+                self.tell(&Fact::Clock(now))
+            }
+            86..91 => self.upkeep(),
+            91..95 => {
+                let (fault, lasting) = fault(&mut self.chance);
+                self.disk.fail(fault, lasting);
+                self.tell(&Fact::Told(&format!("{fault:?}, lasting: {lasting}")))
+            }
+            95..97 => self.crash(),
+            97 => self.restart(),
+            _ => self.look(),
+        }
+    }
+
+    /// A record: a new one, or an exact retry.
+    fn mark(&mut self) -> Mark {
+        let now = self.time.now();
+        if self.chance.u32(..4) == 0
+            && let Some(old) = self.chance.choice(&self.sent)
+        {
+            return Mark {
+                filed_day: filed_day(old.stream, old.sent, now),
+                ..old.clone()
+            };
+        }
+        self.next_record += 1;
+        let stream = self.chance.choice(Stream::ALL).unwrap_or(Stream::Stats);
+        let sent = match self.chance.u32(..12) {
+            0 | 1 => None,
+            2 => Some(now.plus_seconds(86_401)),
+            3 => Some(now.plus_seconds(-100 * 86_400)),
+            4 => "1970-01-01T00:00:00Z".parse().ok(),
+            5 => Some(now.plus_seconds(-86_400)),
+            _ => Some(now.plus_seconds(-self.chance.i64(0..600))),
+        };
+        let mark = Mark {
+            number: self.next_record,
+            stream,
+            instance: self.chance.choice(INSTANCES).unwrap_or(""),
+            sent,
+            filed_day: filed_day(stream, sent, now),
+        };
+        self.sent.push(mark.clone());
+        mark
+    }
+
+    fn telemetry(&mut self) -> Step {
+        let key = self.key.clone();
+        match self.chance.u32(..8) {
+            0 => {
+                let count = self.chance.usize(2..20);
+                let marks: Vec<_> = (0..count).map(|_| self.mark()).collect();
+                let batch = request(Method::POST, "/operator/telemetry", &key, lines(&marks));
+                self.send(Intent::Telemetry(marks), batch)
+            }
+            1 => {
+                let marks = vec![self.mark(), self.mark()];
+                let bodies: Vec<_> = marks.iter().map(|mark| (mark.stream, json(mark))).collect();
+                let intent = Intent::Telemetry(marks);
+                let ended = self.typed(&intent, |engine| {
+                    let mut batch = engine.batch();
+                    for (stream, body) in &bodies {
+                        batch.push_json(*stream, body.as_bytes())?;
+                    }
+                    engine.record_batch(batch)
+                });
+                ended.map(drop)
+            }
+            way => {
+                let mark = self.mark();
+                let post = request(Method::POST, post_path(mark.stream), &key, json(&mark));
+                let intent = Intent::Telemetry(vec![mark]);
+                if way == 2 {
+                    self.ask(intent, post).map(drop)
+                } else {
+                    self.send(intent, post)
+                }
+            }
+        }
+    }
+
+    fn desk(&mut self) -> &'static str {
+        self.chance.choice(DESKS).unwrap_or("ws-1")
+    }
+
+    fn act(&mut self) -> Step {
+        let desk = self.desk();
+        if self.chance.u32(..6) == 0 {
+            return self.end();
+        }
+        let action = self.chance.choice(ACTIONS).unwrap_or(ACTIONS[0]);
+        let requester = format!("call-{}", self.tally.calls);
+        let kind = self.chance.usize(..4);
+        let intent = Intent::Act {
+            action,
+            desk,
+            requester: requester.clone(),
+        };
+        if self.chance.u32(..4) == 0 {
+            let asked = deskfleet::ActionRequest {
+                action,
+                workspace_id: Some(desk.to_owned()),
+                sam_account: None,
+                requester: Some(requester),
+                compute_type: (action == deskfleet::Action::ChangeComputeType)
+                    .then(|| "POWER".to_owned()),
+            };
+            return self.typed(&intent, |engine| engine.act(asked)).map(drop);
+        }
+        let target = action_target(action, desk, &requester, kind);
+        let post = request(Method::POST, &target, &self.key, String::new());
+        self.send(intent, post)
+    }
+
+    /// The host ends an action.
+    fn end(&mut self) -> Step {
+        let Ok(running) = self.engine()?.pending_actions() else {
+            return Ok(());
+        };
+        let Some(running) = self.chance.choice(&running) else {
+            return Ok(());
+        };
+        let well = self.chance.bool();
+        let word = if well { "complete" } else { "fail" };
+        let target = format!("/operator/actions/{}/{word}", running.id);
+        let post = request(Method::POST, &target, &self.key, String::new());
+        self.send(Intent::End(running.id, well), post)
+    }
+
+    fn hold(&mut self) -> Step {
+        let desk = self.desk();
+        let target = format!("/operator/workspaces/{desk}/litigation-hold");
+        let (intent, method, body) = if self.chance.u32(..3) > 0 {
+            (
+                Intent::Hold(desk),
+                Method::PUT,
+                r#"{"matter":"Doe v. Roe"}"#,
+            )
+        } else {
+            (Intent::Release(desk), Method::DELETE, "")
+        };
+        let asked = request(method, &target, &self.key, body.to_owned());
+        self.send(intent, asked)
+    }
+
+    fn store(&mut self) -> Step {
+        let desk = self.desk();
+        if self.chance.u32(..4) == 0 {
+            let target = format!("/api/Information/RemoveWorkSpaceDbEntry?workSpaceId={desk}");
+            let asked = request(Method::POST, &target, &self.key, String::new());
+            return self.send(Intent::Remove(desk), asked);
+        }
+        let [state, user, kind] = std::array::from_fn(|_| self.chance.usize(..12));
+        let target = format!("/operator/workspaces/{desk}");
+        let body = desk_json(state.saturating_sub(6), user, kind);
+        let asked = request(Method::PUT, &target, &self.key, body);
+        self.send(Intent::Put(desk), asked)
+    }
+
+    fn keys(&mut self) -> Step {
+        let some = self
+            .chance
+            .choice(&self.keys.clone())
+            .map(|(id, key)| (*id, key.clone()));
+        match (self.chance.u32(..6), some) {
+            (0 | 1, _) | (_, None) => {
+                let name = format!("key {}", self.tally.calls);
+                let body = serde_json::json!({ "name": name, "scopes": ["read"] });
+                let asked = request(Method::POST, "/operator/keys", &self.key, body.to_string());
+                self.send(Intent::IssueKey(name), asked)
+            }
+            (2, Some((id, _))) => {
+                let target = format!("/operator/keys/{id}");
+                let asked = request(Method::DELETE, &target, &self.key, String::new());
+                self.send(Intent::RevokeKey(id), asked)
+            }
+            (way, Some((id, key))) => {
+                let mut target = "/api/Information/GetAllWorkSpaces?limit=1".to_owned();
+                let mut asked = request(Method::GET, &target, &key, String::new());
+                if way == 3 {
+                    target = format!("{target}&apiKey={key}");
+                    asked = request(Method::GET, &target, "", String::new());
+                    asked.headers_mut().remove("x-api-key");
+                }
+                self.look_up(&Intent::UseKey(id), asked).map(drop)
+            }
+        }
+    }
+
+    fn reads(&mut self) -> Step {
+        let instance = self.chance.choice(INSTANCES).unwrap_or("");
+        let targets = [
+            "/api/Stats/queue/count".to_owned(),
+            "/api/Stats/Test".to_owned(),
+            "/api/Information/GetUserInformation?username=ann".to_owned(),
+            "/api/Information/Get24HourActivity".to_owned(),
+            "/api/Information/GetAdminActivity?numberOfActivities=5".to_owned(),
+            "/api/Information/GetWorkSpacesOnLitigationHold?limit=2".to_owned(),
+            format!("/operator/telemetry/stats?instanceId={instance}&limit=2"),
+            "/operator/keys".to_owned(),
+            "/operator/actions".to_owned(),
+            "/operator/workspaces?state=available&q=ws".to_owned(),
+        ];
+        let target = self.chance.choice(&targets).unwrap_or(&targets[0]);
+        let intent = if target.ends_with("count") {
+            Intent::QueueCount
+        } else {
+            Intent::Read
+        };
+        let asked = request(Method::GET, target, &self.key, String::new());
+        self.look_up(&intent, asked).map(drop)
+    }
+
+    /// The next page of a walk through all workspaces, or the first of a new one.
+    fn page(&mut self) -> Step {
+        let token = self.token.take();
+        let limit = self.chance.usize(1..4);
+        let mut target = format!("/api/Information/GetAllWorkSpaces?limit={limit}");
+        if let Some(token) = &token {
+            target = format!("{target}&nextToken={token}");
+        }
+        let intent = Intent::Page {
+            first: token.is_none(),
+            limit,
+        };
+        let asked = request(Method::GET, &target, &self.key, String::new());
+        let answer = self.look_up(&intent, asked)?;
+        let page: serde_json::Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        self.token = match answer.status {
+            200 => page["nextToken"].as_str().map(str::to_owned),
+            // The client tries the same page again.
+            _ => token,
+        };
+        Ok(())
+    }
+
+    /// One turn of the event loop.
+    fn turn(&mut self) -> Step {
+        self.collect()
+    }
+
+    /// A client goes away before its answer. What it asked for may be done.
+    fn hang_up(&mut self) -> Step {
+        if !self.calls.is_empty() {
+            let nth = self.chance.usize(..self.calls.len());
+            self.calls[nth].future = None;
+            if self.callers_commit() {
+                // What it left behind is committed for it, and the rest with it.
+                return self.collect();
+            }
+        }
+        Ok(())
+    }
+
+    fn upkeep(&mut self) -> Step {
+        let engine = self.engine()?;
+        let way = self.chance.u32(..8);
+        let right = self.time.is_about_right();
+        let ended = match way {
+            0..3 => engine.file_pending().map(drop),
+            3..6 => engine.maintain(),
+            6 if right => engine.apply_retention(),
+            _ => engine.compact().map(drop),
+        };
+        self.collect()?;
+        self.tell(&Fact::Told(&format!("upkeep {way}: {ended:?}")))?;
+        if right || matches!(way, 3..6) {
+            self.retained()?;
+        }
+        self.tell(&Fact::Upkeep(ended.is_ok()))
+    }
+}

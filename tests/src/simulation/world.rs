@@ -1,0 +1,383 @@
+//! The engine under simulation and everything around it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, Timestamp};
+use fastrand::Rng;
+use http::Request;
+
+use super::calls::{Call, answer, ending, typed};
+use super::disk::{Disk, Fault};
+use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer};
+use super::fleet::{STABLE, desk_json};
+use super::reading::read;
+use super::weather::{Time, cut};
+use super::{Outcome, Tally};
+
+/// Facts that are shown with a broken promise.
+const LAST_FACTS: usize = 30;
+/// Most steps of a run.
+const STEPS_MAX: u32 = 240;
+
+/// What the engine tells its host, as text, and the counts of filed records.
+#[derive(Debug, Clone, Default)]
+struct Heard(Arc<Mutex<Vec<(String, Option<u64>)>>>);
+
+impl Heard {
+    fn take(&self) -> Vec<(String, Option<u64>)> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, event: &Event<'_>) {
+        let filed = match event {
+            Event::Filed { records } => Some(*records),
+            _ => None,
+        };
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.push((format!("{event:?}"), filed));
+    }
+}
+
+/// One run.
+pub(super) struct World {
+    pub(super) chance: Rng,
+    pub(super) time: Time,
+    pub(super) disk: Disk,
+    seed: u64,
+    opened: u64,
+    config: Config,
+    engine: Option<Engine>,
+    heard: Heard,
+    observers: Vec<Box<dyn Observer>>,
+    pub(super) calls: Vec<Call>,
+    next_call: u64,
+    pub(super) next_record: i32,
+    /// Records that were sent, for retries.
+    pub(super) sent: Vec<Mark>,
+    /// The key that opens everything.
+    pub(super) key: String,
+    /// Other keys with their secrets.
+    pub(super) keys: BTreeMap<u64, String>,
+    /// A bound on the time by which retention may have been applied.
+    retained: Timestamp,
+    /// The token of the next page of the walk under way.
+    pub(super) token: Option<String>,
+    transcript: String,
+    pub(super) tally: Tally,
+}
+
+impl World {
+    /// A new fleet on an empty disk.
+    pub(super) fn new(seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Self, String> {
+        let mut chance = Rng::with_seed(seed);
+        let mut config = Config::default();
+        config.commit_driver = if chance.bool() {
+            CommitDriver::Host
+        } else {
+            CommitDriver::Caller
+        };
+        config.quick_repair = chance.u32(..4) == 0;
+        config.limits.queue_records = chance.choice([40, 1000]).unwrap_or(40);
+        config.limits.queue_high_water = chance.choice([15, 60, 2000]).unwrap_or(60);
+        config.limits.cache_bytes = 1024 * 1024;
+        let start: Timestamp = "2026-11-20T12:00:00Z".parse().map_err(|_| "a start")?;
+        let mut world = Self {
+            chance,
+            time: Time::new(start),
+            disk: Disk::default(),
+            seed,
+            opened: 0,
+            config,
+            engine: None,
+            heard: Heard::default(),
+            observers,
+            calls: Vec::new(),
+            next_call: 0,
+            next_record: 0,
+            sent: Vec::new(),
+            key: String::new(),
+            keys: BTreeMap::new(),
+            retained: start,
+            token: None,
+            transcript: String::new(),
+            tally: Tally::default(),
+        };
+        world.open()?;
+        world.key = world.issue_first()?;
+        for desk in STABLE {
+            let target = format!("/operator/workspaces/{desk}");
+            let put =
+                super::fleet::request(http::Method::PUT, &target, &world.key, desk_json(0, 1, 0));
+            world.ask(Intent::Put(desk), put)?;
+        }
+        Ok(world)
+    }
+
+    fn issue_first(&mut self) -> Result<String, String> {
+        let issued = self.engine()?.issue_key(NewKey {
+            name: "simulation".to_owned(),
+            scopes: Scope::ALL.into_iter().collect(),
+            expires: None,
+        });
+        let issued = issued.map_err(|error| error.to_string())?;
+        self.tell(&Fact::Issued(issued.info.id, &issued.secret))?;
+        Ok(issued.secret)
+    }
+
+    /// Lives through all steps and a last look.
+    pub(super) fn live(mut self) -> Result<Outcome, String> {
+        let steps = self.chance.u32(STEPS_MAX / 3..STEPS_MAX);
+        for _ in 0..steps {
+            self.step()?;
+        }
+        self.look()?;
+        let holds_key = self.disk.holds("dfk_");
+        self.tell(&Fact::Disk(holds_key))?;
+        self.tally.faults = self.disk.met();
+        Ok(Outcome {
+            transcript: self.transcript,
+            tally: self.tally,
+        })
+    }
+
+    /// The engine; only between a cut and the next opening there is none.
+    pub(super) fn engine(&self) -> Result<Engine, String> {
+        self.engine.clone().ok_or_else(|| "no engine".to_owned())
+    }
+
+    /// Tells every observer.
+    pub(super) fn tell(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        writeln!(self.transcript, "{fact:?}").map_err(|error| error.to_string())?;
+        for observer in &mut self.observers {
+            if let Err(broken) = observer.see(fact) {
+                let lines: Vec<_> = self.transcript.lines().rev().take(LAST_FACTS).collect();
+                let last: Vec<_> = lines
+                    .iter()
+                    .rev()
+                    .map(|line| &line[..line.floor_char_boundary(400)])
+                    .collect();
+                return Err(format!(
+                    "{}\nbroken: {}: {broken}",
+                    last.join("\n"),
+                    observer.promise()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether calls commit by themselves.
+    pub(super) fn callers_commit(&self) -> bool {
+        self.config.commit_driver == CommitDriver::Caller
+    }
+
+    fn number(&mut self, intent: &Intent) -> Result<u64, String> {
+        self.next_call += 1;
+        self.tally.calls += 1;
+        let now = self.time.now();
+        self.tell(&Fact::Sent(self.next_call, intent, now))?;
+        Ok(self.next_call)
+    }
+
+    /// Sends a request and leaves it under way.
+    pub(super) fn send(&mut self, intent: Intent, request: Request<Bytes>) -> Result<(), String> {
+        let number = self.number(&intent)?;
+        let future = Some(Box::pin(self.engine()?.call(request)));
+        self.calls.push(Call {
+            number,
+            intent,
+            future,
+        });
+        Ok(())
+    }
+
+    /// Sends a request that writes and waits for its answer; what waited is committed with it and answered before it.
+    pub(super) fn ask(
+        &mut self,
+        intent: Intent,
+        request: Request<Bytes>,
+    ) -> Result<Answer, String> {
+        let number = self.number(&intent)?;
+        let answer = answer(&self.engine()?.handle(request));
+        self.end_calls()?;
+        self.answered(number, &intent, &answer)?;
+        self.hear()?;
+        Ok(answer)
+    }
+
+    /// Sends a request that only reads; what waits goes on waiting.
+    pub(super) fn look_up(
+        &mut self,
+        intent: &Intent,
+        request: Request<Bytes>,
+    ) -> Result<Answer, String> {
+        let number = self.number(intent)?;
+        let answer = answer(&self.engine()?.handle(request));
+        self.answered(number, intent, &answer)?;
+        Ok(answer)
+    }
+
+    /// Makes a typed call that writes.
+    pub(super) fn typed<T: std::fmt::Debug>(
+        &mut self,
+        intent: &Intent,
+        call: impl FnOnce(&Engine) -> deskfleet::Result<T>,
+    ) -> Result<Ending, String> {
+        let number = self.number(intent)?;
+        let answer = typed(&call(&self.engine()?));
+        self.end_calls()?;
+        let ending = self.answered(number, intent, &answer)?;
+        self.hear()?;
+        Ok(ending)
+    }
+
+    fn answered(
+        &mut self,
+        number: u64,
+        intent: &Intent,
+        answer: &Answer,
+    ) -> Result<Ending, String> {
+        let ending = ending(answer);
+        match (&ending, intent) {
+            (Ending::Done, Intent::Telemetry(marks)) => {
+                self.tally.done += 1;
+                self.tally.records += marks.len() as u64;
+            }
+            (Ending::Done, _) => self.tally.done += 1,
+            (Ending::Unknown, _) => self.tally.unknown += 1,
+            (Ending::Refused(_), _) => {}
+        }
+        self.tell(&Fact::Answered(number, intent, &ending, answer))?;
+        if let (Intent::IssueKey(_), Ending::Done) = (intent, &ending) {
+            let issued: serde_json::Value =
+                serde_json::from_str(&answer.body).map_err(|error| error.to_string())?;
+            let (id, key) = (issued["id"].as_u64(), issued["key"].as_str());
+            let (id, key) = id.zip(key).ok_or("an issued key without id or key")?;
+            self.keys.insert(id, key.to_owned());
+            self.tell(&Fact::Issued(id, key))?;
+        }
+        Ok(ending)
+    }
+
+    /// Commits what waits, tells the ends of all calls under way, and what the engine told meanwhile.
+    pub(super) fn collect(&mut self) -> Result<(), String> {
+        self.end_calls()?;
+        self.hear()
+    }
+
+    /// Commits what waits and tells the ends of all calls under way, in the order in which they were sent.
+    fn end_calls(&mut self) -> Result<(), String> {
+        self.engine()?.commit_pending();
+        for mut call in std::mem::take(&mut self.calls) {
+            if call.future.is_none() {
+                self.tally.unknown += 1;
+                self.tell(&Fact::Lost(call.number, &call.intent))?;
+                continue;
+            }
+            let response = call.poll();
+            let response = response.ok_or_else(|| format!("{call:?} never ends"))?;
+            self.answered(call.number, &call.intent, &answer(&response))?;
+        }
+        Ok(())
+    }
+
+    /// Tells what the engine told its host.
+    pub(super) fn hear(&mut self) -> Result<(), String> {
+        for (text, filed) in self.heard.take() {
+            self.tell(&Fact::Told(&text))?;
+            if let Some(records) = filed {
+                self.tally.filed += records;
+                self.tell(&Fact::Filed(records))?;
+            }
+            if text.starts_with("CommitFailed") {
+                self.tell(&Fact::Upkeep(false))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the engine. On a disk that works it must open.
+    fn open(&mut self) -> Result<(), String> {
+        loop {
+            self.opened += 1;
+            let heard = self.heard.clone();
+            let builder = Engine::builder()
+                .clock(self.time.clock())
+                .seed(self.seed ^ (self.opened << 32))
+                .config(self.config.clone())
+                .observer(move |event: &Event<'_>| heard.note(event));
+            let met = self.disk.met();
+            match builder.open_backend(self.disk.backend()) {
+                Ok(engine) => {
+                    self.engine = Some(engine);
+                    return Ok(());
+                }
+                Err(error) if self.disk.met() > met => {
+                    let text = format!("not opened: {error:?}");
+                    self.tell(&Fact::Told(&text))?;
+                    self.disk.fail(Fault::None, false);
+                }
+                Err(error) => return Err(format!("a disk that works does not open: {error:?}")),
+            }
+        }
+    }
+
+    /// Upkeep was done. Retention follows a clock that is right, and one that jumped ahead by a day at most.
+    pub(super) fn retained(&mut self) -> Result<(), String> {
+        let (now, day) = (self.time.now(), 86_400);
+        self.retained = if self.time.is_about_right() {
+            now
+        } else {
+            now.min(self.retained.plus_seconds(day))
+        };
+        self.tell(&Fact::Retained(self.retained))
+    }
+
+    /// The power goes, and comes again.
+    pub(super) fn crash(&mut self) -> Result<(), String> {
+        self.tally.crashes += 1;
+        self.disk.fail(Fault::All, true);
+        for call in std::mem::take(&mut self.calls) {
+            self.tally.unknown += 1;
+            self.tell(&Fact::Lost(call.number, &call.intent))?;
+        }
+        self.engine = None;
+        self.heard.take();
+        let cut = cut(&mut self.chance);
+        self.disk.cut(cut);
+        self.tell(&Fact::Told(&format!("the power went: {cut:?}")))?;
+        self.open()
+    }
+
+    /// The host ends the engine and starts it again.
+    pub(super) fn restart(&mut self) -> Result<(), String> {
+        let closed = self.engine()?.close();
+        self.collect()?;
+        self.engine = None;
+        self.tell(&Fact::Told(&format!("closed: {closed:?}")))?;
+        self.open()
+    }
+
+    /// Repairs the disk, writes once so that what can be seen is durable, and reads everything.
+    pub(super) fn look(&mut self) -> Result<(), String> {
+        self.disk.fail(Fault::None, false);
+        self.collect()?;
+        let mut refused = 0;
+        loop {
+            let held = STABLE[0];
+            let hold = |engine: &Engine| engine.place_hold(held, "a look", None);
+            if self.typed(&Intent::Hold(held), hold)? == Ending::Done {
+                break;
+            }
+            refused += 1;
+            self.tell(&Fact::Refusing(refused))?;
+        }
+        self.tally.readings += 1;
+        let limit = self.chance.choice([1, 3, 100]).unwrap_or(3);
+        let reading = read(&self.engine()?, limit).map_err(|error| format!("{error:?}"))?;
+        self.tell(&Fact::Read(&reading))
+    }
+}

@@ -1,0 +1,129 @@
+//! The simulation suite: seeds, each a whole life of an engine.
+//!
+//! `DESKFLEET_SIMULATION_SEEDS` sets how many; CI takes the default, a long run 100 000. `DESKFLEET_SIMULATION_FIRST` is the
+//! first of them. A seed that fails is told with the command that replays it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+use std::env;
+
+use deskfleet::CommitDriver;
+use deskfleet_tests::simulation::lies::lies;
+use deskfleet_tests::simulation::order::{history, order};
+use deskfleet_tests::simulation::{Tally, replay, run, run_with};
+
+/// Seeds of the default.
+const SEEDS: u64 = 1000;
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name)
+        .ok()
+        .map(|text| text.parse().expect("a number"))
+}
+
+fn lived(seed: u64) -> Tally {
+    match run(seed) {
+        Ok(outcome) => outcome.tally,
+        Err(broken) => panic!("seed {seed}\n{broken}\nreplay with: {}", replay(seed)),
+    }
+}
+
+#[test]
+fn every_promise_holds_for_every_seed() {
+    let first = number("DESKFLEET_SIMULATION_FIRST").unwrap_or(0);
+    let seeds = number("DESKFLEET_SIMULATION_SEEDS").unwrap_or(SEEDS);
+    let mut tally = Tally::default();
+    for seed in first..first + seeds {
+        tally.add(&lived(seed));
+    }
+    println!("{seeds} seeds: {tally:?}");
+    // A run in which nothing happens proves nothing.
+    if seeds >= SEEDS {
+        for (what, count) in [
+            ("calls answered well", tally.done / 20),
+            ("calls without an end", tally.unknown),
+            ("records", tally.records / 10),
+            ("records filed", tally.filed / 10),
+            ("faults met", tally.faults),
+            ("power cuts", tally.crashes),
+            ("jumps of the clock", tally.jumps),
+            ("readings", tally.readings),
+        ] {
+            assert!(count >= seeds / 2, "too few {what}: {tally:?}");
+        }
+    }
+}
+
+/// The seed of `DESKFLEET_SIMULATION_SEED`, with its whole transcript.
+#[test]
+fn one_seed() {
+    let Some(seed) = number("DESKFLEET_SIMULATION_SEED") else {
+        return lived(0)
+            .readings
+            .checked_sub(1)
+            .map(drop)
+            .expect("a reading");
+    };
+    match run(seed) {
+        Ok(outcome) => println!("{}{:?}", outcome.transcript, outcome.tally),
+        Err(broken) => panic!("{broken}"),
+    }
+}
+
+#[test]
+fn a_seed_is_the_same_run_to_the_byte() {
+    for seed in 0..20 {
+        let (first, second) = (run(seed).unwrap(), run(seed).unwrap());
+        assert!(first == second, "seed {seed} differs from itself");
+        assert!(first.transcript.len() > 1000, "{}", first.transcript);
+    }
+    assert_ne!(run(1).unwrap().transcript, run(2).unwrap().transcript);
+}
+
+/// Most seeds to find one in which a lie shows.
+const SEEDS_FOR_A_LIE: u64 = 60;
+
+/// Each observer is told a lie about a run that is good: it must say that its promise is broken.
+#[test]
+fn every_lie_is_caught() {
+    for lie in lies() {
+        let promise = (lie.observer)().promise();
+        let caught = (0..SEEDS_FOR_A_LIE).any(|seed| {
+            run_with(seed, vec![lie.deceived()]).is_err_and(|broken| broken.contains(promise))
+        });
+        assert!(caught, "{} was believed: {promise}", lie.about);
+    }
+}
+
+/// Threads on one workspace: there is an order that explains all they saw. The seed decides what they do, not how they meet.
+fn threads_agree(driver: CommitDriver) {
+    let rounds = number("DESKFLEET_SIMULATION_ROUNDS").unwrap_or(150);
+    let mut overlapping = 0;
+    for seed in 0..rounds {
+        let history = history(seed, driver, 4, 4);
+        let order = order(&history);
+        assert!(order.is_some(), "no order explains {history:#?}");
+        let meets = |left: usize, right: usize| {
+            history[left].began < history[right].ended && history[right].began < history[left].ended
+        };
+        let met = (0..history.len()).any(|left| (0..left).any(|right| meets(left, right)));
+        overlapping += u64::from(met);
+    }
+    assert!(overlapping > 0, "the threads never met");
+}
+
+#[test]
+fn what_threads_see_has_an_order_when_callers_commit() {
+    threads_agree(CommitDriver::Caller);
+}
+
+#[test]
+fn what_threads_see_has_an_order_when_a_thread_commits() {
+    threads_agree(CommitDriver::Thread);
+}
