@@ -25,6 +25,18 @@ pub enum CommitDriver {
     Host,
 }
 
+/// In how many steps a commit becomes durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CommitPhases {
+    /// One sync for the data and for the pointer to it: a lone write waits for half as long. After a crash checksums tell
+    /// whether the last commit is whole, so damage to it looks like a commit that was cut short, and it is undone.
+    One,
+    /// The data first, then the pointer to it, each with a sync of its own: what the pointer says is believed. Damage to the
+    /// last commit is refused, and nobody can send what makes a commit that was cut short look whole.
+    #[default]
+    Two,
+}
+
 /// How long each action takes when the clock ends it, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -132,6 +144,13 @@ pub struct Config {
     pub commit_driver: CommitDriver,
     /// Whether the Stats endpoints need a key with scope `ingest`. Default no, as documented.
     pub require_ingest_key: bool,
-    /// Whether each commit also saves redb's allocator state: a slower lone commit for a quick open after a crash. Default no.
+    /// In how many steps a commit becomes durable. Default two; a store in memory needs but one.
+    pub commit_phases: CommitPhases,
+    /// Whether each commit also saves redb's allocator state: a slower lone commit, of two phases, for a quick open after a
+    /// crash. It is quick only where [`Self::trust_file`] is set as well. Default no.
     pub quick_repair: bool,
+    /// Whether a file is opened without its checksums being compared. That reads all of it, about a second per GB, and is what
+    /// refuses a damaged file: in one that is trusted, damage goes unnoticed, gives wrong answers, or ends in a panic.
+    /// A file that was not closed cleanly is checked in any case, unless [`Self::quick_repair`] wrote it. Default no.
+    pub trust_file: bool,
 }

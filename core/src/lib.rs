@@ -30,7 +30,7 @@ pub use api::endpoint::{
 };
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
-pub use config::{ActionDriver, ActionSeconds, CommitDriver, Config, RetentionDays};
+pub use config::{ActionDriver, ActionSeconds, CommitDriver, CommitPhases, Config, RetentionDays};
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{

@@ -1,9 +1,32 @@
 //! A disk in memory that can be told to fail, and that outlives the engine that writes to it.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deskfleet::StorageBackend;
+
+/// What is asked of a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Reading.
+    Read,
+    /// Writing.
+    Write,
+    /// Changing the length.
+    SetLen,
+    /// Syncing.
+    Sync,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::SetLen, Self::Sync];
+}
+
+/// What a file system gives out at a time, in bytes.
+const BLOCK: usize = 4096;
 
 /// When the disk fails. A count of 0 means the very next operation of that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,6 +40,12 @@ pub enum Fault {
     Sync(u64),
     /// Every write, sync and change of length fails; reads go on.
     Writes,
+    /// Of the operations of this kind, the one after so many more fails, and no other.
+    Once(Operation, u64),
+    /// The same, and all of this kind after it; other kinds work.
+    From(Operation, u64),
+    /// There is room for so many blocks more; a write that needs another fails.
+    Full(u64),
 }
 
 #[derive(Debug, Default)]
@@ -24,8 +53,14 @@ struct State {
     bytes: Vec<u8>,
     durable: Vec<u8>,
     keeps_durable: bool,
+    /// What was written since the last sync, where that is kept.
+    dirty: Vec<Range<usize>>,
+    /// Blocks that were ever written.
+    blocks: BTreeSet<usize>,
     fault: Fault,
     broken: bool,
+    /// Operations that failed.
+    failed: u64,
     syncs: u64,
 }
 
@@ -39,11 +74,24 @@ impl Disk {
         Self::default()
     }
 
-    /// An empty disk that remembers what was synced last, for [`Self::lose_unsynced`].
+    /// An empty disk that remembers what was synced, for [`Self::lose_unsynced`]. A sync that fails forgets what it should
+    /// have made durable: it is still read, as from the cache of a system, and no later sync makes it durable.
     pub fn crashing() -> Self {
         let disk = Self::default();
         disk.state().keeps_durable = true;
         disk
+    }
+
+    /// A disk that works and holds this already.
+    pub fn holding(bytes: Vec<u8>) -> Self {
+        let disk = Self::default();
+        disk.state().bytes = bytes;
+        disk
+    }
+
+    /// What it holds.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.state().bytes.clone()
     }
 
     /// Sets when the disk fails next; [`Fault::None`] repairs it.
@@ -58,6 +106,18 @@ impl Disk {
         let state = &mut *self.state();
         assert!(state.keeps_durable, "made by Disk::crashing");
         state.bytes.clone_from(&state.durable);
+    }
+
+    /// What a power cut leaves of it now.
+    pub fn durable(&self) -> Vec<u8> {
+        let state = self.state();
+        assert!(state.keeps_durable, "made by Disk::crashing");
+        state.durable.clone()
+    }
+
+    /// How many operations failed.
+    pub fn failed(&self) -> u64 {
+        self.state().failed
     }
 
     /// How often the disk was synced.
@@ -76,25 +136,65 @@ impl Disk {
 }
 
 impl State {
-    fn pass_write(&mut self) -> io::Result<()> {
-        if let Fault::Write(left) = &mut self.fault {
-            self.broken |= counted_down(left);
-        }
-        self.work()
-    }
-
-    fn pass_sync(&mut self) -> io::Result<()> {
-        if let Fault::Sync(left) = &mut self.fault {
-            self.broken |= counted_down(left);
-        }
-        self.work()
-    }
-
-    fn work(&self) -> io::Result<()> {
-        if self.broken {
+    /// Lets an operation through, or fails it.
+    fn pass(&mut self, operation: Operation) -> io::Result<()> {
+        let fails = match &mut self.fault {
+            Fault::Write(left) if operation == Operation::Write => {
+                self.broken |= counted_down(left);
+                self.broken
+            }
+            Fault::Sync(left) if operation == Operation::Sync => {
+                self.broken |= counted_down(left);
+                self.broken
+            }
+            Fault::Writes => operation != Operation::Read,
+            Fault::Once(kind, left) if *kind == operation => {
+                let now = counted_down(left);
+                if now {
+                    self.fault = Fault::None;
+                }
+                now
+            }
+            // Once nothing is left to count, the next ones fail as well.
+            Fault::From(kind, left) if *kind == operation => counted_down(left),
+            Fault::None | Fault::Full(_) => false,
+            Fault::Write(_) | Fault::Sync(_) | Fault::Once(..) | Fault::From(..) => self.broken,
+        };
+        if fails {
+            self.failed += 1;
             return Err(io::Error::other("the disk fails, as the test wants it"));
         }
         Ok(())
+    }
+
+    /// Takes blocks for what is written, while there are any.
+    fn allocate(&mut self, range: &Range<usize>) -> io::Result<()> {
+        for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
+            if self.blocks.contains(&block) {
+                continue;
+            }
+            if let Fault::Full(left) = &mut self.fault {
+                if *left == 0 {
+                    self.failed += 1;
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+                *left -= 1;
+            }
+            self.blocks.insert(block);
+        }
+        Ok(())
+    }
+
+    fn make_durable(&mut self) {
+        self.durable.resize(self.bytes.len(), 0);
+        for range in self.dirty.drain(..) {
+            let range = range.start..range.end.min(self.bytes.len());
+            if let (Some(to), Some(from)) =
+                (self.durable.get_mut(range.clone()), self.bytes.get(range))
+            {
+                to.copy_from_slice(from);
+            }
+        }
     }
 }
 
@@ -112,13 +212,15 @@ pub struct DiskBackend(Disk);
 impl StorageBackend for DiskBackend {
     fn len(&self) -> io::Result<u64> {
         let state = self.0.state();
-        state.work()?;
+        if state.broken {
+            return Err(io::Error::other("the disk fails, as the test wants it"));
+        }
         Ok(state.bytes.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.0.state();
-        state.work()?;
+        let mut state = self.0.state();
+        state.pass(Operation::Read)?;
         let start = usize::try_from(offset).map_err(io::Error::other)?;
         let source = state
             .bytes
@@ -129,42 +231,40 @@ impl StorageBackend for DiskBackend {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut state = self.0.state();
-        state.work()?;
-        if state.fault == Fault::Writes {
-            return Err(io::Error::other("the disk takes no writes"));
-        }
-        state
-            .bytes
-            .resize(usize::try_from(len).map_err(io::Error::other)?, 0);
+        let state = &mut *self.0.state();
+        state.pass(Operation::SetLen)?;
+        let length = usize::try_from(len).map_err(io::Error::other)?;
+        state.bytes.resize(length, 0);
+        state.blocks.split_off(&length.div_ceil(BLOCK));
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
         let state = &mut *self.0.state();
-        if state.fault == Fault::Writes {
-            return Err(io::Error::other("the disk takes no writes"));
+        if let Err(error) = state.pass(Operation::Sync) {
+            state.dirty.clear();
+            return Err(error);
         }
-        state.pass_sync()?;
         state.syncs += 1;
         if state.keeps_durable {
-            state.durable.clone_from(&state.bytes);
+            state.make_durable();
         }
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.0.state();
-        if state.fault == Fault::Writes {
-            return Err(io::Error::other("the disk takes no writes"));
-        }
-        state.pass_write()?;
+        let state = &mut *self.0.state();
+        state.pass(Operation::Write)?;
         let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let target = state
-            .bytes
-            .get_mut(start..start + data.len())
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
-        target.copy_from_slice(data);
+        let range = start..start + data.len();
+        state.allocate(&range)?;
+        let target = state.bytes.get_mut(range.clone());
+        target
+            .ok_or(io::ErrorKind::UnexpectedEof)?
+            .copy_from_slice(data);
+        if state.keeps_durable {
+            state.dirty.push(range);
+        }
         Ok(())
     }
 }

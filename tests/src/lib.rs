@@ -12,6 +12,7 @@
 )]
 
 pub mod conformance;
+pub mod crash;
 pub mod disk;
 pub mod fuzzing;
 pub mod http2;

@@ -141,11 +141,7 @@ impl EngineBuilder {
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        let store = open(StoreOptions {
-            cache_bytes: self.config.limits.cache_bytes,
-            quick_repair: self.config.quick_repair,
-            now: injected.clock.now(),
-        })?;
+        let store = open(StoreOptions::of(&self.config, injected.clock.now()))?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let machine = Arc::new(Machine::new(store, self.config, injected)?);
         let thread = if with_thread {

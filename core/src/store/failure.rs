@@ -4,6 +4,8 @@
     reason = "redb's errors are non-exhaustive"
 )]
 
+use std::io;
+
 use redb::{
     CommitError, CompactionError, DatabaseError, StorageError, TableError, TransactionError,
 };
@@ -17,6 +19,19 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
             "the file is damaged; run `deskfleet check`, then restore a backup",
             error,
         ),
+        // redb asks for nothing behind the end unless the bytes that send it there are wrong.
+        StorageError::Io(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData
+            ) =>
+        {
+            EngineError::caused(
+                ErrorKind::Corrupted,
+                "the file is damaged or cut short; run `deskfleet check`, then restore a backup",
+                error,
+            )
+        }
         StorageError::ValueTooLarge(_) => EngineError::caused(
             ErrorKind::Internal,
             "a value is larger than the store takes",
@@ -75,15 +90,6 @@ pub(super) fn from_compaction(error: CompactionError) -> EngineError {
 
 pub(super) fn from_database(error: DatabaseError) -> EngineError {
     match error {
-        DatabaseError::Storage(StorageError::Io(error))
-            if error.kind() == std::io::ErrorKind::InvalidData =>
-        {
-            EngineError::caused(
-                ErrorKind::Corrupted,
-                "the file is damaged or cut short; restore a backup",
-                error,
-            )
-        }
         DatabaseError::Storage(error) => from_storage(error),
         DatabaseError::UpgradeRequired(_) => EngineError::caused(
             ErrorKind::ForeignFile,

@@ -27,6 +27,19 @@ pub(super) fn open<T>(path: &Path, open: impl FnOnce(FileBackend) -> Result<T>) 
     Ok(opened)
 }
 
+/// Opens the file that is at `path` and hands it to `open`.
+pub(super) fn open_existing<T>(
+    path: &Path,
+    open: impl FnOnce(FileBackend) -> Result<T>,
+) -> Result<T> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true) // for its lock
+        .open(path)
+        .map_err(|error| cannot_open(path, error))?;
+    backend(file, path).and_then(|backend| at(path, open(backend)))
+}
+
 /// Creates a file at `path`, where none may be, and hands it to `fill`. The file is removed again when that fails.
 pub(super) fn create_new(path: &Path, fill: impl FnOnce(FileBackend) -> Result<()>) -> Result<()> {
     let file = OpenOptions::new()
@@ -60,7 +73,7 @@ fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
 )]
 fn cannot_open(path: &Path, error: io::Error) -> EngineError {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => "the folder does not exist; create it first",
+        io::ErrorKind::NotFound => "no such file or folder; check the path",
         io::ErrorKind::PermissionDenied => {
             "no permission; check the owner and mode of the file and its folder"
         }

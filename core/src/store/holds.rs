@@ -41,7 +41,7 @@ pub(crate) fn scan_after(
     })
 }
 
-fn decode(bytes: &[u8]) -> Result<LitigationHold> {
+pub(super) fn decode(bytes: &[u8]) -> Result<LitigationHold> {
     let mut decoder = Decoder::new(bytes);
     let hold = LitigationHold {
         matter: decoder.text()?.to_owned(),

@@ -15,6 +15,22 @@ use super::failure::{already_open, unavailable};
 /// The first bytes of every redb file.
 const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 
+/// Bytes of the header at the front of a redb file; the magic is the last of it that is written.
+const HEADER_BYTES: u64 = 320;
+const PAGE_BYTES: u64 = 4096;
+/// A file that redb has only begun is not longer.
+const UNFINISHED_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Whether the magic was not written yet, or not to its end.
+fn is_begun(magic: &[u8; REDB_MAGIC.len()]) -> bool {
+    let written = magic
+        .iter()
+        .zip(REDB_MAGIC)
+        .take_while(|(found, wanted)| found == wanted);
+    let written = written.count();
+    magic.iter().skip(written).all(|byte| *byte == 0)
+}
+
 /// A write that waits at the gate.
 enum Held {
     Write(u64, Vec<u8>),
@@ -31,6 +47,22 @@ enum Held {
 pub(super) struct Medium {
     backend: Arc<dyn StorageBackend>,
     gate: Arc<Gate>,
+    unsynced: Arc<Unsynced>,
+    /// Whether the backend failed since the database on it was opened: redb refuses all work from then on.
+    failed: Arc<AtomicBool>,
+}
+
+/// What was written since the last sync that succeeded: offset and length.
+///
+/// Where a sync fails, systems drop what they could not write, answer reads from memory for a while, and call the next sync
+/// a success. So what a failed sync left in doubt is written once more before anything is built on it.
+#[derive(Default)]
+struct Unsynced(Mutex<Vec<(u64, usize)>>);
+
+impl Unsynced {
+    fn ranges(&self) -> MutexGuard<'_, Vec<(u64, usize)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The writes that wait. `closed` is looked at first, so that an open gate costs no lock.
@@ -61,23 +93,42 @@ impl Medium {
         Ok(Self {
             backend: Arc::new(backend),
             gate: Arc::default(),
+            unsynced: Arc::default(),
+            failed: Arc::default(),
         })
     }
 
-    /// Whether nothing was ever written.
-    pub(super) fn is_new(&self) -> Result<bool> {
-        Ok(self.backend.len().map_err(unavailable)? == 0)
+    /// Whether the database that is open on it has to be opened again.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
     }
 
-    /// Refuses what is not a redb file.
-    pub(super) fn check_magic(&self) -> Result<()> {
+    fn noted<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if result.is_err() {
+            self.failed.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and nobody was told
+    /// that anything is in it. Refuses what is not a redb file.
+    pub(super) fn is_new(&self) -> Result<bool> {
+        let len = self.backend.len().map_err(unavailable)?;
+        if len == 0 {
+            return Ok(true);
+        }
         let mut magic = [0; REDB_MAGIC.len()];
-        let long_enough = self.backend.len().map_err(unavailable)? >= magic.len() as u64;
-        if long_enough {
+        if len >= magic.len() as u64 {
             self.backend.read(0, &mut magic).map_err(unavailable)?;
         }
         if magic == REDB_MAGIC {
-            return Ok(());
+            return Ok(false);
+        }
+        if (PAGE_BYTES..=UNFINISHED_BYTES_MAX).contains(&len)
+            && is_begun(&magic)
+            && self.is_blank(len)?
+        {
+            return Ok(true);
         }
         Err(EngineError::new(
             ErrorKind::ForeignFile,
@@ -85,10 +136,48 @@ impl Medium {
         ))
     }
 
+    /// Whether nothing stands behind the header.
+    fn is_blank(&self, len: u64) -> Result<bool> {
+        let rest = usize::try_from(len.saturating_sub(HEADER_BYTES)).unwrap_or(0);
+        let mut rest = vec![0; rest];
+        self.backend
+            .read(HEADER_BYTES, &mut rest)
+            .map_err(unavailable)?;
+        Ok(rest.iter().all(|byte| *byte == 0))
+    }
+
+    /// Forgets what the medium holds, behind the gate.
+    pub(super) fn clear(&self) -> Result<()> {
+        if self.len().map_err(unavailable)? == 0 {
+            return Ok(());
+        }
+        self.set_len(0).map_err(unavailable)
+    }
+
     /// From here on writes wait.
     pub(super) fn close_gate(&self) {
+        self.failed.store(false, Ordering::Release);
         self.gate.held().clear();
         self.gate.closed.store(true, Ordering::Release);
+    }
+
+    /// Puts what no sync has confirmed in front of the writes that wait, as it can be read now: what is built on it is then
+    /// built on what is written again.
+    pub(super) fn hold_unsynced(&self) -> Result<()> {
+        let len = self.backend.len().map_err(unavailable)?;
+        let mut again = Vec::new();
+        for (offset, length) in self.unsynced.ranges().iter() {
+            let mut data = vec![0; overlap(*offset, *length, 0, len).len()];
+            if !data.is_empty() {
+                self.backend.read(*offset, &mut data).map_err(unavailable)?;
+                again.push(Held::Write(*offset, data));
+            }
+        }
+        if !again.is_empty() {
+            again.push(Held::Sync);
+            self.gate.held().splice(..0, again);
+        }
+        Ok(())
     }
 
     /// Lets the waiting writes through, in their order, and those to come. When the medium refuses one, the gate stays
@@ -97,14 +186,29 @@ impl Medium {
         let mut waiting = self.gate.held();
         for held in waiting.iter() {
             match held {
-                Held::Write(offset, data) => self.backend.write(*offset, data),
+                Held::Write(offset, data) => self.write_through(*offset, data),
                 Held::SetLen(len) => self.backend.set_len(*len),
-                Held::Sync => self.backend.sync_data(),
+                Held::Sync => self.sync_through(),
             }
             .map_err(unavailable)?;
         }
         waiting.clear();
         self.gate.closed.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn write_through(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        // Noted first: a write that fails may have written a part.
+        self.unsynced.ranges().push((offset, data.len()));
+        self.backend.write(offset, data)
+    }
+
+    fn sync_through(&self) -> io::Result<()> {
+        let covered = self.unsynced.ranges().len();
+        self.backend.sync_data()?;
+        let mut ranges = self.unsynced.ranges();
+        let covered = covered.min(ranges.len());
+        ranges.drain(..covered);
         Ok(())
     }
 
@@ -179,7 +283,7 @@ fn overlap(offset: u64, length: usize, start: u64, end: u64) -> std::ops::Range<
 
 impl StorageBackend for Medium {
     fn len(&self) -> io::Result<u64> {
-        let stored = self.backend.len()?;
+        let stored = self.noted(self.backend.len())?;
         if self.gate.is_closed() {
             return Ok(gated_len(stored, &self.gate.held()));
         }
@@ -187,10 +291,11 @@ impl StorageBackend for Medium {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if self.gate.is_closed() {
-            return self.read_gated(&self.gate.held(), offset, out);
-        }
-        self.backend.read(offset, out)
+        self.noted(if self.gate.is_closed() {
+            self.read_gated(&self.gate.held(), offset, out)
+        } else {
+            self.backend.read(offset, out)
+        })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -198,7 +303,7 @@ impl StorageBackend for Medium {
             self.gate.held().push(Held::SetLen(len));
             return Ok(());
         }
-        self.backend.set_len(len)
+        self.noted(self.backend.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -206,7 +311,7 @@ impl StorageBackend for Medium {
             self.gate.held().push(Held::Sync);
             return Ok(());
         }
-        self.backend.sync_data()
+        self.noted(self.sync_through())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -214,7 +319,7 @@ impl StorageBackend for Medium {
             self.gate.held().push(Held::Write(offset, data.to_vec()));
             return Ok(());
         }
-        self.backend.write(offset, data)
+        self.noted(self.write_through(offset, data))
     }
 
     // `close` stays the default: the backend outlives the database, which may be opened on it again.

@@ -31,13 +31,17 @@ impl Sequence {
     }
 }
 
-/// Takes the next number of a sequence; the first is 1.
+/// The next number of a sequence; the first is 1.
+pub(super) fn peek(read: &impl Read, sequence: Sequence) -> Result<u64> {
+    let next = read.get(Table::Meta, sequence.key(), |value| {
+        Ok(u64::from_le_bytes(Decoder::new(value).array()?))
+    })?;
+    Ok(next.unwrap_or(1))
+}
+
+/// Takes the next number of a sequence.
 pub(crate) fn next(tables: &Tables<'_>, sequence: Sequence) -> Result<u64> {
-    let next = tables
-        .get(Table::Meta, sequence.key(), |value| {
-            Ok(u64::from_le_bytes(Decoder::new(value).array()?))
-        })?
-        .unwrap_or(1);
+    let next = peek(tables, sequence)?;
     let following = next.checked_add(1).ok_or_else(damaged)?;
     tables.put(Table::Meta, sequence.key(), &following.to_le_bytes())?;
     Ok(next)

@@ -1,6 +1,7 @@
 //! The embedded store: one redb file, its tables, and the memory beside it. The only folder that names redb.
 
 pub(crate) mod audit;
+pub(crate) mod checking;
 mod codec;
 mod copy;
 mod failure;
@@ -9,6 +10,7 @@ pub(crate) mod holds;
 pub(crate) mod keys;
 mod medium;
 pub(crate) mod meta;
+mod opening;
 pub(crate) mod pending;
 pub(crate) mod table;
 pub(crate) mod telemetry;
@@ -21,28 +23,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::backends::InMemoryBackend;
-use redb::{Database, ReadableDatabase, StorageBackend, WriteTransaction};
+use redb::{Database, ReadableDatabase, StorageBackend};
 
+use crate::config::{CommitPhases, Config};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
-use failure::{
-    from_commit, from_compaction, from_database, from_storage, from_transaction, unavailable,
-};
+use failure::{from_commit, from_compaction, from_storage, from_transaction, unavailable};
 use keys::KeyIndex;
 use medium::Medium;
-use table::{Snapshot, Table, Tables};
+use opening::{Trust, caught};
+use table::{Snapshot, Tables};
 use telemetry::queue::QueueIndex;
+use verify::CheckReport;
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoreOptions {
     /// redb's page cache, in bytes.
     pub(crate) cache_bytes: usize,
+    /// In how many steps a commit becomes durable.
+    pub(crate) commit_phases: CommitPhases,
     /// Whether each commit also saves the allocator state.
     pub(crate) quick_repair: bool,
+    /// Whether the checksums of a file are left alone when it is opened.
+    pub(crate) trust_file: bool,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
+}
+
+impl StoreOptions {
+    pub(crate) fn of(config: &Config, now: Timestamp) -> Self {
+        Self {
+            cache_bytes: config.limits.cache_bytes,
+            commit_phases: config.commit_phases,
+            quick_repair: config.quick_repair,
+            trust_file: config.trust_file,
+            now,
+        }
+    }
 }
 
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
@@ -74,22 +93,32 @@ impl Store {
 
     /// A store that lives as long as the process.
     pub(crate) fn open_in_memory(options: StoreOptions) -> Result<Self> {
+        // Nothing outlives a crash here.
+        let options = StoreOptions {
+            commit_phases: CommitPhases::One,
+            ..options
+        };
         Self::open(InMemoryBackend::new(), options)
     }
 
     /// Opens what the backend holds, or begins a new store on it.
     pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
+        let trust = if options.trust_file {
+            Trust::Bytes
+        } else {
+            Trust::Nothing
+        };
         let medium = Medium::new(backend)?;
-        let opened = Self::open_medium(&medium, options, &KeyIndex::default());
+        let opened = opening::open(&medium, options, trust, &KeyIndex::default());
         match opened.and_then(|opened| medium.open_gate().map(|()| opened)) {
-            Ok((database, queue, keys)) => Ok(Self {
+            Ok(opened) => Ok(Self {
                 medium,
                 options,
-                database: RwLock::new(Some(database)),
+                database: RwLock::new(Some(opened.database)),
                 closed: RwLock::new(false),
-                queued: AtomicU64::new(queue.records()),
-                queue: RwLock::new(queue),
-                keys: RwLock::new(keys),
+                queued: AtomicU64::new(opened.queue.records()),
+                queue: RwLock::new(opened.queue),
+                keys: RwLock::new(opened.keys),
             }),
             Err(error) => {
                 // The error above says what is wrong; that the lock could not be given back as well adds nothing.
@@ -99,34 +128,11 @@ impl Store {
         }
     }
 
-    /// Opens what the medium holds. What opening writes waits at the gate.
-    fn open_medium(
-        medium: &Medium,
-        options: StoreOptions,
-        old_keys: &KeyIndex,
-    ) -> Result<(Database, QueueIndex, KeyIndex)> {
-        let new = medium.is_new()?;
-        if !new {
-            medium.check_magic()?;
-        }
-        medium.close_gate();
-        let database = Database::builder()
-            .set_cache_size(options.cache_bytes)
-            .create_with_backend(medium.clone())
-            .map_err(from_database)?;
-        if is_empty(&database)? {
-            initialise(&database, options.now)?;
-        }
-        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
-        check_ours(&snapshot)?;
-        let queue = QueueIndex::rebuild(&snapshot)?;
-        let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
-        Ok((database, queue, keys))
-    }
-
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        if let Some(database) = self.database().as_ref() {
+        if !self.medium.has_failed()
+            && let Some(database) = self.database().as_ref()
+        {
             return Ok(Snapshot::new(
                 database.begin_read().map_err(from_transaction)?,
             ));
@@ -163,7 +169,7 @@ impl Store {
 
     /// Makes sure of an open database whose writes reach the medium.
     fn open_gate(&self) -> Result<()> {
-        if self.database().is_none() {
+        if self.medium.has_failed() || self.database().is_none() {
             let mut slot = self.database_mut();
             self.reopened(&mut slot)?;
         }
@@ -178,6 +184,7 @@ impl Store {
         let slot = self.database();
         let database = slot.as_ref().ok_or_else(closed)?;
         let mut transaction = database.begin_write().map_err(from_transaction)?;
+        transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
         transaction.set_quick_repair(self.options.quick_repair);
         let (result, effects, written) = {
             let mut tables = Tables::new(&transaction);
@@ -208,22 +215,35 @@ impl Store {
     /// waits at the gate for the next write.
     fn reopen(&self) -> Result<()> {
         let mut slot = self.database_mut();
-        self.medium.close_gate();
-        *slot = None;
+        self.give_up(&mut slot);
         self.reopened(&mut slot).map(drop)
     }
 
+    fn give_up(&self, slot: &mut Option<Database>) {
+        self.medium.close_gate();
+        // It is opened again, and then says what is wrong.
+        let _ = caught(|| {
+            *slot = None;
+            Ok(())
+        });
+    }
+
+    /// The database, opened again where it was given up or the medium failed, be it under a read.
     fn reopened<'s>(&self, slot: &'s mut Option<Database>) -> Result<&'s Database> {
+        if slot.is_some() && self.medium.has_failed() {
+            self.give_up(slot);
+        }
         if slot.is_none() {
             if *read(&self.closed) {
                 return Err(closed());
             }
-            let (database, queue, keys) =
-                Self::open_medium(&self.medium, self.options, &read(&self.keys))?;
-            self.queued.store(queue.records(), Ordering::Release);
-            *write(&self.queue) = queue;
-            *write(&self.keys) = keys;
-            *slot = Some(database);
+            // This process wrote the file, and whoever waits shall not wait for all of it to be read.
+            let opened =
+                opening::open(&self.medium, self.options, Trust::Bytes, &read(&self.keys))?;
+            self.queued.store(opened.queue.records(), Ordering::Release);
+            *write(&self.queue) = opened.queue;
+            *write(&self.keys) = opened.keys;
+            *slot = Some(opened.database);
         }
         slot.as_ref().ok_or_else(closed)
     }
@@ -244,12 +264,15 @@ impl Store {
         read(&self.keys)
     }
 
-    /// Checks every page of the file; answers whether it was whole.
-    pub(crate) fn check_pages(&self) -> Result<bool> {
-        self.open_gate()?;
+    /// Checks every page and every value; nothing else reads or writes in the meantime.
+    pub(crate) fn check(&self) -> Result<CheckReport> {
         let mut slot = self.database_mut();
+        self.reopened(&mut slot)?;
         let database = slot.as_mut().ok_or_else(closed)?;
-        database.check_integrity().map_err(from_database)
+        let pages = checking::pages(database)?;
+        let mut report = checking::values(database)?;
+        report.problems.splice(..0, pages);
+        Ok(report)
     }
 
     /// Moves what is stored towards the front of the file and cuts it; answers whether anything moved.
@@ -277,8 +300,12 @@ impl Store {
         if std::mem::replace(&mut *closed, true) {
             return Ok(());
         }
-        *slot = None;
-        self.medium.release().map_err(unavailable)
+        // What closing writes is made from what the file holds.
+        let ended = caught(|| {
+            *slot = None;
+            Ok(())
+        });
+        self.medium.release().map_err(unavailable).and(ended)
     }
 
     fn database(&self) -> RwLockReadGuard<'_, Option<Database>> {
@@ -317,48 +344,4 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 fn closed() -> EngineError {
     EngineError::new(ErrorKind::StorageUnavailable, "the engine was closed")
-}
-
-fn is_empty(database: &Database) -> Result<bool> {
-    let transaction = database.begin_read().map_err(from_transaction)?;
-    let tables = transaction.list_tables().map_err(from_storage)?.count();
-    let multimaps = transaction
-        .list_multimap_tables()
-        .map_err(from_storage)?
-        .count();
-    Ok(tables + multimaps == 0)
-}
-
-/// Makes every table, so that no reader meets one that is missing.
-fn initialise(database: &Database, now: Timestamp) -> Result<()> {
-    let transaction: WriteTransaction = database.begin_write().map_err(from_transaction)?;
-    {
-        for table in Table::ALL {
-            transaction
-                .open_table(table.definition())
-                .map_err(failure::from_table)?;
-        }
-        let tables = Tables::new(&transaction);
-        meta::write_format(&tables)?;
-        // Nothing is too old yet, and a clock that jumps before the first removal has something to be held against.
-        meta::set_swept(&tables, now)?;
-    }
-    transaction.commit().map_err(from_commit)
-}
-
-fn check_ours(snapshot: &Snapshot) -> Result<()> {
-    let foreign = |error: Option<EngineError>| {
-        let said = "the file is a redb database, but not a finished deskfleet store; it was left untouched: name \
-                    another path, or restore a backup";
-        match error {
-            Some(error) => EngineError::caused(ErrorKind::ForeignFile, said, error),
-            None => EngineError::new(ErrorKind::ForeignFile, said),
-        }
-    };
-    match meta::check_format(snapshot) {
-        Ok(Some(())) => Ok(()),
-        Ok(None) => Err(foreign(None)),
-        Err(error) if error.kind() == ErrorKind::ForeignFile => Err(foreign(Some(error))),
-        Err(error) => Err(error),
-    }
 }

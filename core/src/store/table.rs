@@ -9,6 +9,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 
 use super::failure::{from_storage, from_table};
 use super::telemetry::contents::QueueChanges;
+use super::telemetry::history;
 
 type Bytes = &'static [u8];
 
@@ -57,6 +58,24 @@ impl Table {
             Self::History => "history",
             Self::Users => "users",
         })
+    }
+
+    /// What a person calls the row at `key`.
+    pub(super) fn row(self, key: &[u8]) -> String {
+        let number = || key.try_into().map(u64::from_be_bytes).unwrap_or_default();
+        match self {
+            Self::Pending => format!("action {}", number()),
+            Self::Audit => format!("audit row {}", number()),
+            Self::Keys => format!("key {}", number()),
+            Self::Queue => format!("block {} of the queue", number()),
+            Self::History => history::part_name(key),
+            Self::Workspaces => format!("workspace {}", String::from_utf8_lossy(key)),
+            Self::Holds => format!("the hold on {}", String::from_utf8_lossy(key)),
+            Self::Users => format!("user {}", String::from_utf8_lossy(key)),
+            Self::Meta | Self::WorkspacesByUser | Self::WorkspacesByComputer => {
+                format!("{self:?} {}", String::from_utf8_lossy(key).escape_debug())
+            }
+        }
     }
 }
 

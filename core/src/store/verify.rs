@@ -1,10 +1,13 @@
-//! Checking a store: every value can be read, and the tables agree.
+//! Checking a store: every value can be read, and the tables agree. What cannot be read is named, and the rest goes on.
 
-use crate::error::Result;
+use std::cell::RefCell;
 
-use super::table::{ALL_KEYS, Read, Step, Table};
-use super::telemetry::{history, queue};
-use super::{audit, keys, pending, workspaces};
+use crate::error::{EngineError, Result};
+
+use super::opening::caught;
+use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
+use super::telemetry::{history, queue, users};
+use super::{audit, keys, meta, pending, workspaces};
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,51 +26,193 @@ pub struct CheckReport {
     pub keys: u64,
 }
 
+impl CheckReport {
+    /// A store that cannot be opened at all.
+    pub(super) fn unreadable(error: &EngineError) -> Self {
+        Self {
+            problems: vec![format!("nothing in the file can be read: {}", said(error))],
+            ..Self::default()
+        }
+    }
+}
+
+/// An error with its causes.
+pub(super) fn said(error: &EngineError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
 /// Reads every table of `read`.
-pub(crate) fn verify(read: &impl Read) -> Result<CheckReport> {
-    let mut report = CheckReport::default();
-    let mut problems = Vec::new();
-    report.workspaces = workspaces::verify(read, |problem| problems.push(problem))?;
-    report.history_records = history::verify(read, |problem| problems.push(problem))?;
-    match queue::count(read) {
-        Ok(records) => report.queued_records = records,
-        Err(error) => problems.push(format!("queue: {error}")),
-    }
-    let audited = audit::scan_after(read, None, |_| {
-        report.audit_rows += 1;
-        Ok(Step::Continue(()))
+pub(crate) fn verify(read: &impl Read) -> CheckReport {
+    let mut check = Check {
+        read: Watched {
+            read,
+            last: RefCell::default(),
+        },
+        problems: Vec::new(),
+    };
+    let workspaces = check.table("workspaces", |read, broken| {
+        workspaces::verify(read, |problem| broken.push(problem))
     });
-    if let Err(error) = audited {
-        problems.push(format!("audit row behind {}: {error}", report.audit_rows));
+    let history_records = check.table("history", |read, broken| {
+        history::verify(read, |problem| broken.push(problem))
+    });
+    let queued_records = check.table("queue", |read, _| queue::verify(read));
+    check.table("users", |read, _| users::verify(read));
+    let (audit_rows, last_row) = check.table("audit", |read, _| audit_rows(read));
+    let (keys, last_key) = check.table("keys", |read, _| {
+        let keys = keys::all(read)?;
+        Ok((keys.len() as u64, keys.last().map(|key| key.info.id)))
+    });
+    check.table("meta", |read, broken| {
+        for (sequence, last) in [
+            (meta::Sequence::Audit, last_row),
+            (meta::Sequence::Key, last_key),
+        ] {
+            let next = meta::peek(read, sequence)?;
+            if last.is_some_and(|last| last >= next) {
+                broken.push(format!(
+                    "meta: {sequence:?} would give out {next} again, {last:?} is taken"
+                ));
+            }
+        }
+        Ok(())
+    });
+    check.table("pending", outbox);
+    check.table("holds", holds);
+    CheckReport {
+        problems: check.problems,
+        workspaces,
+        queued_records,
+        history_records,
+        audit_rows,
+        keys,
     }
-    match keys::all(read) {
-        Ok(keys) => report.keys = keys.len() as u64,
-        Err(error) => problems.push(format!("keys: {error}")),
-    }
-    let outbox = pending::for_each(read, |row| {
+}
+
+/// The rows of the audit, and the number of the last.
+fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
+    let (mut rows, mut last) = (0, None);
+    audit::scan_after(read, None, |row| {
+        rows += 1;
+        last = Some(row.id);
+        Ok(Step::Continue(()))
+    })?;
+    Ok((rows, last))
+}
+
+fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
+    let mut rows = 0;
+    pending::for_each(read, |row| {
+        rows += 1;
         let running = workspaces::get(read, &row.workspace_id)?.and_then(|entry| entry.transition);
         if running.is_none_or(|running| running.id != row.id || running.due_at != row.due_at) {
-            problems.push(format!(
+            broken.push(format!(
                 "action {}: outbox and workspace {} disagree",
                 row.id, row.workspace_id
             ));
         }
         Ok(Step::Continue(()))
-    });
-    if let Err(error) = outbox {
-        problems.push(format!("outbox: {error}"));
+    })?;
+    let mut running = 0;
+    workspaces::scan_after(read, None, |entry| {
+        running += u64::from(entry.into_entry().transition.is_some());
+        Ok(Step::Continue(()))
+    })?;
+    if rows != running {
+        broken.push(format!(
+            "the outbox has {rows} actions, the workspaces {running}"
+        ));
     }
-    let mut without_workspace = Vec::new();
-    read.scan(Table::Holds, ALL_KEYS, |id, _| {
+    Ok(())
+}
+
+fn holds(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
+    read.scan(Table::Holds, ALL_KEYS, |id, hold| {
+        super::holds::decode(hold)?;
         if !read.contains(Table::Workspaces, id)? {
-            without_workspace.push(format!(
+            broken.push(format!(
                 "hold on {}: no such workspace",
                 String::from_utf8_lossy(id)
             ));
         }
         Ok(Step::Continue(()))
-    })?;
-    problems.extend(without_workspace);
-    report.problems = problems;
-    Ok(report)
+    })
+}
+
+struct Check<'r, R> {
+    read: Watched<'r, R>,
+    problems: Vec<String>,
+}
+
+impl<'r, R: Read> Check<'r, R> {
+    /// Looks at one table; a failure, or a panic of redb over damaged pages, is a problem of that table at the place
+    /// where it was met.
+    fn table<T: Default>(
+        &mut self,
+        name: &str,
+        look: impl FnOnce(&Watched<'r, R>, &mut Vec<String>) -> Result<T>,
+    ) -> T {
+        self.read.last.replace(None);
+        let mut broken = Vec::new();
+        let found = caught(|| look(&self.read, &mut broken));
+        self.problems.append(&mut broken);
+        found.unwrap_or_else(|error| {
+            let place = self.read.place();
+            self.problems
+                .push(format!("table {name}, {place}: {}", said(&error)));
+            T::default()
+        })
+    }
+}
+
+/// Reads, and remembers where.
+struct Watched<'r, R> {
+    read: &'r R,
+    last: RefCell<Option<(Table, Vec<u8>)>>,
+}
+
+impl<R> Watched<'_, R> {
+    fn note(&self, table: Table, key: &[u8]) {
+        self.last.replace(Some((table, key.to_vec())));
+    }
+
+    /// Where it was read last.
+    fn place(&self) -> String {
+        match &*self.last.borrow() {
+            None => "before its first row".to_owned(),
+            Some((table, key)) => format!("at or behind {}", table.row(key)),
+        }
+    }
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn get<T>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.note(table, key);
+        self.read.get(table, key, read)
+    }
+
+    fn walk(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        back: bool,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        self.read.walk(table, range, back, |key, value| {
+            self.note(table, key);
+            visit(key, value)
+        })
+    }
 }

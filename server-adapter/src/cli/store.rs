@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deskfleet::{CheckReport, Engine, EngineBuilder, ErrorKind, Event};
+use deskfleet::{CheckReport, Engine, EngineBuilder, EngineError, ErrorKind, Event};
 use serde::Serialize;
 
 use super::failure::{Failure, chain};
@@ -42,24 +42,29 @@ pub(crate) fn open(
     builder
         .free_space(move || free_bytes(&free_in))
         .open(file)
-        .map_err(|error| {
-            if error.kind() == ErrorKind::AlreadyOpen {
-                let file = file.display();
-                return Failure::Failed(format!(
-                    "{file} is open in another process. {when_locked}"
-                ));
-            }
-            Failure::from(error)
-        })
+        .map_err(|error| explain(error, file, when_locked))
+}
+
+fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
+    if error.kind() == ErrorKind::AlreadyOpen {
+        let file = file.display();
+        return Failure::Failed(format!("{file} is open in another process. {when_locked}"));
+    }
+    Failure::from(error)
 }
 
 /// The same for a store that must be there already.
 pub(crate) fn open_existing(file: &Path, when_locked: &str) -> Result<Engine, Failure> {
-    if !file.exists() {
-        let sentence = format!("there is no store {}; name one with --data", file.display());
-        return Err(Failure::Failed(sentence));
-    }
+    must_exist(file)?;
     open(builder(), file, when_locked)
+}
+
+fn must_exist(file: &Path) -> Result<(), Failure> {
+    if file.exists() {
+        return Ok(());
+    }
+    let sentence = format!("there is no store {}; name one with --data", file.display());
+    Err(Failure::Failed(sentence))
 }
 
 /// Free bytes of the medium that holds `file`.
@@ -76,21 +81,25 @@ fn free_bytes(_file: &Path) -> Option<u64> {
 
 /// `check`: the counts as data, the problems for people.
 pub(crate) fn check(file: &Path) -> Result<(), Failure> {
-    let engine = open_existing(file, "Stop the server first, or check a backup.")?;
-    let found = engine.check()?;
+    must_exist(file)?;
+    let found = Engine::check_file(file)
+        .map_err(|error| explain(error, file, "Stop the server first, or check a backup."))?;
     data_json(&Found::from(&found))?;
     for problem in &found.problems {
         say!("{problem}");
     }
-    engine.close()?;
-    match found.problems.len() {
+    let problems = match found.problems.len() {
         0 => {
             say!("{}: no problems", file.display());
-            Ok(())
+            return Ok(());
         }
-        1 => Err(Failure::Failed("1 problem".to_owned())),
-        several => Err(Failure::Failed(format!("{several} problems"))),
-    }
+        1 => "1 problem".to_owned(),
+        several => format!("{several} problems"),
+    };
+    Err(Failure::Failed(format!(
+        "{}: {problems}. The file was left as it is: keep it, and restore a backup.",
+        file.display()
+    )))
 }
 
 /// What `check` found, as data.

@@ -12,7 +12,7 @@ use super::telemetry::place;
 
 impl World {
     /// Everything that can be read.
-    pub(super) fn compare(&mut self) {
+    pub(crate) fn compare(&mut self) {
         self.fleet.settle(self.now);
         for limit in [1, 100, 500] {
             self.compare_lists(limit);

@@ -37,13 +37,16 @@ pub fn run(ops: &[Op]) {
     world.compare();
 }
 
+/// Opens the engine under test, for the n-th time.
+type Open = dyn Fn(&ManualClock, u64) -> Engine;
+
 /// An engine and its reference.
-struct World {
-    disk: Disk,
-    clock: ManualClock,
-    engine: Engine,
+pub(crate) struct World {
+    open: Box<Open>,
+    pub(crate) clock: ManualClock,
+    pub(crate) engine: Engine,
     opened: u64,
-    now: Timestamp,
+    pub(crate) now: Timestamp,
     fleet: Fleet,
     telemetry: Telemetry,
     /// When something was last filed, since the engine was opened.
@@ -92,10 +95,15 @@ fn workspace(new: NewDesk) -> Workspace {
 impl World {
     fn new() -> Self {
         let disk = Disk::new();
+        Self::on(move |clock, opened| open(&disk, clock, opened))
+    }
+
+    /// A run on the engine that `open` opens, again and again on the same medium.
+    pub(crate) fn on(open: impl Fn(&ManualClock, u64) -> Engine + 'static) -> Self {
         let clock = ManualClock::new(start());
-        let engine = open(&disk, &clock, 1);
+        let engine = open(&clock, 1);
         Self {
-            disk,
+            open: Box::new(open),
             clock,
             engine,
             opened: 1,
@@ -108,7 +116,8 @@ impl World {
         }
     }
 
-    fn apply(&mut self, op: &Op) {
+    /// Does it to both.
+    pub(crate) fn apply(&mut self, op: &Op) {
         self.fleet.settle(self.now);
         match op {
             Op::Put(new) => self.put(std::slice::from_ref(new), true),
@@ -317,7 +326,7 @@ impl World {
         self.engine.close().expect("a good disk");
         self.opened += 1;
         self.filed_at = None;
-        self.engine = open(&self.disk, &self.clock, self.opened);
+        self.engine = (self.open)(&self.clock, self.opened);
     }
 }
 

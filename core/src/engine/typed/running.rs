@@ -6,8 +6,10 @@ use redb::StorageBackend;
 
 use crate::config::Config;
 use crate::engine::Engine;
+
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::store::verify::{CheckReport, verify};
+use crate::store::checking;
+use crate::store::verify::CheckReport;
 use crate::timestamp::Timestamp;
 
 /// Running it.
@@ -65,22 +67,23 @@ impl Engine {
         self.machine().sweep(self.now())
     }
 
-    /// Checks the whole file: its pages, its values, and that its tables agree. Nothing else runs in the meantime.
+    /// Checks the whole file: its pages, its values, and that its tables agree; what is broken is in the report. Nothing else
+    /// runs in the meantime.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`], [`ErrorKind::StorageUnavailable`].
+    /// [`ErrorKind::StorageUnavailable`].
     pub fn check(&self) -> Result<CheckReport> {
         self.machine().settle();
-        let store = &self.machine().store;
-        let whole = store.check_pages()?;
-        let mut report = verify(&store.snapshot()?)?;
-        if !whole {
-            report.problems.insert(
-                0,
-                "pages were damaged or lost; the file was repaired".to_owned(),
-            );
-        }
-        Ok(report)
+        self.machine().store.check()
+    }
+
+    /// Checks the file at `path` as [`Self::check`] does, a damaged one as far as it can be read. Not a byte of it is changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyOpen`] when an engine has it open, [`ErrorKind::ForeignFile`] and [`ErrorKind::NewerFormat`] when
+    /// it is not ours or too new, [`ErrorKind::StorageUnavailable`] when there is none or it cannot be read.
+    pub fn check_file(path: impl AsRef<Path>) -> Result<CheckReport> {
+        checking::file(path.as_ref())
     }
 
     /// Writes a consistent copy into a new file; requests are answered in the meantime.

@@ -203,6 +203,25 @@ fn part_number(key: &[u8]) -> Result<u32> {
     Ok(u32::from_be_bytes(*number))
 }
 
+/// What a person calls a part.
+pub(in crate::store) fn part_name(key: &[u8]) -> String {
+    let mut decoder = Decoder::new(key);
+    let mut parse = || -> Result<String> {
+        let number = decoder.u8()?;
+        let stream = Stream::ALL.into_iter().find(|s| s.number() == number);
+        let stream = stream.ok_or_else(damaged)?;
+        let day = Timestamp::from_day(u32::from_be_bytes(decoder.array()?));
+        let length = usize::from(decoder.u8()?);
+        let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
+        let part = u32::from_be_bytes(decoder.array()?);
+        Ok(format!(
+            "history of {instance}, {} of the day {day}, part {part}",
+            stream.name()
+        ))
+    };
+    parse().unwrap_or_else(|_| format!("history part {key:02x?}"))
+}
+
 fn split_part(value: &[u8]) -> Result<(Timestamp, Timestamp, &[u8])> {
     let mut decoder = Decoder::new(value);
     let mut time =
@@ -374,10 +393,10 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
                         .iter()
                         .all(|record| key.starts_with(&prefix_of(record)));
                     if !(sorted && spanned && placed) {
-                        broken(format!("history part {key:02x?}: records out of place"));
+                        broken(format!("{}: records out of place", part_name(key)));
                     }
                 }
-                Err(error) => broken(format!("history part {key:02x?}: {error}")),
+                Err(error) => broken(format!("{}: {error}", part_name(key))),
             }
             Ok(Step::Continue(()))
         },

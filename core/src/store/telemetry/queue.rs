@@ -179,14 +179,9 @@ pub(crate) fn add_block(
     Ok(())
 }
 
-/// The records that wait, counted from the file.
-pub(crate) fn count(read: &impl Read) -> Result<u64> {
-    let mut records = 0;
-    read.scan(Table::Queue, ALL_KEYS, |_, block| {
-        records += codec::counts(block)?.records as u64;
-        Ok(Step::Continue(()))
-    })?;
-    Ok(records)
+/// Reads all that waits; answers how many records.
+pub(crate) fn verify(read: &impl Read) -> Result<u64> {
+    Ok(QueueIndex::rebuild(read)?.records)
 }
 
 fn block_number(key: &[u8]) -> Result<u64> {

@@ -8,7 +8,7 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::model::{Received, RecordRef, Stream, history_order};
 use crate::store::codec::{Decoder, Encoder};
-use crate::store::table::{Read, Step, Table, Tables};
+use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
 
 use super::codec::{self, BlockEncoder};
@@ -27,6 +27,14 @@ pub(crate) struct UserLatest {
 
 /// The streams of which the newest record of a user is kept, in the order in which they stand.
 const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
+
+/// Reads all of them.
+pub(crate) fn verify(read: &impl Read) -> Result<()> {
+    read.scan(Table::Users, ALL_KEYS, |_, value| {
+        UserLatest::decode(value)?;
+        Ok(Step::Continue(()))
+    })
+}
 
 /// What rows tell of one user.
 #[derive(Debug, Clone, Copy)]

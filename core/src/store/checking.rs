@@ -1,0 +1,62 @@
+//! Checking the database itself, open or as a file.
+
+use std::path::Path;
+
+use redb::{Database, ReadableDatabase, StorageBackend};
+
+use crate::config::Config;
+use crate::error::{ErrorKind, Result};
+use crate::timestamp::Timestamp;
+
+use super::failure::{from_database, from_transaction};
+use super::medium::Medium;
+use super::opening::{self, Trust, caught};
+use super::table::Snapshot;
+use super::verify::{CheckReport, said, verify};
+use super::{StoreOptions, file};
+
+/// Checks the file at `path`, of which not a byte is changed.
+pub(crate) fn file(path: &Path) -> Result<CheckReport> {
+    // Opened twice: redb is not to be asked again after it found damage. And closing it asks it again.
+    let look_at_pages = |backend| caught(|| pages(&mut inspected(backend)?));
+    let look_at_values = |backend| caught(|| values(&inspected(backend)?));
+    let checked = file::open_existing(path, look_at_pages).and_then(|pages| {
+        let mut report = file::open_existing(path, look_at_values)?;
+        report.problems.splice(..0, pages);
+        Ok(report)
+    });
+    match checked {
+        Err(error) if error.kind() == ErrorKind::Corrupted => Ok(CheckReport::unreadable(&error)),
+        checked => checked,
+    }
+}
+
+/// Opens what the backend holds as far as that is possible; nothing is written, as the gate never opens.
+fn inspected(backend: impl StorageBackend) -> Result<Database> {
+    let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
+    opening::database(&Medium::new(backend)?, options, Trust::Bytes)
+}
+
+/// Compares every checksum; answers what is wrong.
+pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
+    match caught(|| database.check_integrity().map_err(from_database)) {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(
+            "the map of the free pages was wrong, and is made anew when the file is opened"
+                .to_owned(),
+        )),
+        Err(error) if error.kind() == ErrorKind::Corrupted => Ok(Some(format!(
+            "checksums differ: {}; rows that are not named below may hold wrong values",
+            said(&error)
+        ))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads every table.
+pub(super) fn values(database: &Database) -> Result<CheckReport> {
+    caught(|| {
+        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        Ok(verify(&snapshot))
+    })
+}

@@ -1,0 +1,152 @@
+//! Opening what a medium holds: ours, whole, of a format we read. What opening writes waits at the gate.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redb::{Database, ReadableDatabase, WriteTransaction};
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::timestamp::Timestamp;
+
+use super::StoreOptions;
+use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
+use super::keys::KeyIndex;
+use super::medium::Medium;
+use super::meta;
+use super::table::{Snapshot, Table, Tables};
+use super::telemetry::queue::QueueIndex;
+
+/// What an opened medium holds.
+pub(super) struct Opened {
+    pub(super) database: Database,
+    pub(super) queue: QueueIndex,
+    pub(super) keys: KeyIndex,
+}
+
+/// How far the bytes of a medium are believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Every checksum is compared.
+    Nothing,
+    /// Only what redb itself looks at: enough where this process wrote them, or where the host says so.
+    Bytes,
+}
+
+/// Opens what the medium holds, or begins a new store on it. The gate is closed when this returns.
+pub(super) fn open(
+    medium: &Medium,
+    options: StoreOptions,
+    trust: Trust,
+    old_keys: &KeyIndex,
+) -> Result<Opened> {
+    let database = database(medium, options, trust)?;
+    caught(|| {
+        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        let queue = QueueIndex::rebuild(&snapshot)?;
+        let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
+        drop(snapshot);
+        Ok(Opened {
+            database,
+            queue,
+            keys,
+        })
+    })
+}
+
+/// The database alone, of a format we read.
+pub(super) fn database(medium: &Medium, options: StoreOptions, trust: Trust) -> Result<Database> {
+    let new = medium.is_new()?;
+    medium.close_gate();
+    medium.hold_unsynced()?;
+    if new {
+        medium.clear()?;
+    }
+    caught(|| {
+        let database = compared(medium, options, !new && trust == Trust::Nothing)?;
+        if is_empty(&database)? {
+            initialise(&database, options.now)?;
+        }
+        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        check_ours(&snapshot)?;
+        drop(snapshot);
+        Ok(database)
+    })
+}
+
+/// redb opens a file that was closed cleanly without reading it, and repairs one that was not, which compares every
+/// checksum. So the first is compared here.
+fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Database> {
+    let repaired = Arc::new(AtomicBool::new(false));
+    let repairs = Arc::clone(&repaired);
+    let mut database = Database::builder()
+        .set_cache_size(options.cache_bytes)
+        .set_repair_callback(move |_| repairs.store(true, Ordering::Relaxed))
+        .create_with_backend(medium.clone())
+        .map_err(from_database)?;
+    if compare && !repaired.load(Ordering::Relaxed) {
+        // What it could repair, the map of the free pages, is whole now; nothing that was stored was touched.
+        database.check_integrity().map_err(from_database)?;
+    }
+    Ok(database)
+}
+
+/// Runs redb over bytes that may be damaged: where it panics over them, they are.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What `work` was building is dropped; the medium below it is bytes.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let told = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(EngineError::caused(
+            ErrorKind::Corrupted,
+            "the file is damaged; run `deskfleet check`, then restore a backup",
+            told.unwrap_or("a panic over its bytes").to_owned(),
+        ))
+    })
+}
+
+fn is_empty(database: &Database) -> Result<bool> {
+    let transaction = database.begin_read().map_err(from_transaction)?;
+    let tables = transaction.list_tables().map_err(from_storage)?.count();
+    let multimaps = transaction
+        .list_multimap_tables()
+        .map_err(from_storage)?
+        .count();
+    Ok(tables + multimaps == 0)
+}
+
+/// Makes every table, so that no reader meets one that is missing.
+fn initialise(database: &Database, now: Timestamp) -> Result<()> {
+    let transaction: WriteTransaction = database.begin_write().map_err(from_transaction)?;
+    {
+        for table in Table::ALL {
+            transaction
+                .open_table(table.definition())
+                .map_err(from_table)?;
+        }
+        let tables = Tables::new(&transaction);
+        meta::write_format(&tables)?;
+        // Nothing is too old yet, and a clock that jumps before the first removal has something to be held against.
+        meta::set_swept(&tables, now)?;
+    }
+    transaction.commit().map_err(from_commit)
+}
+
+fn check_ours(snapshot: &Snapshot) -> Result<()> {
+    let foreign = |error: Option<EngineError>| {
+        let said = "the file is a redb database, but not a finished deskfleet store; it was left untouched: name \
+                    another path, or restore a backup";
+        match error {
+            Some(error) => EngineError::caused(ErrorKind::ForeignFile, said, error),
+            None => EngineError::new(ErrorKind::ForeignFile, said),
+        }
+    };
+    match meta::check_format(snapshot) {
+        Ok(Some(())) => Ok(()),
+        Ok(None) => Err(foreign(None)),
+        Err(error) if error.kind() == ErrorKind::ForeignFile => Err(foreign(Some(error))),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,64 @@
+//! All that can be read of an engine, as text.
+
+use deskfleet::{Engine, Stream};
+
+use crate::model::op::{Desk, Instance, Person};
+
+/// What an engine tells, part by part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts(Vec<(String, String)>);
+
+impl Facts {
+    /// Reads all of `engine`.
+    ///
+    /// # Errors
+    /// What could not be read.
+    pub fn of(engine: &Engine) -> deskfleet::Result<Self> {
+        let mut facts = Vec::new();
+        let mut tell = |name: &str, fact: String| facts.push((name.to_owned(), fact));
+        tell("all", format!("{:?}", engine.workspaces(500, None)?));
+        tell(
+            "held",
+            format!("{:?}", engine.workspaces_on_hold(500, None)?),
+        );
+        for desk in (0..Desk::COUNT).map(Desk) {
+            let view = engine.workspace(desk.value())?;
+            tell(desk.value(), format!("{view:?}"));
+        }
+        tell("outbox", format!("{:?}", engine.pending_actions()?));
+        tell("audit", format!("{:?}", engine.admin_activity(10_000)?));
+        for person in (0..Person::COUNT).map(Person) {
+            let user = engine.user(person.value())?;
+            tell(person.value(), format!("{user:?}"));
+        }
+        tell("day", format!("{:?}", engine.activity_24_hours()?));
+        for stream in Stream::ALL {
+            for instance in (0..Instance::COUNT).map(Instance) {
+                let name = format!("{} of {:?}", stream.name(), instance.value());
+                let page = engine.history(stream, instance.value(), None, None, 500, None)?;
+                tell(&name, format!("{page:?}"));
+            }
+        }
+        let mut keys = engine.keys();
+        keys.iter_mut().for_each(|key| key.last_used = None);
+        tell("keys", format!("{keys:?}"));
+        tell("queued", engine.queue_count().to_string());
+        Ok(Self(facts))
+    }
+
+    /// The parts in which the two differ.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let pairs = self.0.iter().zip(&other.0);
+        let differing = pairs.filter(|(left, right)| left != right);
+        differing
+            .map(|((name, left), (_, right))| format!("{name}:\n  {left}\n  {right}"))
+            .collect()
+    }
+
+    /// Whether each part is as in the one or as in the other.
+    pub fn is_between(&self, before: &Self, after: &Self) -> bool {
+        let told = before.0.iter().zip(&after.0);
+        let mut parts = self.0.iter().zip(told);
+        parts.all(|(part, (before, after))| part == before || part == after)
+    }
+}

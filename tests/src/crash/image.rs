@@ -1,0 +1,162 @@
+//! What a disk can hold after the power went: all that was synced, and of the rest anything.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::recording::Io;
+use super::seed::Seed;
+
+/// Bytes that a disk writes whole.
+const SECTOR: usize = 512;
+
+/// What became of what was not synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// All of it is gone.
+    Lost,
+    /// All of it is there.
+    Kept,
+    /// Some operations are there, whole: later ones without earlier ones as well.
+    Mixed(u64),
+    /// Some sectors of some writes are there.
+    Torn(u64),
+    /// The first ones are there, and the last of these up to any byte.
+    Inside(u64),
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost => f.write_str("lost"),
+            Self::Kept => f.write_str("kept"),
+            Self::Mixed(seed) => write!(f, "mixed-{seed}"),
+            Self::Torn(seed) => write!(f, "torn-{seed}"),
+            Self::Inside(seed) => write!(f, "inside-{seed}"),
+        }
+    }
+}
+
+impl FromStr for Fate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, seed) = text.split_once('-').unwrap_or((text, "0"));
+        let seed = seed.parse().map_err(|_| format!("no seed: {text}"))?;
+        match name {
+            "lost" => Ok(Self::Lost),
+            "kept" => Ok(Self::Kept),
+            "mixed" => Ok(Self::Mixed(seed)),
+            "torn" => Ok(Self::Torn(seed)),
+            "inside" => Ok(Self::Inside(seed)),
+            _ => Err(format!("no such fate: {text}")),
+        }
+    }
+}
+
+/// A disk part of whose writes are on their way.
+#[derive(Debug, Clone, Default)]
+pub struct Platter {
+    durable: Vec<u8>,
+    pending: Vec<Io>,
+}
+
+impl Platter {
+    /// A disk that holds this already.
+    pub fn holding(durable: Vec<u8>) -> Self {
+        Self {
+            durable,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Does one more thing to it.
+    pub fn take(&mut self, io: &Io) {
+        if *io == Io::Sync {
+            for io in self.pending.drain(..) {
+                apply(&mut self.durable, &io);
+            }
+        } else {
+            self.pending.push(io.clone());
+        }
+    }
+
+    /// Whether something is on its way.
+    pub fn is_settled(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// What is there after the power went.
+    pub fn image(&self, fate: Fate) -> Vec<u8> {
+        let mut image = self.durable.clone();
+        match fate {
+            Fate::Lost => {}
+            Fate::Kept => self.pending.iter().for_each(|io| apply(&mut image, io)),
+            Fate::Mixed(seed) => {
+                let mut seed = Seed::new(seed);
+                let chance = seed.of(&[20, 50, 90]);
+                for io in &self.pending {
+                    if seed.percent(chance) {
+                        apply(&mut image, io);
+                    }
+                }
+            }
+            Fate::Torn(seed) => {
+                let mut seed = Seed::new(seed);
+                let chance = seed.of(&[20, 50, 90, 98]);
+                for io in &self.pending {
+                    tear(&mut image, io, || seed.percent(chance));
+                }
+            }
+            Fate::Inside(seed) => self.cut_inside(&mut image, &mut Seed::new(seed)),
+        }
+        image
+    }
+
+    fn cut_inside(&self, image: &mut Vec<u8>, seed: &mut Seed) {
+        let Some(last) = seed.below(self.pending.len()) else {
+            return;
+        };
+        for io in &self.pending[..last] {
+            apply(image, io);
+        }
+        match &self.pending[last] {
+            Io::Write(offset, data) => {
+                let length = seed.below(data.len()).unwrap_or(0);
+                write(image, *offset, &data[..length]);
+            }
+            io @ (Io::SetLen(_) | Io::Sync) => apply(image, io),
+        }
+    }
+}
+
+fn apply(image: &mut Vec<u8>, io: &Io) {
+    match io {
+        Io::Write(offset, data) => write(image, *offset, data),
+        Io::SetLen(len) => image.resize(usize::try_from(*len).expect("in memory"), 0),
+        Io::Sync => {}
+    }
+}
+
+fn tear(image: &mut Vec<u8>, io: &Io, mut keeps: impl FnMut() -> bool) {
+    let Io::Write(offset, data) = io else {
+        if keeps() {
+            apply(image, io);
+        }
+        return;
+    };
+    // Writes begin at sectors, but for none that is longer than one.
+    for (number, sector) in data.chunks(SECTOR).enumerate() {
+        if keeps() {
+            write(image, offset + (number * SECTOR) as u64, sector);
+        }
+    }
+}
+
+/// What lies behind the end, because the growth of the file is lost, is lost.
+fn write(image: &mut [u8], offset: u64, data: &[u8]) {
+    let start = usize::try_from(offset).expect("in memory");
+    let end = (start + data.len()).min(image.len());
+    if let Some(target) = image.get_mut(start..end) {
+        target.copy_from_slice(&data[..end - start]);
+    }
+}

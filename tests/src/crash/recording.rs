@@ -1,0 +1,102 @@
+//! A disk that writes down what is done to it.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use deskfleet::StorageBackend;
+
+/// One thing done to a disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Io {
+    /// Bytes written at an offset.
+    Write(u64, Arc<[u8]>),
+    /// A new length.
+    SetLen(u64),
+    /// All before it is on the disk when this is over.
+    Sync,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: Vec<u8>,
+    log: Vec<Io>,
+}
+
+/// The disk. Clones are handles to the same bytes and the same log.
+#[derive(Debug, Clone, Default)]
+pub struct Recorder(Arc<Mutex<State>>);
+
+impl Recorder {
+    /// A disk that holds this already.
+    pub fn holding(bytes: Vec<u8>) -> Self {
+        let recorder = Self::default();
+        recorder.state().bytes = bytes;
+        recorder
+    }
+
+    /// How many operations were recorded.
+    pub fn len(&self) -> usize {
+        self.state().log.len()
+    }
+
+    /// Whether nothing was done to it.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All that was done to it.
+    pub fn log(&self) -> Vec<Io> {
+        self.state().log.clone()
+    }
+
+    /// A backend of this disk, to open an engine on.
+    pub fn backend(&self) -> RecorderBackend {
+        RecorderBackend(self.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A redb backend on a [`Recorder`].
+#[derive(Debug)]
+pub struct RecorderBackend(Recorder);
+
+impl StorageBackend for RecorderBackend {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.state().bytes.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let state = self.0.state();
+        let start = usize::try_from(offset).map_err(io::Error::other)?;
+        let source = state.bytes.get(start..start + out.len());
+        out.copy_from_slice(source.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let state = &mut *self.0.state();
+        let length = usize::try_from(len).map_err(io::Error::other)?;
+        state.bytes.resize(length, 0);
+        state.log.push(Io::SetLen(len));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.state().log.push(Io::Sync);
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let state = &mut *self.0.state();
+        let start = usize::try_from(offset).map_err(io::Error::other)?;
+        let target = state.bytes.get_mut(start..start + data.len());
+        target
+            .ok_or(io::ErrorKind::UnexpectedEof)?
+            .copy_from_slice(data);
+        state.log.push(Io::Write(offset, data.into()));
+        Ok(())
+    }
+}

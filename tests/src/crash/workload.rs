@@ -1,0 +1,239 @@
+//! What is done to the engine while its disk is recorded: some of everything.
+
+use deskfleet::{Config, Engine, Timestamp};
+
+use crate::model::World;
+use crate::model::op::{
+    Desk, Doing, Instance, Jump, Kind, Mode, NewDesk, Nth, Op, Person, Post, Rights, Sent,
+    StateName, Telemetry,
+};
+
+use super::facts::Facts;
+use super::recording::{Io, Recorder};
+
+/// One step of a run.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// An operation of the model suite.
+    Op(Op),
+    /// Compacts the file.
+    Compact,
+    /// So many days pass, and what is too old is removed.
+    Retention(i64),
+}
+
+impl Step {
+    /// Whether it is one mutation: all of it or nothing. The others are several, each of which is.
+    fn is_whole(&self) -> bool {
+        !matches!(
+            self,
+            Self::Op(Op::Maintain | Op::Reopen) | Self::Compact | Self::Retention(_)
+        )
+    }
+}
+
+/// A step that was done, and what an engine may tell that finds the disk as it was in the middle of it.
+#[derive(Debug)]
+pub struct Scene {
+    /// The step, for people.
+    pub step: String,
+    /// Operations of the disk before it and until it was acknowledged.
+    pub start: usize,
+    /// See [`Self::start`].
+    pub end: usize,
+    /// The time.
+    pub now: Timestamp,
+    /// All that was to be read before.
+    pub before: Facts,
+    /// And afterwards.
+    pub after: Facts,
+    /// Whether it is one of the two and nothing between.
+    pub whole: bool,
+    /// The last numbers of a key and of an audit row that were given out before.
+    pub taken: (u64, u64),
+}
+
+/// A run: what the disk was told, and the scenes.
+#[derive(Debug)]
+pub struct Recording {
+    /// Everything.
+    pub log: Vec<Io>,
+    /// In the order in which they came.
+    pub scenes: Vec<Scene>,
+}
+
+impl Recording {
+    /// The scene in which the disk has been told so many things.
+    pub fn scene(&self, cut: usize) -> &Scene {
+        let found = self.scenes.iter().find(|scene| cut < scene.end);
+        found.or(self.scenes.last()).expect("a scene")
+    }
+}
+
+/// Does `steps` to a new engine. After each step of the model it is compared with the reference; after others, which the
+/// model does not know, it is its own reference.
+pub fn record(steps: &[Step], config: &Config) -> Recording {
+    let disk = Recorder::default();
+    let backend = disk.clone();
+    let config = config.clone();
+    let mut world = World::on(move |clock, opened| {
+        let builder = Engine::builder().clock(clock.clone()).seed(opened);
+        let builder = builder.config(config.clone());
+        builder
+            .open_backend(backend.backend())
+            .expect("a good disk")
+    });
+    let empty = facts(&world.engine);
+    let mut scenes = vec![Scene {
+        step: "a new file".to_owned(),
+        start: 0,
+        end: disk.len(),
+        now: world.now,
+        before: empty.clone(),
+        after: empty,
+        whole: true,
+        taken: (0, 0),
+    }];
+    let mut modelled = true;
+    let mut taken = (0, 0);
+    for step in steps {
+        let is_clock = matches!(step, Step::Op(Op::Clock(_)));
+        if let Step::Retention(days) = step {
+            modelled = false;
+            world.now = world.now.plus_seconds(days * 86_400);
+            world.clock.set(world.now);
+        }
+        let (start, before) = (disk.len(), facts(&world.engine));
+        match step {
+            Step::Op(op) => world.apply(op),
+            Step::Compact => drop(world.engine.compact().expect("a good disk")),
+            Step::Retention(_) => world.engine.apply_retention().expect("a good disk"),
+        }
+        let end = disk.len();
+        if !is_clock {
+            scenes.push(Scene {
+                step: format!("{step:?}"),
+                start,
+                end,
+                now: world.now,
+                before,
+                after: facts(&world.engine),
+                whole: step.is_whole(),
+                taken,
+            });
+        }
+        taken = numbers(&world.engine, taken);
+        if modelled {
+            world.compare();
+        }
+    }
+    Recording {
+        log: disk.log(),
+        scenes,
+    }
+}
+
+fn facts(engine: &Engine) -> Facts {
+    Facts::of(engine).expect("a good disk")
+}
+
+/// The last numbers of a key and of an audit row that were given out.
+fn numbers(engine: &Engine, before: (u64, u64)) -> (u64, u64) {
+    let keys = engine.keys().iter().map(|key| key.id).max();
+    let rows = engine.admin_activity(10_000).expect("a good disk");
+    let rows = rows.iter().map(|row| row.id).max();
+    (
+        before.0.max(keys.unwrap_or(0)),
+        before.1.max(rows.unwrap_or(0)),
+    )
+}
+
+fn desk(desk: u8, person: u8, state: u8) -> NewDesk {
+    NewDesk {
+        desk: Desk(desk),
+        person: Some(Person(person)),
+        state: StateName(state),
+        mode: Mode(0),
+        kind: Kind(0),
+    }
+}
+
+fn post(stream: u8, instance: u8, sent: u8) -> Post {
+    Post {
+        stream: Telemetry(stream),
+        instance: Instance(instance),
+        person: Some(Person(instance % 4)),
+        sent: Sent(sent),
+        number: sent.is_multiple_of(2),
+    }
+}
+
+fn posts(sent: u8) -> Op {
+    let streams = (0..4).flat_map(|stream| (0..4).map(move |instance| (stream, instance)));
+    Op::RecordAll(
+        streams
+            .map(|(stream, instance)| post(stream, instance, sent))
+            .collect(),
+    )
+}
+
+/// The run of the suite: every kind of write, each at least once before and once after something was filed.
+pub fn steps() -> Vec<Step> {
+    let act = |doing, on| Op::Act(Doing(doing), Some(Desk(on)), None, Kind(1));
+    let ops = vec![
+        Op::Put(desk(0, 0, 0)),
+        Op::PutMany(vec![desk(1, 2, 0), desk(2, 3, 1), desk(3, 3, 2)]),
+        Op::IssueKey(Rights(2), Sent(9)),
+        Op::Record(post(0, 0, 1)),
+        Op::Record(post(1, 0, 0)),
+        posts(1),
+        Op::Hold(Desk(0)),
+        act(0, 0),
+        act(4, 0),
+        Op::File,
+        act(5, 2),
+        Op::Record(post(3, 2, 0)),
+        Op::Put(desk(3, 1, 1)),
+        posts(2),
+        // A retry of what is filed, and a record without a time of its own.
+        Op::Record(post(0, 0, 1)),
+        Op::Record(post(0, 1, 0)),
+        Op::File,
+        Op::IssueKey(Rights(0), Sent(0)),
+        Op::RevokeKey(Nth(0)),
+        act(4, 3),
+        Op::Fail(Nth(0), true),
+        Op::Clock(Jump(3)),
+        act(1, 1),
+        Op::Complete(Nth(0)),
+        Op::Maintain,
+        Op::Reopen,
+        Op::Hold(Desk(1)),
+        Op::Release(Desk(1)),
+        act(6, 1),
+        posts(5),
+        Op::Clock(Jump(9)),
+        Op::Clock(Jump(8)),
+        Op::Maintain,
+        posts(9),
+        Op::Remove(Desk(2)),
+        act(3, 2),
+        Op::File,
+        Op::Record(post(2, 5, 3)),
+        Op::Clock(Jump(11)),
+        Op::Maintain,
+        Op::Put(desk(2, 2, 0)),
+        Op::Reopen,
+        act(0, 2),
+        Op::Record(post(1, 1, 4)),
+    ];
+    let mut steps: Vec<_> = ops.into_iter().map(Step::Op).collect();
+    steps.extend([
+        Step::Compact,
+        Step::Op(act(0, 2)),
+        Step::Retention(40),
+        Step::Retention(70),
+        Step::Compact,
+    ]);
+    steps
+}

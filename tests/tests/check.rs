@@ -1,0 +1,166 @@
+//! `check` names what is broken, as exactly as it can be told, and changes nothing.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deskfleet::{CheckReport, Config, Engine, ErrorKind, ManualClock, Timestamp};
+use deskfleet_tests::crash::image::Fate;
+use deskfleet_tests::crash::image_at;
+use deskfleet_tests::crash::workload::{Step, record, steps};
+use deskfleet_tests::model::op::START;
+use redb::{Database, ReadableTable as _, TableDefinition};
+use tempfile::TempDir;
+
+/// A file with something in every table, as a crash leaves it.
+fn place() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("fleet.redb");
+    let steps: Vec<_> = steps()
+        .into_iter()
+        .take_while(|step| !matches!(step, Step::Compact))
+        .collect();
+    let recording = record(&steps, &Config::default());
+    let image = image_at(&recording, recording.log.len(), Fate::Kept);
+    fs::write(&path, image).unwrap();
+    (folder, path)
+}
+
+fn open(path: &Path, trust_file: bool) -> deskfleet::Result<Engine> {
+    let mut config = Config::default();
+    config.trust_file = trust_file;
+    let now: Timestamp = START.parse().unwrap();
+    let builder = Engine::builder().clock(ManualClock::new(now)).seed(3);
+    builder.config(config).open(path)
+}
+
+/// Checks a file, of which not a byte may change.
+fn checked(path: &Path) -> CheckReport {
+    let before = fs::read(path).unwrap();
+    let report = Engine::check_file(path).unwrap();
+    assert!(fs::read(path).unwrap() == before, "a check writes nothing");
+    report
+}
+
+#[test]
+fn a_whole_file_has_no_problems_and_stays_as_it_is() {
+    let (_folder, path) = place();
+    let crashed = checked(&path);
+    assert_eq!(crashed.problems, Vec::<String>::new());
+    assert!(crashed.workspaces > 0 && crashed.queued_records > 0 && crashed.history_records > 0);
+    assert!(crashed.audit_rows > 0 && crashed.keys > 0);
+    open(&path, false).unwrap().close().unwrap();
+    assert_eq!(checked(&path), crashed, "closed as crashed");
+}
+
+/// Writes nonsense over the last value of a table, with good checksums: what a bug would do.
+fn spoil(path: &Path, table: &str) {
+    let database = Database::open(path).unwrap();
+    let write = database.begin_write().unwrap();
+    {
+        let definition = TableDefinition::<&[u8], &[u8]>::new(table);
+        let mut table = write.open_table(definition).unwrap();
+        let key = table.last().unwrap().unwrap().0.value().to_vec();
+        table.insert(key.as_slice(), [0xff; 3].as_slice()).unwrap();
+    }
+    write.commit().unwrap();
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_named() {
+    // In `meta` the last one says where sealing goes on: any bytes will do.
+    for (table, named) in [
+        ("workspaces", "workspace ws-2"),
+        ("holds", "the hold on ws-0"),
+        ("pending", "action "),
+        ("audit", "audit row "),
+        ("keys", "key "),
+        ("queue", "block "),
+        ("history", "history of "),
+        ("users", "user "),
+    ] {
+        let (_folder, path) = place();
+        spoil(&path, table);
+        let report = checked(&path);
+        let problems = report.problems.join("\n");
+        assert!(problems.contains(named), "{table}: {problems}");
+    }
+}
+
+#[test]
+fn an_index_that_disagrees_is_named() {
+    for (table, named) in [
+        ("workspaces_by_user", "WorkspacesByUser"),
+        ("holds", "hold"),
+        ("pending", "outbox"),
+    ] {
+        let (_folder, path) = place();
+        let database = Database::open(&path).unwrap();
+        let write = database.begin_write().unwrap();
+        let definition = TableDefinition::<&[u8], &[u8]>::new(table);
+        write.open_table(definition).unwrap().pop_last().unwrap();
+        write.commit().unwrap();
+        drop(database);
+        let problems = checked(&path).problems.join("\n");
+        assert!(problems.contains(named), "{table}: {problems}");
+    }
+}
+
+/// Numbers that would be given out twice.
+#[test]
+fn a_sequence_that_fell_behind_is_named() {
+    let (_folder, path) = place();
+    let database = Database::open(&path).unwrap();
+    let write = database.begin_write().unwrap();
+    let meta = TableDefinition::<&[u8], &[u8]>::new("meta");
+    let one = 1_u64.to_le_bytes();
+    write
+        .open_table(meta)
+        .unwrap()
+        .insert(b"next_audit".as_slice(), one.as_slice())
+        .unwrap();
+    write.commit().unwrap();
+    drop(database);
+    let problems = checked(&path).problems.join("\n");
+    assert!(problems.contains("would give out 1 again"), "{problems}");
+}
+
+/// Bits flipped in the pages of a closed file: refused when it is opened, opened where the host says so, and checked in
+/// any case.
+#[test]
+fn damaged_pages_are_told() {
+    let (_folder, path) = place();
+    open(&path, false).unwrap().close().unwrap();
+    let whole = fs::read(&path).unwrap();
+    let (mut refused, mut trusted, mut named) = (0, 0, 0);
+    let taken = (4096..whole.len()).filter(|at| whole[*at] != 0);
+    for byte in taken.step_by(199) {
+        let mut damaged = whole.clone();
+        damaged[byte] ^= 0x10;
+        fs::write(&path, &damaged).unwrap();
+        let report = checked(&path);
+        let Err(error) = open(&path, false) else {
+            continue;
+        };
+        assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+        assert!(
+            fs::read(&path).unwrap() == damaged,
+            "refused and left alone"
+        );
+        refused += 1;
+        assert!(
+            !report.problems.is_empty(),
+            "byte {byte} is refused, but has no problem"
+        );
+        named += usize::from(report.problems.len() > 1);
+        trusted += usize::from(open(&path, true).is_ok());
+    }
+    eprintln!("{refused} refused, {trusted} opened with trust, a row named in {named}");
+    assert!(refused > 20 && trusted > 10 && named > 5);
+}
