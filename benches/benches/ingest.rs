@@ -4,7 +4,7 @@
 //! said so, it reads the JSON into a struct first, which is what a store that is asked anything later must do.
 //!
 //! Producers are threads that wait (`handle` and the stores up to it) or tasks on one thread (`call` and its log). `handle` and
-//! `call` measure the queue alone. `handle, filing` is the steady state of a host that never files: above the high-water mark
+//! `call` measure the queue alone, with the one phase of a commit that is the default or with two. `handle, filing` is the steady state of a host that never files: above the high-water mark
 //! each commit files as well.
 //!
 //! Not a criterion bench: what a sync costs changes from second to second, so the stores take turns in short rounds and
@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Engine, Limits};
+use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Limits};
 use deskfleet_benches::figures::{float, median, percentile};
 use deskfleet_benches::{
     Grouped, Indexed, LogSink, RowSink, SqliteSink, StatsRow, SyncMicros, Writer, folder_or,
@@ -100,6 +100,15 @@ fn stores(folder: &Path, by_caller: &Engine) -> Vec<Store> {
     let bodies: Grouped<_, Bytes> = Grouped::new(sqlite("bodies"));
     let columns: Grouped<_, StatsRow> = Grouped::new(sqlite("columns"));
     let by_caller = by_caller.clone();
+    let two_phases = |name, driver| {
+        let change = |config: &mut Config| {
+            config.commit_driver = driver;
+            config.commit_phases = CommitPhases::Two;
+        };
+        inside(folder, name, |folder| open(Some(folder), change)).engine
+    };
+    let by_caller_two = two_phases("caller_two", CommitDriver::Caller);
+    let by_thread_two = two_phases("thread_two", CommitDriver::Thread);
     let filing = inside(folder, "filing", |folder| {
         open(Some(folder), |config| config.limits = Limits::default()).engine
     });
@@ -127,6 +136,9 @@ fn stores(folder: &Path, by_caller: &Engine) -> Vec<Store> {
             columns.put(StatsRow::parse(&body));
         }),
         Store::of_threads("handle", move |body| handle(&by_caller, body)),
+        Store::of_threads("handle, two phases", move |body| {
+            handle(&by_caller_two, body);
+        }),
         Store::of_threads("handle, filing", move |body| handle(&filing, body)),
         Store::of_tasks("log of tasks", move |body| {
             let log = Arc::clone(&tasks);
@@ -139,16 +151,19 @@ fn stores(folder: &Path, by_caller: &Engine) -> Vec<Store> {
                 log.put(body).await;
             }
         }),
-        Store::of_tasks("call", move |body| {
-            let answered = by_thread.call(stats_post(body));
-            async { assert_eq!(answered.await.status(), StatusCode::OK) }
-        }),
+        Store::of_tasks("call", move |body| call(&by_thread, body)),
+        Store::of_tasks("call, two phases", move |body| call(&by_thread_two, body)),
     ]
 }
 
 fn handle(engine: &Engine, body: Bytes) {
     let status = engine.handle(stats_post(body)).status();
     assert_eq!(status, StatusCode::OK);
+}
+
+fn call(engine: &Engine, body: Bytes) -> impl Future<Output = ()> + use<> {
+    let answered = engine.call(stats_post(body));
+    async { assert_eq!(answered.await.status(), StatusCode::OK) }
 }
 
 fn main() {

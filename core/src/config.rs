@@ -25,15 +25,16 @@ pub enum CommitDriver {
     Host,
 }
 
-/// In how many steps a commit becomes durable.
+/// In how many steps a commit becomes durable. Either way what was answered outlives a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CommitPhases {
     /// One sync for the data and for the pointer to it: a lone write waits for half as long. After a crash checksums tell
-    /// whether the last commit is whole, so damage to it looks like a commit that was cut short, and it is undone.
+    /// whether the last commit is whole, so a disk's damage to it looks like a commit that was cut short, and it is undone.
+    #[default]
     One,
     /// The data first, then the pointer to it, each with a sync of its own: what the pointer says is believed. Damage to the
-    /// last commit is refused, and nobody can send what makes a commit that was cut short look whole.
-    #[default]
+    /// last commit is refused, and nobody can send what makes a commit that was cut short look whole. For a store that strangers
+    /// write to.
     Two,
 }
 
@@ -144,7 +145,7 @@ pub struct Config {
     pub commit_driver: CommitDriver,
     /// Whether the Stats endpoints need a key with scope `ingest`. Default no, as documented.
     pub require_ingest_key: bool,
-    /// In how many steps a commit becomes durable. Default two; a store in memory needs but one.
+    /// In how many steps a commit becomes durable. Default one; in memory always one.
     pub commit_phases: CommitPhases,
     /// Whether each commit also saves redb's allocator state: a slower lone commit, of two phases, for a quick open after a
     /// crash. It is quick only where [`Self::trust_file`] is set as well. Default no.

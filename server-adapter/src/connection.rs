@@ -28,9 +28,10 @@ use crate::body;
 use crate::http2;
 use crate::operation::Operation;
 use crate::pages;
+use crate::progress::Progress;
 use crate::refusal;
 use crate::state::ServerState;
-use crate::stream::{End, Progress, Stream};
+use crate::stream::{End, Stream};
 
 /// What connections are to do; only ever moves on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,9 +21,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::watch;
 
 use crate::connection::{Phase, answer, driven};
+use crate::progress::Progress;
 use crate::refusal;
 use crate::state::ServerState;
-use crate::stream::{Progress, Stream};
+use crate::stream::Stream;
 use crate::streams::{Overdue, Streams};
 
 /// What every connection of HTTP/2 begins with.

@@ -52,6 +52,7 @@ mod operation;
 mod options;
 mod page;
 mod pages;
+mod progress;
 mod refusal;
 mod running;
 mod server;

@@ -9,8 +9,8 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
 use crate::guesses::{holds_key, source};
 use crate::operation::Operation;
+use crate::progress::Progress;
 use crate::state::ServerState;
-use crate::stream::Progress;
 
 /// A body that did not come in time.
 pub(crate) const LATE: (Code, &str) = (

@@ -1,9 +1,7 @@
 //! The socket of one connection: its deadlines, which hyper does not keep, and answers that leave together.
 
 use std::io::{self, IoSlice};
-use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -13,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::options::ServerOptions;
+use crate::progress::Progress;
 
 /// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
 /// and a reset can take from the client the answer that told why.
@@ -32,52 +31,6 @@ pub(crate) enum End {
     Over,
     /// To wait for the next request: nothing of it has come for a while.
     Rest,
-}
-
-/// What the requests of a connection tell its stream.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    /// The other end of the connection.
-    pub(crate) peer: IpAddr,
-    /// Odd while a request is being answered; two more for each request.
-    turn: AtomicU32,
-    /// Whether input was left unread.
-    cut: AtomicBool,
-}
-
-impl Progress {
-    pub(crate) fn new(peer: IpAddr) -> Self {
-        Self {
-            peer,
-            turn: AtomicU32::new(0),
-            cut: AtomicBool::new(false),
-        }
-    }
-
-    /// A request head is complete; the answer is to be dropped when the request is answered.
-    pub(crate) fn begin(self: &Arc<Self>) -> Turn {
-        self.turn.fetch_add(1, Ordering::Relaxed);
-        Turn(Arc::clone(self))
-    }
-
-    /// Input is left unread.
-    pub(crate) fn cut(&self) {
-        self.cut.store(true, Ordering::Relaxed);
-    }
-
-    fn turn(&self) -> u32 {
-        self.turn.load(Ordering::Relaxed)
-    }
-}
-
-/// One request being answered.
-#[derive(Debug)]
-pub(crate) struct Turn(Arc<Progress>);
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.0.turn.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// The stream of a connection, for hyper and for who drives hyper. Clones are the same stream; both are used in the task of
@@ -379,7 +332,7 @@ impl Guarded {
         ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
         let turn = self.progress.turn();
         let unfinished = self.head.as_ref().is_some_and(|head| head.turn == turn);
-        if unfinished || self.progress.cut.load(Ordering::Relaxed) {
+        if unfinished || self.progress.is_cut() {
             ready!(self.poll_linger(cx));
         }
         Poll::Ready(Ok(()))

@@ -76,7 +76,7 @@ fn spoil(path: &Path, table: &str) {
 fn a_value_that_cannot_be_read_is_named() {
     // In `meta` the last one says where sealing goes on: any bytes will do.
     for (table, named) in [
-        ("workspaces", "workspace ws-2"),
+        ("workspaces", "workspace ws-3"),
         ("holds", "the hold on ws-0"),
         ("pending", "action "),
         ("audit", "audit row "),

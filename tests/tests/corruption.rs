@@ -7,6 +7,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
     reason = "tests"
 )]
 
@@ -115,8 +117,8 @@ struct Count {
 }
 
 /// Opens a damaged file and sorts what it says.
-fn sort(sample: &Sample, damaged: Vec<u8>, damage: &str, count: &mut Count) {
-    let disk = Disk::holding(damaged.clone());
+fn sort(sample: &Sample, damaged: &[u8], damage: &str, count: &mut Count) {
+    let disk = Disk::holding(damaged.to_vec());
     let told = catch_unwind(AssertUnwindSafe(|| {
         let engine = open(&disk, &sample.config, sample.now)?;
         Facts::of(&engine)
@@ -222,7 +224,7 @@ fn flipped_bits() {
         for bit in 0..HEADER * 8 {
             sort(
                 sample,
-                flipped(sample, bit),
+                &flipped(sample, bit),
                 &format!("bit {bit}"),
                 &mut count,
             );
@@ -242,7 +244,7 @@ fn flipped_bits() {
             let bit = byte * 8 + seed.below(8).unwrap();
             sort(
                 sample,
-                flipped(sample, bit),
+                &flipped(sample, bit),
                 &format!("bit {bit}"),
                 &mut count,
             );
@@ -271,7 +273,7 @@ fn files_cut_short() {
             }
             let mut damaged = sample.bytes.clone();
             damaged.truncate(length);
-            sort(sample, damaged, &format!("{length} bytes"), &mut count);
+            sort(sample, &damaged, &format!("{length} bytes"), &mut count);
         }
         count.right += 1; // The whole file, which needs no test here.
         demand(sample, &count);
@@ -289,13 +291,13 @@ fn pages_that_are_not_their_own() {
             let range = page * 4096..(page + 1) * 4096;
             let mut zeroed = sample.bytes.clone();
             zeroed[range.clone()].fill(0);
-            sort(sample, zeroed, &format!("page {page} zeroed"), &mut count);
+            sort(sample, &zeroed, &format!("page {page} zeroed"), &mut count);
             let mut swapped = sample.bytes.clone();
             let other = 1 + (page * 7) % (pages - 1);
             swapped[range].copy_from_slice(&sample.bytes[other * 4096..(other + 1) * 4096]);
             sort(
                 sample,
-                swapped,
+                &swapped,
                 &format!("page {page} holds {other}"),
                 &mut count,
             );

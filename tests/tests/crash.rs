@@ -7,6 +7,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
     reason = "tests"
 )]
 
@@ -17,7 +19,7 @@ use deskfleet_tests::crash::recording::{Io, Recorder};
 use deskfleet_tests::crash::workload::{Recording, Scene, record, steps};
 use deskfleet_tests::crash::{Tally, cut_everywhere, image_at, profiles};
 use deskfleet_tests::disk::Disk;
-use redb::{AccessGuard, ReadableDatabase as _, ReadableTable as _, TableDefinition};
+use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
 /// Images of each kind with a seed.
 const SEEDS: u64 = 5;
@@ -146,11 +148,12 @@ fn rows(image: Vec<u8>, table: TableDefinition<'_, &[u8], &[u8]>) -> Vec<(Vec<u8
         .create_with_backend(disk.backend())
         .unwrap();
     let table = database.begin_read().unwrap().open_table(table).unwrap();
-    let row = |row: Result<(AccessGuard<'_, &[u8]>, AccessGuard<'_, &[u8]>), _>| {
+    let mut rows = Vec::new();
+    for row in table.iter().unwrap() {
         let (key, value) = row.unwrap();
-        (key.value().to_vec(), value.value().to_vec())
-    };
-    table.iter().unwrap().map(row).collect()
+        rows.push((key.value().to_vec(), value.value().to_vec()));
+    }
+    rows
 }
 
 const QUEUE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("queue");

@@ -41,7 +41,6 @@ pub struct Core {
 
 type Crossing<T> = Result<T, JsValue>;
 
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 fn thrown(failure: impl Into<Failure>) -> JsValue {
     JsValue::from_str(&failure.into().json())
 }
@@ -131,6 +130,10 @@ impl Core {
     }
 
     /// The answer to a request whose write the storage lost.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "wasm-bindgen hands over text as a value"
+    )]
     pub fn unavailable(&self, traceparent: Option<String>) -> u32 {
         self.keep(self.fleet.unavailable(traceparent.as_deref()))
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
 
-use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Observer as _, Scope};
+use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope};
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{Metrics, Server, ServerOptions, stderr_log};
 use tokio::sync::oneshot;
@@ -84,7 +84,7 @@ fn allow_files(files: usize) -> usize {
 }
 
 fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
-    let mut config = Config::default();
+    let mut config = store::config();
     config.commit_driver = CommitDriver::Thread;
     let clock = DemoClock::default();
     let builder = store::builder()

@@ -2,15 +2,25 @@
 
 use std::path::Path;
 
-use deskfleet::{CheckReport, Engine, EngineBuilder, EngineError, ErrorKind, Event};
+use deskfleet::{
+    CheckReport, CommitPhases, Config, Engine, EngineBuilder, EngineError, ErrorKind, Event,
+};
 use serde::Serialize;
 
 use super::failure::{Failure, chain};
 use super::output::{data_json, say};
 
+/// What the binary's stores are opened with: strangers write to them, and what a second sync costs a crowd shares.
+pub(crate) fn config() -> Config {
+    let mut config = Config::default();
+    config.commit_phases = CommitPhases::Two;
+    config
+}
+
 /// An engine's builder with the machine's randomness and the real time.
 pub(crate) fn builder() -> EngineBuilder {
     Engine::builder()
+        .config(config())
         .random(getrandom::fill)
         .clock(std::time::SystemTime::now)
         .observer(report)

@@ -40,7 +40,9 @@ impl Facts {
             }
         }
         let mut keys = engine.keys();
-        keys.iter_mut().for_each(|key| key.last_used = None);
+        for key in &mut keys {
+            key.last_used = None;
+        }
         tell("keys", format!("{keys:?}"));
         tell("queued", engine.queue_count().to_string());
         Ok(Self(facts))

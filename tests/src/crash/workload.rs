@@ -66,7 +66,7 @@ impl Recording {
     /// The scene in which the disk has been told so many things.
     pub fn scene(&self, cut: usize) -> &Scene {
         let found = self.scenes.iter().find(|scene| cut < scene.end);
-        found.or(self.scenes.last()).expect("a scene")
+        found.or_else(|| self.scenes.last()).expect("a scene")
     }
 }
 

@@ -86,7 +86,12 @@ pub(super) fn desk_json(state: usize, user: usize, kind: usize) -> String {
 pub(super) fn action_target(action: Action, desk: &str, requester: &str, kind: usize) -> String {
     let kind = match action {
         Action::ChangeComputeType => format!("&computeType={}", KINDS[kind % KINDS.len()]),
-        _ => String::new(),
+        Action::Reboot
+        | Action::RecoveryReboot
+        | Action::Rebuild
+        | Action::Restore
+        | Action::Terminate
+        | Action::Start => String::new(),
     };
     format!(
         "/api/Actions/{}?workSpaceId={desk}&requester={requester}{kind}",

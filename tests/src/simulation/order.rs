@@ -191,7 +191,7 @@ pub fn history(seed: u64, driver: CommitDriver, threads: usize, each: usize) -> 
             })
         };
         let running: Vec<_> = plans.into_iter().map(run).collect();
-        let lived = running.into_iter().map(|thread| thread.join());
+        let lived = running.into_iter().map(thread::ScopedJoinHandle::join);
         lived.flat_map(|done| done.expect("no panic")).collect()
     })
 }

@@ -107,7 +107,7 @@ impl World {
                 let post = request(Method::POST, post_path(mark.stream), &key, json(&mark));
                 let intent = Intent::Telemetry(vec![mark]);
                 if way == 2 {
-                    self.ask(intent, post).map(drop)
+                    self.ask(&intent, post).map(drop)
                 } else {
                     self.send(intent, post)
                 }

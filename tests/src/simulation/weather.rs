@@ -71,12 +71,11 @@ impl Time {
         };
         self.right = self.right.plus_seconds(seconds);
         match self.wrong {
-            Some(WRONG_MOVES_MAX) => self.set_right(),
-            Some(moves) => {
+            Some(moves) if moves < WRONG_MOVES_MAX => {
                 self.wrong = Some(moves + 1);
                 self.clock.advance_seconds(seconds);
             }
-            None => self.set_right(),
+            Some(_) | None => self.set_right(),
         }
     }
 

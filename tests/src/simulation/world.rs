@@ -22,19 +22,23 @@ const LAST_FACTS: usize = 30;
 /// Most steps of a run.
 const STEPS_MAX: u32 = 240;
 
-/// What the engine tells its host, as text, and the counts of filed records.
+/// An event as text, and of [`Event::Filed`] its count.
+type Told = (String, Option<u64>);
+
+/// What the engine tells its host.
 #[derive(Debug, Clone, Default)]
-struct Heard(Arc<Mutex<Vec<(String, Option<u64>)>>>);
+struct Heard(Arc<Mutex<Vec<Told>>>);
 
 impl Heard {
-    fn take(&self) -> Vec<(String, Option<u64>)> {
+    fn take(&self) -> Vec<Told> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn note(&self, event: &Event<'_>) {
-        let filed = match event {
-            Event::Filed { records } => Some(*records),
-            _ => None,
+        let filed = if let Event::Filed { records } = event {
+            Some(*records)
+        } else {
+            None
         };
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         heard.push((format!("{event:?}"), filed));
@@ -111,7 +115,7 @@ impl World {
             let target = format!("/operator/workspaces/{desk}");
             let put =
                 super::fleet::request(http::Method::PUT, &target, &world.key, desk_json(0, 1, 0));
-            world.ask(Intent::Put(desk), put)?;
+            world.ask(&Intent::Put(desk), put)?;
         }
         Ok(world)
     }
@@ -157,7 +161,7 @@ impl World {
                 let last: Vec<_> = lines
                     .iter()
                     .rev()
-                    .map(|line| &line[..line.floor_char_boundary(400)])
+                    .map(|line| line.chars().take(400).collect::<String>())
                     .collect();
                 return Err(format!(
                     "{}\nbroken: {}: {broken}",
@@ -197,13 +201,13 @@ impl World {
     /// Sends a request that writes and waits for its answer; what waited is committed with it and answered before it.
     pub(super) fn ask(
         &mut self,
-        intent: Intent,
+        intent: &Intent,
         request: Request<Bytes>,
     ) -> Result<Answer, String> {
-        let number = self.number(&intent)?;
+        let number = self.number(intent)?;
         let answer = answer(&self.engine()?.handle(request));
         self.end_calls()?;
-        self.answered(number, &intent, &answer)?;
+        self.answered(number, intent, &answer)?;
         self.hear()?;
         Ok(answer)
     }

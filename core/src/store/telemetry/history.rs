@@ -17,6 +17,10 @@ use super::key_name;
 use super::repetitions::{Buckets, bucket_of, drop_repetitions};
 use super::rows::Rows;
 
+mod verify;
+
+pub(crate) use verify::verify;
+
 /// Head of a part: two times.
 const SPAN_BYTES: usize = 16;
 
@@ -361,45 +365,4 @@ pub(crate) fn parts_before(
 pub(crate) fn remove_part(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     tables.remove(Table::History, key)?;
     Ok(())
-}
-
-fn prefix_of(received: &Received) -> Vec<u8> {
-    let record = &received.record;
-    bucket_prefix(
-        record.stream(),
-        received.filed_at.day(),
-        record.instance_id(),
-    )
-}
-
-/// Checks every part and counts the records.
-pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
-    let mut records = 0;
-    read.scan(
-        Table::History,
-        crate::store::table::ALL_KEYS,
-        |key, value| {
-            let decoded = split_part(value).and_then(|(first, last, chunk)| {
-                let records = columns::decode(chunk, Timestamp::MIN, Timestamp::MAX)?;
-                Ok((first, last, records))
-            });
-            match decoded {
-                Ok((first, last, decoded)) => {
-                    records += decoded.len() as u64;
-                    let sorted = decoded.is_sorted_by_key(history_order);
-                    let spanned = decoded.first().map(|r| r.filed_at) == Some(first)
-                        && decoded.last().map(|r| r.filed_at) == Some(last);
-                    let placed = decoded
-                        .iter()
-                        .all(|record| key.starts_with(&prefix_of(record)));
-                    if !(sorted && spanned && placed) {
-                        broken(format!("{}: records out of place", part_name(key)));
-                    }
-                }
-                Err(error) => broken(format!("{}: {error}", part_name(key))),
-            }
-            Ok(Step::Continue(()))
-        },
-    )?;
-    Ok(records)
 }

@@ -22,7 +22,7 @@ impl QueueCount {
         (self.least, self.most + self.waiting.values().sum::<u64>())
     }
 
-    fn ended(&mut self, call: u64, intent: &Intent, ending: &Ending) -> Verdict {
+    fn ended(&mut self, call: u64, intent: &Intent, ending: &Ending) {
         if let Intent::Telemetry(marks) = intent {
             let records = marks.len() as u64;
             self.waiting.remove(&call);
@@ -33,7 +33,6 @@ impl QueueCount {
                 records
             };
         }
-        Ok(())
     }
 
     fn check(&self, count: u64) -> Verdict {
@@ -58,9 +57,13 @@ impl Observer for QueueCount {
                 Ok(())
             }
             Fact::Answered(call, intent @ Intent::Telemetry(_), ending, _) => {
-                self.ended(*call, intent, ending)
+                self.ended(*call, intent, ending);
+                Ok(())
             }
-            Fact::Lost(call, intent) => self.ended(*call, intent, &Ending::Unknown),
+            Fact::Lost(call, intent) => {
+                self.ended(*call, intent, &Ending::Unknown);
+                Ok(())
+            }
             Fact::Filed(records) => {
                 let most = self.most;
                 demand!(
