@@ -22,7 +22,7 @@ use deskfleet_tests::disk::Disk;
 use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
 /// Images of each kind with a seed.
-const SEEDS: u64 = 5;
+const SEEDS: u64 = 6;
 /// Images of the default, in all profiles: in each at least a third of them.
 const IMAGES_MIN: usize = 10_000;
 
