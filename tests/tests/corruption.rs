@@ -13,8 +13,6 @@
 )]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deskfleet::{CommitPhases, Config, Engine, EngineError, ErrorKind, ManualClock, Timestamp};
 use deskfleet_tests::crash::facts::Facts;
@@ -24,6 +22,7 @@ use deskfleet_tests::crash::seed::Seed;
 use deskfleet_tests::crash::workload::{Step, record, steps};
 use deskfleet_tests::crash::{image_at, profiles};
 use deskfleet_tests::disk::Disk;
+use deskfleet_tests::panics::{expect_redb_to_panic, redb_panics};
 
 /// Flipped bits of each file.
 const FLIPS: usize = 2000;
@@ -189,25 +188,6 @@ fn demand(sample: &Sample, count: &Count) {
     );
 }
 
-/// Panics of redb that were caught.
-static PANICS: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts the panics that are caught instead of printing them: there may be thousands.
-fn quiet() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let redb = info.location().is_some_and(|at| at.file().contains("redb"));
-            if redb {
-                PANICS.fetch_add(1, Ordering::Relaxed);
-            } else {
-                before(info);
-            }
-        }));
-    });
-}
-
 fn flipped(sample: &Sample, bit: usize) -> Vec<u8> {
     let mut damaged = sample.bytes.clone();
     damaged[bit / 8] ^= 1 << (bit % 8);
@@ -216,7 +196,7 @@ fn flipped(sample: &Sample, bit: usize) -> Vec<u8> {
 
 #[test]
 fn flipped_bits() {
-    quiet();
+    expect_redb_to_panic();
     let asked = std::env::var("DESKFLEET_FLIPS").ok();
     let flips = asked.map_or(FLIPS, |flips| flips.parse().expect("a number"));
     for (number, sample) in samples().iter().enumerate() {
@@ -251,15 +231,12 @@ fn flipped_bits() {
         }
         demand(sample, &count);
     }
-    println!(
-        "{} panics of redb were caught",
-        PANICS.load(Ordering::Relaxed)
-    );
+    println!("{} panics of redb were caught", redb_panics());
 }
 
 #[test]
 fn files_cut_short() {
-    quiet();
+    expect_redb_to_panic();
     for sample in &samples() {
         let mut count = Count::default();
         let whole = sample.bytes.len();
@@ -283,7 +260,7 @@ fn files_cut_short() {
 /// Written over with zeros, with another page, or grown: what storage does besides flipping bits.
 #[test]
 fn pages_that_are_not_their_own() {
-    quiet();
+    expect_redb_to_panic();
     for sample in &samples() {
         let mut count = Count::default();
         let pages = sample.bytes.len() / 4096;

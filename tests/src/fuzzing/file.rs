@@ -2,16 +2,20 @@
 
 use std::sync::LazyLock;
 
+use crate::panics::expect_redb_to_panic;
+
 use super::image::{Image, filled, use_everything};
 
 static FILLED: LazyLock<Vec<u8>> = LazyLock::new(|| filled().bytes());
 
 /// Edits of a good file: three bytes for a place, one for what to do there (write the next byte, flip a bit, cut the file
-/// off, copy a page over another), one to do it with. Whether the file is refused or opens, nothing panics.
+/// off, copy a page over another), one to do it with. Whether the file is refused or opens, nothing panics but redb, and of that
+/// the engine tells as damage.
 ///
 /// # Panics
 /// When the engine does.
 pub fn file(input: &[u8]) {
+    expect_redb_to_panic();
     let mut bytes = FILLED.clone();
     for edit in input.chunks_exact(5) {
         let [high, middle, low, what, with] = *edit else {
