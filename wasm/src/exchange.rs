@@ -151,7 +151,8 @@ mod tests {
         let long = format!("/{}", "a".repeat(URL_BYTES_MAX));
         let refused = |url: &str, headers: &str| request("GET", url, headers, "").unwrap_err();
         assert_eq!(refused(&long, ""), NoRequest::Refused(Code::UriTooLong));
-        for many in ["a: b\n".repeat(40_000), "a".repeat(HEADERS_BYTES_MAX + 1)] {
+        let names: Vec<_> = (0..40_000).map(|name| format!("a{name}: b")).collect();
+        for many in [names.join("\n"), "a".repeat(HEADERS_BYTES_MAX + 1)] {
             assert_eq!(
                 refused("/", &many),
                 NoRequest::Refused(Code::HeadersTooLarge)
