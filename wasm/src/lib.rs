@@ -73,7 +73,7 @@ impl Core {
         })
     }
 
-    /// Answers one request, and commits for it: the status, with [`HAS_HEADERS`] and [`HAS_BODY`].
+    /// Answers one request, and commits for it: the status, with `HAS_HEADERS` and `HAS_BODY`.
     ///
     /// # Errors
     /// When it cannot be an HTTP request.
@@ -90,7 +90,7 @@ impl Core {
         Ok(self.keep(answer.map_err(thrown)?))
     }
 
-    /// Takes one request: what [`Self::handle`] answers, or [`WAITS`] and a number for [`Self::finish`].
+    /// Takes one request: what [`Self::handle`] answers, or `WAITS` and a number for [`Self::finish`].
     ///
     /// # Errors
     /// When it cannot be an HTTP request.
