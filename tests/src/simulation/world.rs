@@ -19,6 +19,8 @@ use super::{Outcome, Tally};
 
 /// Facts that are shown with a broken promise.
 const LAST_FACTS: usize = 30;
+/// A clock that shows an earlier time was never set.
+const NEVER_SET_BEFORE: &str = "2020-01-01T00:00:00Z";
 /// Most steps of a run.
 const STEPS_MAX: u32 = 240;
 
@@ -329,9 +331,13 @@ impl World {
         }
     }
 
-    /// Upkeep was done. Retention follows a clock that is right, and one that jumped ahead by a day at most.
+    /// Upkeep was done. Retention follows a clock that is right, and one that jumped ahead by a day at most; one that was never
+    /// set shows it nothing.
     pub(super) fn retained(&mut self) -> Result<(), String> {
         let (now, day) = (self.time.now(), 86_400);
+        if now < NEVER_SET_BEFORE.parse().expect("a date-time") {
+            return Ok(());
+        }
         self.retained = if self.time.is_about_right() {
             now
         } else {
