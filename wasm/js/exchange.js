@@ -91,6 +91,7 @@ function joined(pieces, length) {
 /** @param {string} lines @returns {Array<[string, string]>} */
 export function headerPairs(lines) {
     const pairs = [];
+    if (lines === "") return pairs;
     for (const line of lines.split("\n")) {
         const colon = line.indexOf(": ");
         if (colon > 0) pairs.push([line.slice(0, colon), line.slice(colon + 2)]);

@@ -1,7 +1,7 @@
 //! The engine as the JavaScript face sees it, without a type of JavaScript.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
@@ -28,11 +28,11 @@ pub struct Fleet {
     waiting: RefCell<Waiting>,
 }
 
-/// The requests that wait for a commit, by their number.
+/// The requests that wait for a commit, with their numbers. They are asked for in the order they came in.
 #[derive(Debug, Default)]
 struct Waiting {
     last: u32,
-    futures: BTreeMap<u32, ResponseFuture>,
+    futures: VecDeque<(u32, ResponseFuture)>,
 }
 
 /// What became of a request.
@@ -122,7 +122,7 @@ impl Fleet {
         // Numbers come around; the requests that had them were answered long ago.
         waiting.last = (waiting.last + 1) % NUMBERS;
         let number = waiting.last;
-        waiting.futures.insert(number, future);
+        waiting.futures.push_back((number, future));
         Ok(Begun::Waits(number))
     }
 
@@ -136,12 +136,14 @@ impl Fleet {
     /// # Errors
     /// When none waits under that number, or nothing was committed since.
     pub fn finish(&self, number: u32) -> Result<Answer, Failure> {
-        let mut waiting = self.waiting.borrow_mut();
-        let future = waiting.futures.get_mut(&number);
-        let response = future.and_then(now).ok_or_else(|| {
+        let futures = &mut self.waiting.borrow_mut().futures;
+        let at = futures.iter().position(|(waits, _)| *waits == number);
+        let found = at.and_then(|at| Some((at, &mut futures.get_mut(at)?.1)));
+        let answered = found.and_then(|(at, future)| Some((at, now(future)?)));
+        let (at, response) = answered.ok_or_else(|| {
             Failure::internal("a request was asked for its answer before its commit")
         })?;
-        waiting.futures.remove(&number);
+        futures.remove(at);
         Ok(exchange::answer(response))
     }
 

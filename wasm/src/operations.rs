@@ -61,7 +61,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> Answered {
 }
 
 fn argument<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
-    serde_json::from_str(json).map_err(|error| Failure::argument(error.to_string()))
+    serde_json::from_slice(json.as_bytes()).map_err(|error| Failure::argument(error.to_string()))
 }
 
 fn answer(value: &impl Serialize) -> Answered {

@@ -92,7 +92,7 @@ impl Settings {
     /// # Errors
     /// A sentence that names the option that is wrong.
     pub fn parse(json: &str) -> Result<Self, String> {
-        serde_json::from_str(json).map_err(|error| format!("options: {error}"))
+        serde_json::from_slice(json.as_bytes()).map_err(|error| format!("options: {error}"))
     }
 
     /// The configuration: the engine's own, with a small cache, a quick open after a crash, and commits driven by the event

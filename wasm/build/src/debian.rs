@@ -1,7 +1,7 @@
 //! The compiler of Debian's packages, for machines that reach a Debian mirror and not rustup's servers.
 //!
-//! Debian has no package of the standard library for [`TARGET`]; it is built once from Debian's source package and put beside
-//! the other libraries of that compiler. A stamp tells for which compiler that was done.
+//! Debian has no package of the standard library for [`TARGET`]; it is built once from Debian's source package, for size. A
+//! stamp tells by which compiler and how that was done.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,14 @@ const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"]
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 const LINKER: &str = "/usr/lib/llvm-22/bin/wasm-ld";
-const RUSTLIB: &str = "/usr/lib/rustlib";
+const SOURCE: &str = "/usr/lib/rustlib/src/rust/library/sysroot/Cargo.toml";
+/// How the standard library is built: its short algorithms instead of its fast ones take a twentieth off the module.
+const FEATURES: &str = "optimize_for_size";
+const OPT_LEVEL: &str = "s";
 
 /// Makes the compiler ready; answers its version.
-pub(crate) fn prepare() -> Result<String> {
-    let source = Path::new(RUSTLIB).join("src/rust/library/sysroot/Cargo.toml");
+pub(crate) fn prepare(target: &Path) -> Result<String> {
+    let source = Path::new(SOURCE);
     let all = [RUSTC, CARGO, LINKER]
         .iter()
         .all(|tool| Path::new(tool).exists());
@@ -27,22 +30,33 @@ pub(crate) fn prepare() -> Result<String> {
         install()?;
     }
     let version = said(Command::new(RUSTC).arg("-vV"))?;
-    let stamp = Path::new(RUSTLIB).join(TARGET).join("deskfleet-stamp");
-    if fs::read_to_string(&stamp).ok().as_deref() != Some(&version) {
-        build_std(&source)?;
-        fs::write(&stamp, &version).map_err(|error| cannot_write(&stamp, &error))?;
+    let stamp = sysroot(target).join("stamp");
+    let stamped = format!("{version}\n{FEATURES}, opt-level {OPT_LEVEL}\n");
+    if fs::read_to_string(&stamp).ok().as_ref() != Some(&stamped) {
+        build_std(source, target)?;
+        fs::write(&stamp, &stamped).map_err(|error| cannot_write(&stamp, &error))?;
     }
     Ok(version.lines().next().unwrap_or_default().to_owned())
 }
 
-/// A cargo command that compiles with it, in a target folder of its own: two compilers would throw each other's work away.
+/// What the compiler is told by `--sysroot`: where it finds the standard library.
+pub(crate) fn sysroot(target: &Path) -> PathBuf {
+    folder(target).join("sysroot")
+}
+
+/// A folder of its own within the target folder: two compilers would throw each other's work away.
+fn folder(target: &Path) -> PathBuf {
+    target.join("debian")
+}
+
+/// A cargo command that compiles with it.
 pub(crate) fn cargo(target: &Path) -> Command {
     let mut cargo = Command::new(CARGO);
     cargo
         .env("RUSTC", RUSTC)
         .env("CARGO", CARGO)
         .env_remove("RUSTUP_TOOLCHAIN")
-        .env("CARGO_TARGET_DIR", target.join("debian"))
+        .env("CARGO_TARGET_DIR", folder(target))
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", LINKER);
     cargo
 }
@@ -69,14 +83,17 @@ fn install() -> Result<()> {
     ))
 }
 
-/// Builds the standard library for exactly this compiler, and puts it where the compiler looks.
-fn build_std(manifest: &Path) -> Result<()> {
-    let target = std::env::temp_dir().join(format!("deskfleet-std-{}", std::process::id()));
-    let mut build = cargo(&target);
+/// Builds the standard library for exactly this compiler.
+fn build_std(manifest: &Path, target: &Path) -> Result<()> {
+    let built = folder(target).join("std");
+    let mut build = cargo(target);
     build
         .args(["build", "--locked", "--release", "--target", TARGET])
+        .args(["--features", FEATURES])
         .arg("--manifest-path")
         .arg(manifest)
+        .env("CARGO_TARGET_DIR", &built)
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", OPT_LEVEL)
         .env("RUSTC_BOOTSTRAP", "1")
         // The second flag is what link-time optimisation needs, the first what a standard library needs.
         .env(
@@ -84,12 +101,9 @@ fn build_std(manifest: &Path) -> Result<()> {
             "-Zforce-unstable-if-unmarked\u{1f}-Cembed-bitcode=yes",
         );
     said(&mut build)?;
-    let libraries = Path::new(RUSTLIB).join(TARGET).join("lib");
-    replace_libraries(
-        &target.join("debian").join(TARGET).join("release/deps"),
-        &libraries,
-    )?;
-    fs::remove_dir_all(&target).map_err(|error| cannot_write(&target, &error))
+    let libraries = sysroot(target).join("lib/rustlib").join(TARGET).join("lib");
+    replace_libraries(&built.join(TARGET).join("release/deps"), &libraries)?;
+    fs::remove_dir_all(&built).map_err(|error| cannot_write(&built, &error))
 }
 
 fn replace_libraries(built: &Path, libraries: &Path) -> Result<()> {
@@ -127,10 +141,7 @@ fn is_library(path: &PathBuf) -> bool {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> String {
-    format!(
-        "{} cannot be written: {error}; run this as root",
-        path.display()
-    )
+    format!("{} cannot be written: {error}", path.display())
 }
 
 fn cannot_read(path: &Path, error: &std::io::Error) -> String {

@@ -35,7 +35,7 @@ fn build() -> Result<()> {
         Some(other) => return Err(format!("{other:?} is no option; there is --names")),
     };
     let root = root();
-    let toolchain = Toolchain::chosen()?;
+    let toolchain = Toolchain::chosen(&root)?;
     eprintln!("cargo wasm: compiling with {toolchain}");
     let module = toolchain.compile(&root, names)?;
     let pkg = root.join("wasm/pkg");

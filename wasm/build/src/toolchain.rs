@@ -40,11 +40,11 @@ impl fmt::Display for Toolchain {
 
 impl Toolchain {
     /// The one that the environment asks for, made ready.
-    pub(crate) fn chosen() -> Result<Self> {
+    pub(crate) fn chosen(root: &Path) -> Result<Self> {
         match std::env::var(CHOICE).unwrap_or_default().as_str() {
             "" => Self::current(),
             "debian" => Ok(Self::Debian {
-                version: debian::prepare()?,
+                version: debian::prepare(&target_folder(root))?,
             }),
             other => Err(format!(
                 "{CHOICE} is {other:?}; leave it unset for the toolchain in use, or set it to debian"
@@ -68,11 +68,18 @@ impl Toolchain {
 
     /// Compiles the engine; answers where the module is.
     pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
+        // The texts of panics name source files; where this machine keeps them is nobody's business.
+        let mut flags = remapped(root)?;
         let mut cargo = match self {
             Self::Current { .. } => {
                 Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             }
-            Self::Debian { .. } => debian::cargo(&target_folder(root)),
+            Self::Debian { .. } => {
+                let target = target_folder(root);
+                flags.push("\u{1f}--sysroot=");
+                flags.push(debian::sysroot(&target));
+                debian::cargo(&target)
+            }
         };
         cargo
             .current_dir(root)
@@ -81,8 +88,7 @@ impl Toolchain {
             .args(["--crate-type", "cdylib"])
             .args(["--profile", "wasm", "--target", TARGET])
             .arg("--message-format=json-render-diagnostics")
-            // The texts of panics name source files; where this machine keeps them is nobody's business.
-            .env("CARGO_ENCODED_RUSTFLAGS", remapped(root)?)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags)
             .stderr(Stdio::inherit());
         if names {
             cargo.args(["--config", "profile.wasm.strip=false"]);

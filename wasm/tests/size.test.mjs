@@ -1,0 +1,18 @@
+// What a page or a Worker loads stays small. A budget is raised only for what is worth it to every user.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const GZIP_BYTES_MAX = 415_000;
+const BROTLI_BYTES_MAX = 337_000;
+
+test("the module stays within its budget", (t) => {
+    const module = readFileSync(new URL("../pkg/deskfleet.wasm", import.meta.url));
+    const gzip = gzipSync(module, { level: 9 }).length;
+    const brotli = brotliCompressSync(module, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: module.length } }).length;
+    t.diagnostic(`deskfleet.wasm: ${module.length} bytes, ${gzip} in gzip, ${brotli} in brotli`);
+    assert.ok(gzip <= GZIP_BYTES_MAX, `${gzip} bytes in gzip, more than ${GZIP_BYTES_MAX}`);
+    assert.ok(brotli <= BROTLI_BYTES_MAX, `${brotli} bytes in brotli, more than ${BROTLI_BYTES_MAX}`);
+});
