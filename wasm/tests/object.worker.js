@@ -50,12 +50,14 @@ export class Store extends DurableObject {
         this.ctx.abort("lost");
     }
 
-    async play(transcripts, durable) {
+    /** Plays transcripts. They come as a body: parameters of a call may have 32 MiB, a transcript is longer. */
+    async fetch(request) {
+        const durable = new URL(request.url).searchParams.has("durable");
         const empty = () => {
             for (const table of ["deskfleet_store", "deskfleet_rows"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
             return this.#open();
         };
-        return play(transcripts, (options) => Engine.open(options), durable ? empty : memoryStorage);
+        return Response.json(await play(await request.text(), (options) => Engine.open(options), durable ? empty : memoryStorage));
     }
 
     /** What is answered when the object may hold no more than this. */
@@ -89,8 +91,8 @@ export default {
         if (door !== "fleet" && door !== "store") return env.FLEET.getByName("fleet").fetch(request);
         const stub = door === "fleet" ? env.FLEET.getByName("fleet") : env.STORE.getByName(searchParams.get("name") ?? "store");
         try {
-            const parameters = name === "play" ? [await request.text(), searchParams.has("durable")] : await request.json();
-            return Response.json((await stub[name](...parameters)) ?? null);
+            if (name === "play") return await stub.fetch(request);
+            return Response.json((await stub[name](...(await request.json()))) ?? null);
         } catch (error) {
             return new Response(String(error), { status: 500 });
         }
