@@ -57,7 +57,7 @@ export class Store extends DurableObject {
             for (const table of ["deskfleet_store", "deskfleet_rows"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
             return this.#open();
         };
-        return Response.json(await play(await request.text(), (options) => Engine.open(options), durable ? empty : memoryStorage));
+        return Response.json(await play((await request.text()).split("\n"), (options) => Engine.open(options), durable ? empty : memoryStorage));
     }
 
     /** What is answered when the object may hold no more than this. */

@@ -11,12 +11,13 @@ import { Browser, PATIENCE_MS, serve } from "./chromium.mjs";
  * @param {string} name
  * @param {(given: { start: () => Promise<Browser>, origin: string, context: import("node:test").TestContext }) => Promise<void>} run
  * `start` starts a browser on the profile of the test
+ * @param {() => Record<string, string>} [files] more files to serve, see `serve`
  */
-export function browserTest(name, run) {
+export function browserTest(name, run, files = () => ({})) {
     test(name, { timeout: 5 * PATIENCE_MS }, async (context) => {
         if (!runtime("chromium", context) || !tool("playwright-core", context)) return;
         const profile = mkdtempSync(path.join(tmpdir(), "deskfleet-chromium-"));
-        const server = await serve();
+        const server = await serve(files());
         const browsers = [];
         const start = async () => {
             const browser = await Browser.start(profile);

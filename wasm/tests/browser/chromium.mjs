@@ -24,14 +24,17 @@ export const PATIENCE_MS = 60_000;
 /** What a page of the package needs, and no more. */
 const POLICY =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'";
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-/** Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it. */
-export async function serve() {
+/**
+ * Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it.
+ * @param {Record<string, string>} [files] more files, by their path there
+ */
+export async function serve(files = {}) {
     const root = fileURLToPath(new URL("../../", import.meta.url));
     const server = createServer(async (request, response) => {
         const { pathname, searchParams } = new URL(request.url, "http://localhost");
-        const file = path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
+        const file = files[pathname] ?? path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
         try {
             const body = await readFile(file);
             response.writeHead(200, {
