@@ -2,6 +2,7 @@
 
 import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
+import { Engine as Inline } from "deskfleet/inline";
 import { DurableObject } from "cloudflare:workers";
 import { Fleet as Example } from "./worker.js";
 import { play } from "./conformance.mjs";
@@ -66,6 +67,11 @@ export class Store extends DurableObject {
         const { status, body } = engine.handle("POST", "/api/Stats/Post", { "content-type": "application/json" }, "{}");
         await engine.close();
         return `${status} ${new TextDecoder().decode(body)}`;
+    }
+
+    /** Compiling bytes is forbidden here. */
+    async inlined() {
+        return codeOf(() => Inline.open());
     }
 
     async wrongVersion() {

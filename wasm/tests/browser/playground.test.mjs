@@ -64,11 +64,3 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     assert.match(await text(page, "note"), /empty/);
     assert.deepEqual(troubles, []);
 });
-
-browserTest("a page whose policy forbids WebAssembly is told so in the cause of the error", async ({ start, origin }) => {
-    const page = await (await start()).open(`${origin}/tests/browser/page.html?policy=no-wasm`);
-    await page.waitForFunction(() => globalThis.connect);
-    const error = await page.evaluate(() => failure(connect({ worker: "/pkg/opfs-worker.js?policy=no-wasm" })));
-    assert.equal(error.ours, true);
-    assert.match(error.cause, /Content.Security.Policy|unsafe-eval|WebAssembly/i);
-});
