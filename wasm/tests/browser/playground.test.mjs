@@ -37,6 +37,7 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     assert.equal(await page.locator("#sent li").count(), 20);
 
     // By keyboard alone: every control is reached by Tab, and Ctrl + Enter sends.
+    await page.selectOption("#method", "POST");
     await page.focus("#endpoint");
     const reached = [];
     for (let step = 0; step < 6; step++) {
@@ -49,6 +50,13 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     await page.focus("#path");
     await page.keyboard.press("Control+Enter");
     await page.waitForFunction(() => document.querySelector("#outcome").textContent.startsWith("404"));
+
+    // What was sent before comes back into the form; what cannot be sent says so beside the answers.
+    await page.click("#sent li:nth-child(2) button");
+    assert.equal(await page.inputValue("#path"), "/operator/keys");
+    await page.fill("#headers", "no colon");
+    await page.click("#send");
+    await page.waitForFunction(() => /^Not sent: .*no colon/.test(document.querySelector("#outcome").textContent));
 
     await page.reload();
     await page.waitForSelector("#send:enabled");
@@ -63,4 +71,16 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     for (const tab of [page, other]) await tab.waitForFunction(() => document.querySelector("#workspaces").textContent === "0" || document.querySelector("#workspaces").textContent === "–");
     assert.match(await text(page, "note"), /empty/);
     assert.deepEqual(troubles, []);
+});
+
+browserTest("the playground says when it cannot open", async ({ start, origin }) => {
+    const page = await (await start()).open("about:blank");
+    for (const [missing, told] of [["deskfleet.wasm", /deskfleet\.wasm was answered 404/], ["opfs.js", /run cargo wasm/]]) {
+        await page.route(`**/pkg/${missing}`, (route) => route.fulfill({ status: 404, body: "none" }));
+        await page.goto(`${origin}/playground/`);
+        await page.waitForFunction(() => document.querySelector("#engine").textContent === "did not open");
+        assert.match(await text(page, "note"), told);
+        assert.equal(await page.isDisabled("#send"), true);
+        await page.unroute(`**/pkg/${missing}`);
+    }
 });
