@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { assertSame } from "../conformance.mjs";
 import { transcriptFile } from "../transcripts.mjs";
-import { browserTest } from "./browser-test.mjs";
+import { browserTest } from "./in-chromium.mjs";
 
 browserTest(
     "the conformance cases in a page",
