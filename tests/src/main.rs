@@ -1,13 +1,24 @@
-//! Runs every test there is: `cargo suite`. First those of the workspace, then the npm package is built and its tests run in
-//! Node. A part that fails does not keep the next from running.
+//! Runs every test there is: `cargo suite`. First those of the workspace, then the npm package is built and its tests run, in
+//! Node and in the runtimes that Node starts. A part that fails does not keep the next from running.
 
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
+
+use deskfleet_tests::conformance::transcript::write_all;
 
 /// What the tests of the npm package need of Node.
 const NODE_MIN: u32 = 20;
+/// Where Chromium may be; this variable names another one.
+const CHROMIUM: &str = "DESKFLEET_CHROMIUM";
+const CHROMIUM_PLACES: [&str; 3] = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+];
+/// With the value `debian`, what is missing is installed from Debian's packages; see `wasm/README.md`.
+const TOOLCHAIN: &str = "DESKFLEET_WASM_TOOLCHAIN";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -34,10 +45,49 @@ fn npm_package(root: &Path) -> Result<(), String> {
     run(cargo(root, &["wasm"]))?;
     let tests = root.join("wasm/tests");
     if !installed(&tests) {
-        run(within(&tests, "npm", &["ci", "--no-audit", "--no-fund"]))?;
+        let install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+        run(within(&tests, "npm", &install))?;
     }
-    // Without arguments, all files `*.test.mjs` below the folder.
-    run(within(&tests, "node", &["--test"]))
+    find_chromium();
+    let transcripts = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
+    write_all(transcripts.path()).map_err(|error| format!("no transcripts: {error}"))?;
+    // Without names, all files `*.test.mjs` below the folder.
+    let mut node = within(&tests, "node", &["--test", "--test-reporter=spec"]);
+    node.env("DESKFLEET_TRANSCRIPTS", transcripts.path());
+    run(node)
+}
+
+/// Sees to a browser: without one its tests are skipped, or fail where all runtimes are required.
+fn find_chromium() {
+    let there = || {
+        std::env::var_os(CHROMIUM).is_some()
+            || CHROMIUM_PLACES
+                .iter()
+                .any(|place| Path::new(place).exists())
+    };
+    if there() {
+        return;
+    }
+    if std::env::var(TOOLCHAIN).is_ok_and(|choice| choice == "debian") {
+        let install = ["install", "--yes", "--no-install-recommends", "chromium"];
+        // A fresh machine has no lists of packages yet.
+        let _ = apt(&install)
+            .or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
+            .inspect_err(|said| eprintln!("suite: {said}"));
+    }
+    if !there() {
+        eprintln!(
+            "suite: no Chromium is installed, so the tests in a browser cannot run. On Debian, as root:\n\n    apt-get install \
+             chromium\n\nor name another browser of its kind in {CHROMIUM}."
+        );
+    }
+}
+
+fn apt(arguments: &[&str]) -> Result<(), String> {
+    let mut apt = Command::new("apt-get");
+    apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    apt.stdout(Stdio::null());
+    run(apt)
 }
 
 /// Whether what `npm ci` installs is there, of the lock file as it is now.

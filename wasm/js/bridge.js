@@ -1,4 +1,4 @@
-import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
+import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
 
 const METHODS = ["len", "read", "write", "setLen", "sync", "close"];
 /** `crypto.getRandomValues` fills no more at once. */
@@ -51,8 +51,12 @@ export class Bridge {
     }
 
     /** Resolves when all that was synced will last. */
-    settled() {
-        return this.#storage.settled?.();
+    async settled() {
+        try {
+            await this.#storage.settled?.();
+        } catch (error) {
+            throw storageFailure(error, "what was written may not last");
+        }
     }
 
     // ---- called by the engine

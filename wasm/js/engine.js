@@ -1,7 +1,7 @@
 import { Bridge } from "./bridge.js";
-import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
+import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
 import { EMPTY, bodyBytes, headerLines, headerPairs, headerRecord, readBody, text, toResponse } from "./exchange.js";
-import { instantiate } from "./glue.js";
+import { instances } from "./loading.js";
 import { coreOptions } from "./options.js";
 import { bytesOf, restoreInto } from "./storage/bytes.js";
 import { isMemory, memoryStorage } from "./storage/memory.js";
@@ -25,23 +25,7 @@ const OPENING = Symbol("opening");
  * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load gives the compiled module
  */
 export function defineEngine(load) {
-    /** @type {Promise<WebAssembly.Module> | undefined} */
-    let compiled;
-
-    async function moduleOf(wasm) {
-        if (wasm === undefined) {
-            compiled ??= Promise.resolve(load());
-            try {
-                return await compiled;
-            } catch (error) {
-                compiled = undefined;
-                throw error;
-            }
-        }
-        if (wasm instanceof WebAssembly.Module) return wasm;
-        if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
-        throw invalidArgument(`options.wasm must be a WebAssembly.Module or its bytes, not ${kindOf(wasm)}`);
-    }
+    const instance = instances(load);
 
     return class Engine {
         #core;
@@ -65,19 +49,19 @@ export function defineEngine(load) {
 
         static async open(options = {}) {
             const { clock, settings, restore, wasm } = coreOptions(options);
-            const storage = (await options.storage) ?? memoryStorage();
+            const storage = await storageOf(options);
             const bridge = new Bridge(storage);
             try {
-                const { Core } = await instantiate(await moduleOf(wasm));
+                const { Core } = await instance(wasm);
                 if (restore !== undefined) restoreInto(storage, restore);
                 settings.freeBytes = bridge.tellsFreeBytes;
                 settings.volatile = isMemory(storage);
-                const core = Core.open(bridge, clock(), JSON.stringify(settings));
+                const core = opened(() => Core.open(bridge, clock(), JSON.stringify(settings)), bridge);
                 await bridge.settled();
                 return new Engine(OPENING, core, bridge, clock);
             } catch (error) {
                 closeQuietly(bridge);
-                throw failureOf(error, bridge);
+                throw error;
             }
         }
 
@@ -331,6 +315,22 @@ export function defineEngine(load) {
     };
 }
 
+async function storageOf({ storage }) {
+    try {
+        return (await storage) ?? memoryStorage();
+    } catch (error) {
+        throw storageFailure(error, "options.storage did not open");
+    }
+}
+
+function opened(open, bridge) {
+    try {
+        return open();
+    } catch (error) {
+        throw failureOf(error, bridge);
+    }
+}
+
 /** @param {string} name @param {unknown} argument */
 function jsonOf(name, argument) {
     try {
@@ -351,7 +351,7 @@ function requestParts(request) {
     return { method, url, headers };
 }
 
-/** What was thrown by the core, as an error of ours. */
+/** What a call of the core threw, as an error of ours. Neither a refusal nor an error of ours, it is a trap. */
 function failureOf(error, bridge) {
     if (error instanceof DeskfleetError) return error;
     const cause = bridge.takeFault();

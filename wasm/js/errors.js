@@ -19,6 +19,12 @@ export function invalidArgument(message, cause) {
     return new DeskfleetError("InvalidArgument", message, { cause });
 }
 
+/** What a storage threw, as an error of ours. @param {unknown} error @param {string} doing */
+export function storageFailure(error, doing) {
+    if (error instanceof DeskfleetError) return error;
+    return new DeskfleetError("StorageUnavailable", `${doing}: ${error?.message ?? error}`, { cause: error });
+}
+
 /** What a value is, for a message: never its content, which could be a key. @param {unknown} value */
 export function kindOf(value) {
     if (value === null) return "null";

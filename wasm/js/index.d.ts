@@ -52,6 +52,8 @@ export type ErrorCode =
     | "EngineClosed"
     /** The engine stopped at a bug or for want of memory; open another on the same storage. */
     | "EngineCrashed"
+    /** The WebAssembly module cannot be fetched, or may not be compiled here; the message tells what to do. */
+    | "ModuleUnavailable"
     /** Another engine has the storage open. */
     | "StorageLocked"
     /** The storage holds something that is no store of ours; it was left untouched. */

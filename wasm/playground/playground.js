@@ -1,4 +1,3 @@
-import { connect } from "../pkg/opfs.js";
 import { ENDPOINTS } from "./endpoints.js";
 import { loadFleet } from "./fleet.js";
 
@@ -6,6 +5,7 @@ const KEY = "deskfleet playground key";
 const WATCH_MS = 1000;
 const SHOWN_MAX = 100_000;
 const SENT_MAX = 20;
+const EMPTY = "The store is empty: load the demo fleet, or send requests of your own.";
 
 const element = (id) => document.getElementById(id);
 /** @type {import("../js/opfs.js").ConnectedEngine} */
@@ -44,17 +44,20 @@ async function refresh() {
     element("workspaces").textContent = workspaces;
     element("kept").textContent = engine.persisted() ? "yes" : "until it needs the space";
     element("keep").disabled = busy || engine.persisted();
+    // What to do next stands out.
+    element("load").classList.toggle("primary", workspaces === "0");
+    if (workspaces === "0" && !busy && element("note").textContent === "") note(EMPTY);
 }
 
 /** Runs what a button asks for; one at a time. */
-async function during(text, work) {
+async function during(text, work, failed = (error) => note(error.message, true)) {
     if (busy) return;
     setBusy(true);
     note(text);
     try {
         note((await work()) ?? "");
     } catch (error) {
-        note(error.message, true);
+        failed(error);
     } finally {
         setBusy(false);
         await refresh().catch((error) => note(error.message, true));
@@ -75,6 +78,12 @@ function fillEndpoints() {
         select.append(group);
     });
     select.addEventListener("change", choose);
+    element("method").addEventListener("change", showBody);
+}
+
+/** GET and HEAD have no body to fill in. */
+function showBody() {
+    element("body-field").hidden = ["GET", "HEAD"].includes(element("method").value);
 }
 
 function choose() {
@@ -88,6 +97,7 @@ function choose() {
     if (body) lines.push("Content-Type: application/json");
     if (secured) lines.push(`X-Api-Key: ${localStorage.getItem(KEY) ?? ""}`);
     element("headers").value = lines.join("\n");
+    showBody();
 }
 
 function requestOfForm() {
@@ -109,15 +119,42 @@ async function send() {
     const response = await engine.fetch(request);
     const body = await response.text();
     const milliseconds = (performance.now() - began).toFixed(1);
-    const outcome = element("outcome");
-    outcome.textContent = `${response.status}, after ${milliseconds} ms`;
-    outcome.className = response.ok ? "good" : "bad";
+    show(`${response.status}, after ${milliseconds} ms`, response.ok);
     element("answer-headers").textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     element("answer-body").textContent = pretty(body);
+    remember(response);
+}
+
+function show(text, good) {
+    element("outcome").textContent = text;
+    element("outcome").className = good ? "good" : "bad";
+    // On a small screen the answer is further down.
+    if (element("outcome").getBoundingClientRect().bottom > innerHeight) element("answer").scrollIntoView();
+}
+
+/** What could not be sent was not answered either. */
+function notSent(error) {
+    show(`Not sent: ${error.message}`, false);
+    for (const id of ["answer-headers", "answer-body"]) element(id).textContent = "";
+}
+
+/** Lists what was sent; it can be taken back into the form. */
+function remember({ status }) {
+    const fields = ["method", "path", "headers", "body"].map((id) => [id, element(id).value]);
+    const [[, method], [, path]] = fields;
+    const again = document.createElement("button");
+    again.type = "button";
+    again.textContent = `${status} ${method} ${path.replace(/(apikey=)[^&]*/gi, "$1…")}`;
+    again.addEventListener("click", () => {
+        for (const [id, value] of fields) element(id).value = value;
+        showBody();
+        element("path").focus();
+    });
     const entry = document.createElement("li");
-    entry.textContent = `${response.status} ${request.method} ${element("path").value.replace(/(apikey=)[^&]*/gi, "$1…")}`;
+    entry.append(again);
     element("sent").prepend(entry);
     while (element("sent").children.length > SENT_MAX) element("sent").lastChild.remove();
+    element("sent-none").hidden = true;
 }
 
 function pretty(body) {
@@ -152,7 +189,7 @@ function listen() {
     });
     element("request").addEventListener("submit", (event) => {
         event.preventDefault();
-        void during("", send);
+        void during("", send, notSent);
     });
     element("request").addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) element("request").requestSubmit();
@@ -171,9 +208,20 @@ async function watch() {
     setTimeout(watch, WATCH_MS);
 }
 
+/** The package lies beside this folder once it is built. */
+async function packaged() {
+    try {
+        return await import("../pkg/opfs.js");
+    } catch (error) {
+        throw new Error("The package cannot be loaded: run cargo wasm, then serve the folder wasm.", { cause: error });
+    }
+}
+
 fillEndpoints();
+choose();
 listen();
 try {
+    const { connect } = await packaged();
     engine = await connect({ name: "playground.redb" });
     await key();
     element("engine").textContent = "runs in a worker";

@@ -1,32 +1,27 @@
 // The conformance cases on the other runtimes, through the installed package: the bytes of the native engine on each.
 
 import assert from "node:assert/strict";
-import { createReadStream, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { assertSame } from "./conformance.mjs";
 import { objectFolder } from "./object-folder.mjs";
 import { installed } from "./packed.mjs";
 import { output } from "./processes.mjs";
 import { runtime } from "./runtimes.mjs";
-import { transcriptFile } from "./transcripts.mjs";
+import { transcriptFile, transcripts } from "./transcripts.mjs";
 import { serve } from "./workerd.mjs";
 
 const PLAYER = `
-    import { readFileSync } from "node:fs";
+    import { createReadStream } from "node:fs";
+    import { createInterface } from "node:readline";
     import process from "node:process";
     import { Engine, memoryStorage } from "deskfleet";
     import { play } from "./conformance.mjs";
-    const transcripts = readFileSync(process.argv[2], "utf8");
-    console.log(JSON.stringify(await play(transcripts, (options) => Engine.open(options), memoryStorage)));
+    const lines = createInterface({ input: createReadStream(process.argv[2]) });
+    console.log(JSON.stringify(await play(lines, (options) => Engine.open(options), memoryStorage)));
 `;
 /** How much of the transcripts one request carries. */
 const REQUEST_CHARACTERS = 4_000_000;
-
-function assertSame(context, { cases, answers, differences }) {
-    context.diagnostic(`${cases} cases with ${answers} answers were compared`);
-    assert.equal(differences.length, 0, `${differences.length} answers differ, the first:\n${differences.slice(0, 5).join("\n")}`);
-    assert.ok(cases >= 300 && answers >= 3000, `only ${cases} cases with ${answers} answers were compared`);
-}
 
 for (const [name, parameters] of [
     ["deno", ["run", "--allow-read", "player.mjs"]],
@@ -36,7 +31,7 @@ for (const [name, parameters] of [
         const binary = runtime(name, context);
         if (!binary) return;
         const files = { "player.mjs": PLAYER, "conformance.mjs": readFileSync(new URL("./conformance.mjs", import.meta.url), "utf8") };
-        assertSame(context, JSON.parse(await output(binary, [...parameters, transcriptFile()], { cwd: installed({ files }) })));
+        assertSame(assert, context, JSON.parse(await output(binary, [...parameters, transcriptFile()], { cwd: installed({ files }) })));
     });
 }
 
@@ -56,7 +51,7 @@ for (const storage of ["memory", "durable"]) {
             found.differences.push(...differences);
         };
         let lines = "";
-        for await (const line of createInterface({ input: createReadStream(transcriptFile()) })) {
+        for await (const line of transcripts()) {
             lines += `${line}\n`;
             if (lines.length < REQUEST_CHARACTERS) continue;
             await play(lines);
@@ -64,6 +59,6 @@ for (const storage of ["memory", "durable"]) {
         }
         await play(lines);
         await server.kill();
-        assertSame(context, found);
+        assertSame(assert, context, found);
     });
 }

@@ -2,13 +2,14 @@
 // nothing of a runtime but what all have.
 
 /**
- * @param {string} transcripts lines of JSON
+ * @param {Iterable<string> | AsyncIterable<string>} lines each of them a transcript in JSON
  * @param {(options: object) => Promise<object>} open opens an engine
  * @param {() => object} makeStorage makes an empty storage
  */
-export async function play(transcripts, open, makeStorage) {
+export async function play(lines, open, makeStorage) {
     const found = { cases: 0, answers: 0, differences: [] };
-    for (const line of transcripts.split("\n").filter(Boolean)) {
+    for await (const line of lines) {
+        if (line === "") continue;
         const transcript = JSON.parse(line);
         const host = { now: 0, free: Number.MAX_SAFE_INTEGER, broken: false };
         const [first] = transcript.steps;
@@ -29,6 +30,13 @@ export async function play(transcripts, open, makeStorage) {
         found.cases += 1;
     }
     return found;
+}
+
+/** Nothing may differ, and something must have been compared. */
+export function assertSame(assert, context, { cases, answers, differences }) {
+    context.diagnostic(`${cases} cases with ${answers} answers were compared`);
+    assert.equal(differences.length, 0, `${differences.length} answers differ, the first:\n${differences.slice(0, 5).join("\n")}`);
+    assert.ok(cases >= 300 && answers >= 3000, `only ${cases} cases with ${answers} answers were compared`);
 }
 
 /** A storage that the host lets fail, or fill. */

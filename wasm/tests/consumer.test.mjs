@@ -34,23 +34,38 @@ for (const way of WAYS) {
         const { code, out } = await start(...compile(folder, way, "wrong.ts")).ended;
         assert.notEqual(code, 0);
         const lines = new Set([...out.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line)));
-        assert.deepEqual([...lines].sort((a, b) => a - b), [4, 5, 6, 7, 8, 9, 10], out);
+        const mistakes = wrong().split("\n").flatMap((line, index) => (line.includes("// wrong") ? [index + 1] : []));
+        assert.deepEqual([...lines].sort((a, b) => a - b), mistakes, out);
+        assert.ok(mistakes.length >= 14);
     });
 }
 
-/** Each line from the fourth on holds one mistake. */
+/** What the compiler must not take, marked. */
 function wrong() {
-    return `import { Engine, DeskfleetError, memoryStorage } from "deskfleet";
+    return `import { Engine, DeskfleetError, type Storage } from "deskfleet";
+import { durableObjectStorage } from "deskfleet/durable-object";
+import { mount } from "deskfleet/hono";
 import { handlers } from "deskfleet/msw";
+import { fileStorage } from "deskfleet/node";
+import { connect, opfsStorage } from "deskfleet/opfs";
+import { answerFetches } from "deskfleet/service-worker";
 const engine = await Engine.open();
-new Engine();
-engine.fetch("http://fleet/");
-engine.handle("GET", "/", {}, 7).status;
-Engine.open({ colour: "red" });
-engine.issueKey({ name: "a", scopes: ["root"] });
-handlers(engine, {});
-const code: "NoSuchCode" = new DeskfleetError("Internal", "").code;
+new Engine(); // wrong
+engine.fetch("http://fleet/"); // wrong
+engine.handle("GET", "/", {}, 7).status; // wrong
+Engine.open({ colour: "red" }); // wrong
+engine.issueKey({ name: "a", scopes: ["root"] }); // wrong
+handlers(engine, {}); // wrong
+mount(7); // wrong
+fileStorage(7); // wrong
+durableObjectStorage({}); // wrong
+opfsStorage(); // wrong
+connect({ clock: Date.now }); // wrong
+(await connect()).handle("GET", "/"); // wrong
+answerFetches({ paths: "/api/" }); // wrong
+answerFetches({ storage: opfsStorage("a") }); // wrong
+export const storage: Storage = { len: async () => 0, read() {}, write() {}, setLen() {}, sync() {}, close() {} }; // wrong
+const code: "NoSuchCode" = new DeskfleetError("Internal", "").code; // wrong
 void code;
-void memoryStorage;
 `;
 }

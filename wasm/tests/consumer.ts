@@ -7,9 +7,15 @@ import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
 import type { Answer, EngineOptions, IssuedKey, PendingAction, Storage, Workspace } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
 import { mount } from "deskfleet/hono";
+import { indexedDbStorage } from "deskfleet/indexeddb";
 import { Engine as InlineEngine } from "deskfleet/inline";
 import { handlers, resolver } from "deskfleet/msw";
 import { fileStorage } from "deskfleet/node";
+import { connect, opfsStorage } from "deskfleet/opfs";
+import type { ConnectOptions, ConnectedEngine } from "deskfleet/opfs";
+import "deskfleet/opfs-worker";
+import { answerFetches } from "deskfleet/service-worker";
+import type { AnswerOptions } from "deskfleet/service-worker";
 
 /** As Cloudflare's types describe `ctx.storage`, in what matters here. */
 interface SqlStorageCursor<T extends Record<string, ArrayBuffer | string | number | null>> extends Iterable<T> {
@@ -69,6 +75,21 @@ try {
 const made: HttpHandler[] = handlers(engine, http, { origin: "https://fleet.example", base: "/fleet" });
 setupServer(...made, http.all("*/api/*", resolver(Promise.resolve(engine))));
 new Hono().all("/fleet/*", mount(engine, { base: "/fleet" }));
+
+const connecting: ConnectOptions = { name: "fleet.redb", worker: new URL("./worker.js", import.meta.url), limits: { queueRecords: 10 } };
+const connected: ConnectedEngine = await connect(connecting);
+const kept: boolean = connected.persisted() || (await connected.persist());
+connected.advanceClock((await connected.putWorkspaces(workspaces)) + (await connected.fetch(new Request("/api/Stats/Test"))).status);
+await connected.wipe();
+await connected.close();
+for (const storage of [opfsStorage("fleet.redb"), indexedDbStorage("fleet")]) {
+    const opened: Storage = await storage;
+    console.log(kept, opened.persisted === true, opened.settled === undefined);
+}
+const answering: AnswerOptions = { name: "fleet", paths: ["/api/"], base: "/", takeOver: false, storage: () => indexedDbStorage("other"), onOpen: (each) => each.filePending().then(() => {}) };
+const service = answerFetches(answering);
+const served: Engine = await service.engine();
+await served.maintain();
 
 await using scoped = await Engine.open();
 console.log(count, pending.length, answer.status, response.status, scoped.persisted());

@@ -117,12 +117,13 @@ test("its storage is what plain bytes are, also when the object was lost", async
     await server.kill();
 });
 
-test("a full object refuses writes, and a store of another layout is left alone", async (context) => {
+test("a full object refuses writes, a store of another layout is left alone, and bytes are not compiled", async (context) => {
     const made = await objectFolder(context);
     if (!made) return;
     const server = await serve(made.workerd, made.folder);
     assert.match(await ask(server.url, "store/full?name=full", 1_000_000), /^503 .*"LowDisk"/);
     assert.match(await ask(server.url, "store/full?name=roomy", 100_000_000), /^200 $/);
     assert.equal(await ask(server.url, "store/wrongVersion?name=other"), "NewerFormat");
+    assert.equal(await ask(server.url, "store/inlined"), "ModuleUnavailable");
     await server.kill();
 });

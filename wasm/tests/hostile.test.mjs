@@ -31,6 +31,8 @@ test("wrong options are named", async () => {
         [{ restore: "bytes" }, "restore"],
         [{ restore: new Uint8Array(100) }, ""],
         [{ wasm: "module" }, "wasm"],
+        [{ wasm: new Uint8Array(4) }, "no WebAssembly module"],
+        [{ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) }, "not the deskfleet.wasm"],
     ]) {
         const opened = Engine.open(options).then(
             () => assert.fail(`${JSON.stringify(options)} was taken`),
@@ -41,6 +43,28 @@ test("wrong options are named", async () => {
         assert.ok(error.message.includes(named), error.message);
     }
     assert.throws(() => new Engine(), invalid);
+});
+
+test("a storage that fails while an engine is opened is named, and is no crash", async () => {
+    const whole = await Engine.open();
+    const restore = await whole.snapshot();
+    await whole.close();
+    const full = () => {
+        throw new Error("the disk is full");
+    };
+    for (const options of [
+        { storage: Promise.reject(new Error("the disk is full")) },
+        { storage: { ...memoryStorage(), settled: async () => full() } },
+        { storage: { ...memoryStorage(), write: full } },
+        { storage: { ...memoryStorage(), len: full } },
+        { restore, storage: { ...memoryStorage(), write: full } },
+        { restore, storage: { ...memoryStorage(), len: full } },
+    ]) {
+        const error = await Engine.open(options).then(() => assert.fail("it opened"), (thrown) => thrown);
+        assert.ok(error instanceof DeskfleetError, error.stack);
+        assert.equal(error.code, "StorageUnavailable", error.stack);
+        assert.equal(error.cause.message, "the disk is full");
+    }
 });
 
 test("wrong arguments are refused and harm nothing", async () => {

@@ -2,6 +2,7 @@
 
 import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
+import { Engine as Inline } from "deskfleet/inline";
 import { DurableObject } from "cloudflare:workers";
 import { Fleet as Example } from "./worker.js";
 import { play } from "./conformance.mjs";
@@ -50,12 +51,14 @@ export class Store extends DurableObject {
         this.ctx.abort("lost");
     }
 
-    async play(transcripts, durable) {
+    /** Plays transcripts. They come as a body: parameters of a call may have 32 MiB, a transcript is longer. */
+    async fetch(request) {
+        const durable = new URL(request.url).searchParams.has("durable");
         const empty = () => {
             for (const table of ["deskfleet_store", "deskfleet_rows"]) this.ctx.storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
             return this.#open();
         };
-        return play(transcripts, (options) => Engine.open(options), durable ? empty : memoryStorage);
+        return Response.json(await play((await request.text()).split("\n"), (options) => Engine.open(options), durable ? empty : memoryStorage));
     }
 
     /** What is answered when the object may hold no more than this. */
@@ -64,6 +67,11 @@ export class Store extends DurableObject {
         const { status, body } = engine.handle("POST", "/api/Stats/Post", { "content-type": "application/json" }, "{}");
         await engine.close();
         return `${status} ${new TextDecoder().decode(body)}`;
+    }
+
+    /** Compiling bytes is forbidden here. */
+    async inlined() {
+        return codeOf(() => Inline.open());
     }
 
     async wrongVersion() {
@@ -89,8 +97,8 @@ export default {
         if (door !== "fleet" && door !== "store") return env.FLEET.getByName("fleet").fetch(request);
         const stub = door === "fleet" ? env.FLEET.getByName("fleet") : env.STORE.getByName(searchParams.get("name") ?? "store");
         try {
-            const parameters = name === "play" ? [await request.text(), searchParams.has("durable")] : await request.json();
-            return Response.json((await stub[name](...parameters)) ?? null);
+            if (name === "play") return await stub.fetch(request);
+            return Response.json((await stub[name](...(await request.json()))) ?? null);
         } catch (error) {
             return new Response(String(error), { status: 500 });
         }

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { readFile, stat } from "node:fs/promises";
+import { cp, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -20,23 +20,28 @@ const EXPECTED = "1 record waits to be filed";
 let launched;
 after(async () => (await launched)?.close());
 
-/** What `#answer` of a page says at last. */
-async function answerOf(executablePath, url) {
+/** What `#answer` of a page says at last; of a page that is loaded again, each time. */
+async function answerOf(executablePath, url, { loads = 1 } = {}) {
     const { chromium } = await import("playwright-core");
     launched ??= chromium.launch({ executablePath, args: ARGUMENTS });
     const page = await (await launched).newPage();
     const problems = [];
     page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
     page.on("requestfailed", (request) => problems.push(`${request.url()} failed`));
-    await page.goto(url);
+    const answers = [];
     try {
-        await page.waitForFunction(() => document.querySelector("#answer").textContent !== "", undefined, { timeout: 60_000 });
+        for (let load = 0; load < loads; load++) {
+            await page.goto(url);
+            await page.waitForFunction(() => document.querySelector("#answer").textContent !== "", undefined, { timeout: 60_000 });
+            answers.push(await page.textContent("#answer"));
+        }
     } catch (error) {
         throw new Error(`${problems.join("\n")}\n${error}`, { cause: error });
+    } finally {
+        await page.close();
     }
-    const answer = await page.textContent("#answer");
-    await page.close();
-    return answer;
+    return answers.join(", ");
 }
 
 /** Serves a folder of static files, and no more than that, while `use` runs. */
@@ -71,6 +76,29 @@ async function size(context, file) {
     context.diagnostic(`${path.basename(file)} has ${bytes} bytes, gzipped ${compressed}`);
 }
 
+/** Serves a folder by Vite's development server while `use` runs. */
+async function developed(root, use) {
+    const { createServer: createVite } = await import("vite");
+    const server = await createVite({ root, configFile: false, logLevel: "error", server: { host: "127.0.0.1", port: 0 } });
+    try {
+        await server.listen();
+        await use(`http://127.0.0.1:${server.httpServer.address().port}/`);
+    } finally {
+        await server.close();
+    }
+}
+
+/** Bundles `main.js` of a folder by webpack; the page goes along, and finds its script where it was. */
+async function webpacked(folder) {
+    const { default: webpack } = await import("webpack");
+    const dist = path.join(folder, "dist");
+    const stats = await new Promise((resolve, reject) => {
+        webpack({ context: folder, mode: "production", entry: "./main.js", output: { path: dist } }, (error, done) => (error ? reject(error) : resolve(done)));
+    });
+    assert.equal(stats.hasErrors(), false, stats.toString());
+    await cp(path.join(folder, "index.html"), path.join(dist, "index.html"));
+}
+
 test("a page without a bundler, also from a server that knows no media type of WebAssembly", async (context) => {
     const chromium = ready(context);
     if (!chromium) return;
@@ -90,15 +118,7 @@ test("vite build", async (context) => {
 test("vite's development server", async (context) => {
     const chromium = ready(context, "vite");
     if (!chromium) return;
-    const { createServer: createVite } = await import("vite");
-    const root = installed({ example: "vite" });
-    const server = await createVite({ root, configFile: false, logLevel: "error", server: { host: "127.0.0.1", port: 0 } });
-    try {
-        await server.listen();
-        assert.equal(await answerOf(chromium, `http://127.0.0.1:${server.httpServer.address().port}/`), EXPECTED);
-    } finally {
-        await server.close();
-    }
+    await developed(installed({ example: "vite" }), async (url) => assert.equal(await answerOf(chromium, url), EXPECTED));
 });
 
 test("esbuild, with the module inside", async (context) => {
@@ -129,13 +149,59 @@ test("esbuild, with the .wasm copied beside the bundle", async (context) => {
 test("webpack", async (context) => {
     const chromium = ready(context, "webpack");
     if (!chromium) return;
-    const { default: webpack } = await import("webpack");
     const folder = installed({ example: "webpack" });
-    const stats = await new Promise((resolve, reject) => {
-        webpack({ context: folder, mode: "production", entry: "./main.js", output: { path: path.join(folder, "dist") } }, (error, done) =>
-            error ? reject(error) : resolve(done),
-        );
-    });
-    assert.equal(stats.hasErrors(), false, stats.toString());
+    await webpacked(folder);
     assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
+});
+
+/** The store of a browser, over two loads of one page. */
+const KEPT = "1 in the queue, 2 in the queue";
+
+test("a page with a store of its own, without a bundler", async (context) => {
+    const chromium = ready(context);
+    if (!chromium) return;
+    assert.equal(await served(installed({ example: "opfs" }), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
+});
+
+test("a page with a store of its own, by vite build", async (context) => {
+    const chromium = ready(context, "vite");
+    if (!chromium) return;
+    const folder = installed({ example: "opfs" });
+    await output(process.execPath, [path.join(MODULES, "vite/bin/vite.js"), "build"], { cwd: folder });
+    assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
+});
+
+test("a page with a store of its own, by vite's development server", async (context) => {
+    const chromium = ready(context, "vite");
+    if (!chromium) return;
+    await developed(installed({ example: "opfs" }), async (url) => assert.equal(await answerOf(chromium, url, { loads: 2 }), KEPT));
+});
+
+test("a page with a store of its own, by webpack", async (context) => {
+    const chromium = ready(context, "webpack");
+    if (!chromium) return;
+    const folder = installed({ example: "opfs" });
+    await webpacked(folder);
+    assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
+});
+
+test("a service worker, without a bundler", async (context) => {
+    const chromium = ready(context);
+    if (!chromium) return;
+    assert.equal(await served(installed({ example: "service-worker" }), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
+});
+
+test("a service worker in one file that is no module, by esbuild", async (context) => {
+    const chromium = ready(context, "esbuild");
+    if (!chromium) return;
+    const folder = installed({ example: "service-worker" });
+    await output(
+        path.join(MODULES, "esbuild/bin/esbuild"),
+        ["service-worker.js", "--bundle", "--format=iife", "--outfile=service-worker.js", "--allow-overwrite", "--log-level=error", "--define:import.meta.url=location.href"],
+        { cwd: folder },
+    );
+    const html = path.join(folder, "index.html");
+    await writeFile(html, (await readFile(html, "utf8")).replace(', { type: "module" }', ""));
+    await output("cp", ["node_modules/deskfleet/deskfleet.wasm", "."], { cwd: folder });
+    assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
 });

@@ -1,5 +1,5 @@
-// The programs that the tests start. They are npm packages whose binaries lie in packages for one platform each; they are taken
-// from there, since the scripts that would put them elsewhere at installation may be blocked.
+// The programs that the tests start. Most are npm packages whose binaries lie in packages for one platform each; they are taken
+// from there, or from where the scripts that run at installation, which may be blocked, have put them.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -7,16 +7,29 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MODULES = fileURLToPath(new URL("./node_modules", import.meta.url));
+const NPM_CI = "run npm ci in wasm/tests";
 
 const RUNTIMES = {
-    deno: () => binaries("@deno", /^/, "deno"),
-    bun: () => binaries("@oven", /^bun-/, "bin/bun"),
-    workerd: () => binaries("@cloudflare", /^workerd-/, "bin/workerd"),
-    chromium: () => [process.env.DESKFLEET_CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].filter(Boolean),
+    deno: { places: () => [...binaries("@deno", /^/, "deno"), linked("deno")], how: NPM_CI },
+    bun: { places: () => [...binaries("@oven", /^bun-/, "bin/bun"), linked("bun")], how: NPM_CI },
+    workerd: { places: () => [...binaries("@cloudflare", /^workerd-/, "bin/workerd"), linked("workerd")], how: NPM_CI },
+    chromium: {
+        places: () => [process.env.DESKFLEET_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].filter(Boolean),
+        how: "install Chromium (on Debian: apt-get install chromium), or name another browser of its kind in DESKFLEET_CHROMIUM",
+    },
 };
 
 /** Whether every runtime must be there, as in CI. */
 const ALL_REQUIRED = process.env.DESKFLEET_REQUIRE_RUNTIMES === "1";
+
+/** @type {Map<string, string | undefined>} */
+const found = new Map();
+
+/** Where a runtime is. @param {keyof typeof RUNTIMES} name @returns {string | undefined} */
+export function find(name) {
+    if (!found.has(name)) found.set(name, RUNTIMES[name].places().find(runs));
+    return found.get(name);
+}
 
 /**
  * Where a runtime is. Where it is missing, the test is skipped, or fails if all are required.
@@ -25,23 +38,22 @@ const ALL_REQUIRED = process.env.DESKFLEET_REQUIRE_RUNTIMES === "1";
  * @returns {string | undefined}
  */
 export function runtime(name, context) {
-    const found = RUNTIMES[name]().find(runs);
-    if (found === undefined) missing(`${name} is not installed`, context);
-    return found;
+    const binary = find(name);
+    if (binary === undefined) missing(`${name} is not there; ${RUNTIMES[name].how}`, context);
+    return binary;
 }
 
 /** Whether the packages of `package.json` are installed. @param {string} name @param {import("node:test").TestContext} context */
 export function tool(name, context) {
     const folder = path.join(MODULES, name);
     if (existsSync(folder)) return folder;
-    missing(`${name} is not installed`, context);
+    missing(`${name} is not there; ${NPM_CI}`, context);
     return undefined;
 }
 
 function missing(what, context) {
-    const how = `${what}; run npm ci in wasm/tests`;
-    if (ALL_REQUIRED) throw new Error(how);
-    context.skip(how);
+    if (ALL_REQUIRED) throw new Error(what);
+    context.skip(what);
 }
 
 function binaries(scope, name, binary) {
@@ -52,10 +64,14 @@ function binaries(scope, name, binary) {
         .map((entry) => path.join(folder, entry, binary));
 }
 
+function linked(name) {
+    return path.join(MODULES, ".bin", name);
+}
+
 /** A package for a similar platform, with another libc for one, may be there too. */
 function runs(binary) {
     try {
-        execFileSync(binary, ["--version"], { stdio: "ignore" });
+        execFileSync(binary, ["--version"], { stdio: "ignore", timeout: 60_000 });
         return true;
     } catch {
         return false;

@@ -1,9 +1,10 @@
 // What the native engine answers to the conformance cases.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 
 let made;
 
@@ -19,4 +20,9 @@ export function transcriptFile() {
         execFileSync("cargo", cargo, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
     }
     return made;
+}
+
+/** The lines of that file; together they are longer than a string should be. */
+export function transcripts() {
+    return createInterface({ input: createReadStream(transcriptFile()) });
 }

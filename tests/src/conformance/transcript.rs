@@ -2,6 +2,9 @@
 //! same bytes. `tests/examples/write_transcripts.rs` writes them, `wasm/tests/conformance.mjs` plays them.
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
 use std::rc::Rc;
 
 use base64::Engine as _;
@@ -50,6 +53,21 @@ fn headers(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect();
     pairs.sort_by(|a, b| a.0.cmp(&b.0));
     pairs
+}
+
+/// Writes the transcripts of all cases that have one, each a line of JSON.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn write_all(path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for case in super::AREAS.iter().flat_map(|(_, cases)| cases()) {
+        if let Some(transcript) = transcript(&case) {
+            writeln!(file, "{transcript}")?;
+        }
+    }
+    file.flush()
 }
 
 /// Plays a case on a fresh native engine and writes it down; `None` when it has a moment that is finer than the clock of

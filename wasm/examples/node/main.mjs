@@ -4,12 +4,18 @@ import { fileStorage } from "deskfleet/node";
 
 const engine = await Engine.open({ storage: fileStorage("fleet.redb") });
 
+// The host's side: typed calls.
 await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
 const { key } = await engine.issueKey({ name: "desk", scopes: ["read", "act"] });
 
-const response = await engine.fetch(
-    new Request("http://fleet/api/Information/GetAllWorkSpaces", { headers: { "x-api-key": key } }),
-);
+// The interface: a Request in, a Response out once what it wrote is durable.
+const url = "http://fleet/api/Information/GetAllWorkSpaces";
+const response = await engine.fetch(new Request(url, { headers: { "x-api-key": key } }));
 console.log(response.status, await response.json());
+
+// The same without these objects, at once.
+const json = { "content-type": "application/json" };
+const { status } = engine.handle("POST", "/api/Stats/Post", json, '{"instanceId":"ws-1","processorInUse":12}');
+console.log(status, await engine.queueCount());
 
 await engine.close();

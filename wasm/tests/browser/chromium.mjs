@@ -1,16 +1,14 @@
-// Headless Chromium for the tests: a static server of this folder's package, and browsers with a profile of their own.
+// Headless Chromium: a static server of the folder `wasm`, and browsers with a profile of their own.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { find } from "../runtimes.mjs";
 
-const EXECUTABLE = process.env.DESKFLEET_CHROMIUM ?? "/usr/bin/chromium";
 const ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -21,18 +19,22 @@ const ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ];
-const PATIENCE_MS = 60_000;
+/** Only against hanging. */
+export const PATIENCE_MS = 60_000;
 /** What a page of the package needs, and no more. */
 const POLICY =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'";
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-/** Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it. */
-export async function serve() {
+/**
+ * Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it.
+ * @param {Record<string, string>} [files] more files, by their path there
+ */
+export async function serve(files = {}) {
     const root = fileURLToPath(new URL("../../", import.meta.url));
     const server = createServer(async (request, response) => {
         const { pathname, searchParams } = new URL(request.url, "http://localhost");
-        const file = path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
+        const file = files[pathname] ?? path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
         try {
             const body = await readFile(file);
             response.writeHead(200, {
@@ -63,11 +65,13 @@ export class Browser {
 
     static async start(profile) {
         const { chromium } = await import("playwright-core");
+        const executable = find("chromium");
+        if (executable === undefined) throw new Error("there is no Chromium; DESKFLEET_CHROMIUM names one");
         const browser = new Browser();
         const port = path.join(profile, "DevToolsActivePort");
         rmSync(port, { force: true });
         // A group of its own, so that all processes of the browser can be killed at once.
-        browser.#process = spawn(EXECUTABLE, [...ARGUMENTS, `--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"], {
+        browser.#process = spawn(executable, [...ARGUMENTS, `--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"], {
             detached: true,
             stdio: "ignore",
         });
@@ -117,44 +121,9 @@ function ended(child) {
 
 async function addressIn(file, child) {
     for (const began = Date.now(); Date.now() - began < PATIENCE_MS; await sleep(50)) {
-        if (child.exitCode !== null) throw new Error(`${EXECUTABLE} ended with ${child.exitCode}`);
+        if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
         const [port, target] = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
         if (target) return `ws://127.0.0.1:${port}${target}`;
     }
-    throw new Error(`${EXECUTABLE} did not start`);
-}
-
-/** What is missing to run the tests of this folder. */
-async function missing() {
-    if (!existsSync(EXECUTABLE)) return `${EXECUTABLE} is missing (DESKFLEET_CHROMIUM names another)`;
-    if (!existsSync(new URL("../../pkg/deskfleet.wasm", import.meta.url))) return "wasm/pkg is missing: run cargo wasm";
-    return import("playwright-core").then(() => undefined, () => "playwright-core is missing: run npm ci in wasm/tests");
-}
-
-const lacking = await missing();
-if (lacking) {
-    console.error(`\n*** NO BROWSER TEST OF ${path.basename(process.argv[1])} RUNS: ${lacking} ***\n`);
-}
-
-/** A test in Chromium: with an origin and an empty profile of its own. */
-export function browserTest(name, run) {
-    if (lacking && process.env.DESKFLEET_REQUIRE_BROWSER !== "1") return test(name, { skip: lacking }, () => {});
-    return test(name, { timeout: 5 * PATIENCE_MS }, async (context) => {
-        if (lacking) throw new Error(`DESKFLEET_REQUIRE_BROWSER is 1, but ${lacking}`);
-        const profile = mkdtempSync(path.join(tmpdir(), "deskfleet-chromium-"));
-        const server = await serve();
-        const browsers = [];
-        const start = async () => {
-            const browser = await Browser.start(profile);
-            browsers.push(browser);
-            return browser;
-        };
-        try {
-            await run({ start, origin: server.origin, context });
-        } finally {
-            await Promise.all(browsers.map((browser) => browser.kill()));
-            server.stop();
-            rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-        }
-    });
+    throw new Error(`${child.spawnfile} did not start`);
 }

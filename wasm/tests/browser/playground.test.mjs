@@ -1,7 +1,7 @@
 // The playground, as a person uses it: load, send, reload, file, wipe; by keyboard, under its own strict policy.
 
 import assert from "node:assert/strict";
-import { browserTest } from "./chromium.mjs";
+import { browserTest } from "./in-chromium.mjs";
 
 const text = (page, id) => page.textContent(`#${id}`);
 
@@ -37,6 +37,7 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     assert.equal(await page.locator("#sent li").count(), 20);
 
     // By keyboard alone: every control is reached by Tab, and Ctrl + Enter sends.
+    await page.selectOption("#method", "POST");
     await page.focus("#endpoint");
     const reached = [];
     for (let step = 0; step < 6; step++) {
@@ -49,6 +50,13 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     await page.focus("#path");
     await page.keyboard.press("Control+Enter");
     await page.waitForFunction(() => document.querySelector("#outcome").textContent.startsWith("404"));
+
+    // What was sent before comes back into the form; what cannot be sent says so beside the answers.
+    await page.click("#sent li:nth-child(2) button");
+    assert.equal(await page.inputValue("#path"), "/operator/keys");
+    await page.fill("#headers", "no colon");
+    await page.click("#send");
+    await page.waitForFunction(() => /^Not sent: .*no colon/.test(document.querySelector("#outcome").textContent));
 
     await page.reload();
     await page.waitForSelector("#send:enabled");
@@ -65,10 +73,14 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     assert.deepEqual(troubles, []);
 });
 
-browserTest("a page whose policy forbids WebAssembly is told so in the cause of the error", async ({ start, origin }) => {
-    const page = await (await start()).open(`${origin}/tests/browser/page.html?policy=no-wasm`);
-    await page.waitForFunction(() => globalThis.connect);
-    const error = await page.evaluate(() => failure(connect({ worker: "/pkg/opfs-worker.js?policy=no-wasm" })));
-    assert.equal(error.ours, true);
-    assert.match(error.cause, /Content.Security.Policy|unsafe-eval|WebAssembly/i);
+browserTest("the playground says when it cannot open", async ({ start, origin }) => {
+    const page = await (await start()).open("about:blank");
+    for (const [missing, told] of [["deskfleet.wasm", /deskfleet\.wasm was answered 404/], ["opfs.js", /run cargo wasm/]]) {
+        await page.route(`**/pkg/${missing}`, (route) => route.fulfill({ status: 404, body: "none" }));
+        await page.goto(`${origin}/playground/`);
+        await page.waitForFunction(() => document.querySelector("#engine").textContent === "did not open");
+        assert.match(await text(page, "note"), told);
+        assert.equal(await page.isDisabled("#send"), true);
+        await page.unroute(`**/pkg/${missing}`);
+    }
 });

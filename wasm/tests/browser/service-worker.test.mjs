@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { browserTest } from "./chromium.mjs";
+import { browserTest } from "./in-chromium.mjs";
 
 const SCRIPT = "/tests/browser/fleet-worker.js";
 

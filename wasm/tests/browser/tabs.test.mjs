@@ -1,7 +1,7 @@
 // Several tabs on one store: the first has it open, the others go through it, and one of them takes over when it is gone.
 
 import assert from "node:assert/strict";
-import { browserTest } from "./chromium.mjs";
+import { browserTest } from "./in-chromium.mjs";
 
 async function tab(browser, origin) {
     const page = await browser.open(`${origin}/tests/browser/page.html`);

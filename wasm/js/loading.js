@@ -1,0 +1,84 @@
+import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
+import { instantiate } from "./glue.js";
+
+/** The smallest module there is: where even this does not compile, none does. */
+const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+
+/**
+ * Makes instances of the engine's module, which is loaded and compiled once.
+ * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load gives the compiled module
+ */
+export function instances(load) {
+    /** @type {Promise<WebAssembly.Module> | undefined} */
+    let loaded;
+
+    async function own() {
+        loaded ??= (async () => load())();
+        try {
+            return await loaded;
+        } catch (error) {
+            loaded = undefined;
+            throw await unavailable(error);
+        }
+    }
+
+    /** @param {unknown} wasm the module that the host gives in place of the package's, or its bytes */
+    return async (wasm) => {
+        const module = wasm === undefined ? await own() : await compiled(wasm);
+        try {
+            if (wasm !== undefined && !WebAssembly.Module.exports(module).some(({ name }) => name === "core_open")) throw new TypeError("it exports no engine");
+            return await instantiate(module);
+        } catch (error) {
+            // Another module asks for other imports; want of memory is no fault of the module.
+            if (wasm === undefined || error instanceof RangeError) throw await unavailable(error);
+            throw invalidArgument("options.wasm is a module, but not the deskfleet.wasm of this version of the package", error);
+        }
+    };
+}
+
+async function compiled(wasm) {
+    if (globalThis.WebAssembly !== undefined && wasm instanceof WebAssembly.Module) return wasm;
+    if (!(wasm instanceof ArrayBuffer) && !ArrayBuffer.isView(wasm)) {
+        throw invalidArgument(`options.wasm must be a WebAssembly.Module or its bytes, not ${kindOf(wasm)}`);
+    }
+    try {
+        return await WebAssembly.compile(wasm);
+    } catch (error) {
+        const forbidden = await refusal();
+        throw forbidden === undefined ? invalidArgument("options.wasm holds bytes that are no WebAssembly module", error) : failure(forbidden, error);
+    }
+}
+
+/** Fetches the module that lies beside the package's scripts. @param {URL} url */
+export async function fetched(url) {
+    const response = await fetch(url);
+    if (!response.ok) throw new DeskfleetError("ModuleUnavailable", `${url} was answered ${response.status}; serve deskfleet.wasm there, ${OTHERWISE}`);
+    return response;
+}
+
+const OTHERWISE = 'or import "deskfleet/inline", which carries it, or give it as options.wasm';
+
+async function unavailable(cause) {
+    if (cause instanceof DeskfleetError) return cause;
+    const forbidden = await refusal();
+    if (forbidden !== undefined) return failure(forbidden, cause);
+    return failure(`deskfleet.wasm cannot be loaded: ${cause?.message ?? cause}; serve it whole beside the package's scripts, ${OTHERWISE}`, cause);
+}
+
+/** Why no WebAssembly can be compiled here at all; `undefined` where it can. */
+async function refusal() {
+    if (globalThis.WebAssembly === undefined) return "there is no WebAssembly here; some browsers switch it off in a mode for high security";
+    try {
+        await WebAssembly.compile(EMPTY_MODULE);
+        return undefined;
+    } catch {
+        return (
+            "WebAssembly may not be compiled here. In a page or a worker of one, the Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its " +
+            "script-src. On an edge runtime, which takes only modules that were deployed, import the .wasm file and give it as options.wasm"
+        );
+    }
+}
+
+function failure(message, cause) {
+    return new DeskfleetError("ModuleUnavailable", message, { cause });
+}

@@ -1,0 +1,52 @@
+// The worker of `wasm/bench-browser.mjs`: makes one measurement. It is terminated, so that its store is never closed cleanly.
+
+import { Engine } from "../../pkg/index.js";
+import { indexedDbStorage } from "../../pkg/indexeddb.js";
+import { opfsStorage } from "../../pkg/opfs.js";
+import { recordOf, timed } from "./bench-records.js";
+
+const BATCH_RECORDS = 5000;
+
+/** Batches until the store has this size. */
+async function fill(storage, bytes) {
+    const engine = await Engine.open({ storage, limits: { queueRecords: 10_000_000, queueHighWater: 9_000_000 } });
+    const { key } = await engine.issueKey({ name: "bench", scopes: ["admin"] });
+    const headers = { "content-type": "application/x-ndjson", "x-api-key": key };
+    for (let first = 0; storage.len() < bytes; first += BATCH_RECORDS) {
+        const lines = Array.from({ length: BATCH_RECORDS }, (_, index) => `{"stats":${recordOf(first + index)}}`);
+        const { status, body } = engine.handle("POST", "/operator/telemetry", headers, lines.join("\n"));
+        if (status !== 200) throw new Error(`a batch was answered ${status}: ${new TextDecoder().decode(body)}`);
+    }
+    await engine.settled();
+    return { bytes: storage.len() };
+}
+
+async function open(storage) {
+    // The module is compiled before.
+    await (await Engine.open()).close();
+    const began = performance.now();
+    const engine = await Engine.open({ storage: storage() });
+    const opened = performance.now();
+    await engine.queueCount();
+    return { open: opened - began, read: performance.now() - opened };
+}
+
+async function posts(storage, together) {
+    return timed(await Engine.open({ storage }), together, recordOf);
+}
+
+const MEASUREMENTS = {
+    posts: async ({ store, together }) => posts(opfsStorage(store), together),
+    fill: async ({ store, bytes }) => fill(await opfsStorage(store), bytes),
+    open: async ({ store }) => open(() => opfsStorage(store)),
+    postsMirror: async ({ store, together }) => posts(indexedDbStorage(store), together),
+    fillMirror: async ({ store, bytes }) => fill(await indexedDbStorage(store), bytes),
+    openMirror: async ({ store }) => open(() => indexedDbStorage(store)),
+};
+
+onmessage = ({ data: { name, settings } }) => {
+    MEASUREMENTS[name](settings).then(
+        (answer) => postMessage({ answer }),
+        (error) => postMessage({ failed: String(error.stack) }),
+    );
+};

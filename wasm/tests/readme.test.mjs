@@ -1,0 +1,38 @@
+// The README tells the truth: its blocks that name a file are that file, the others run, its subpaths and codes are all there are.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { installed } from "./packed.mjs";
+import { output } from "./processes.mjs";
+
+const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
+const readme = read("README.md");
+const blocks = [...readme.matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language, name, text]) => ({ language, name, text }));
+
+test("blocks that name an example are that example", () => {
+    const named = blocks.filter(({ name }) => name);
+    assert.ok(named.length >= 10);
+    for (const { name, text } of named) assert.equal(text, read(name), name);
+});
+
+test("the other blocks run as they stand", async () => {
+    const unnamed = blocks.filter(({ name, language }) => !name && language === "js");
+    assert.ok(unnamed.length >= 2);
+    const cwd = installed();
+    for (const { text } of unnamed) await output(process.execPath, ["--input-type=module", "--eval", text], { cwd });
+});
+
+test("every subpath and every code of the package is in it", () => {
+    const subpaths = Object.keys(JSON.parse(read("package.json")).exports).map((path) => path.replace(/^\./, "deskfleet"));
+    const consumer = read("tests/consumer.ts");
+    for (const subpath of subpaths.filter((path) => !path.endsWith("package.json"))) {
+        assert.ok(consumer.includes(`"${subpath}"`), `consumer.ts imports ${subpath}`);
+        // Started by `connect`, and named only to those whose bundler cannot find it.
+        if (subpath !== "deskfleet/opfs-worker") assert.ok(readme.includes(subpath), `README.md names ${subpath}`);
+    }
+    const declared = read("js/index.d.ts");
+    const own = declared.slice(declared.indexOf('| "InvalidArgument"'), declared.indexOf("export class DeskfleetError"));
+    const errors = readme.slice(readme.indexOf("## Errors"));
+    for (const [, code] of own.matchAll(/\| "(\w+)"/g)) assert.ok(errors.includes(`\`${code}\``), `README.md explains ${code}`);
+});
