@@ -11,19 +11,22 @@ use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
 #[derive(Debug, Default)]
 pub struct AuditRows {
     seen: BTreeMap<u64, AuditEntry>,
+    /// The earliest the clock showed since everything was last read.
+    earliest: Option<Timestamp>,
     /// The latest moment as of which retention may have been applied.
     retained: Option<Timestamp>,
 }
 
-/// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock.
-fn may_become(old: &AuditEntry, new: &AuditEntry, now: Timestamp) -> bool {
+/// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock, and then another may
+/// be written.
+fn may_become(old: &AuditEntry, new: &AuditEntry, earliest: Timestamp) -> bool {
     let ended = |row: &AuditEntry| {
         matches!(
             row.result,
             AuditResult::Completed | AuditResult::Failed | AuditResult::Cancelled
         )
     };
-    let by_the_clock = old.result == AuditResult::Completed && old.completed_time > Some(now);
+    let by_the_clock = old.result == AuditResult::Completed && old.completed_time > Some(earliest);
     if old.result == AuditResult::Accepted || by_the_clock {
         let as_asked = AuditEntry {
             result: old.result,
@@ -45,6 +48,8 @@ impl AuditRows {
     }
 
     fn compare(&mut self, reading: &Reading) -> Verdict {
+        let earliest = self.earliest.replace(reading.now);
+        let earliest = earliest.map_or(reading.now, |earliest| earliest.min(reading.now));
         let ids: Vec<_> = reading.audit.iter().map(|row| row.id).collect();
         let ascending = ids.is_sorted_by(|left, right| left < right);
         demand!(ascending, "numbers of the audit: {ids:?}");
@@ -54,7 +59,7 @@ impl AuditRows {
                 demand!(self.too_old(old), "{old:?} is gone");
                 continue;
             };
-            let good = may_become(old, new, reading.now);
+            let good = may_become(old, new, earliest);
             demand!(good, "{old:?} became {new:?}");
         }
         let last = self.seen.keys().next_back().copied().unwrap_or(0);
@@ -78,6 +83,10 @@ impl Observer for AuditRows {
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         match fact {
+            Fact::Clock(now) => {
+                self.earliest = Some(self.earliest.map_or(*now, |earliest| earliest.min(*now)));
+                Ok(())
+            }
             Fact::Retained(at) => {
                 self.retained = self.retained.max(Some(*at));
                 Ok(())
