@@ -11,7 +11,7 @@ use crate::{Result, debian};
 
 /// The target all of this is about.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
-/// Chooses the compiler; unset is the one that compiled this.
+/// Chooses the compiler; unset is the one that compiled this, or what can be had.
 const CHOICE: &str = "DESKFLEET_WASM_TOOLCHAIN";
 
 /// A compiler that has the standard library for [`TARGET`].
@@ -42,28 +42,49 @@ impl Toolchain {
     /// The one that the environment asks for, made ready.
     pub(crate) fn chosen(root: &Path) -> Result<Self> {
         match std::env::var(CHOICE).unwrap_or_default().as_str() {
-            "" => Self::current(),
-            "debian" => Ok(Self::Debian {
-                version: debian::prepare(&target_folder(root))?,
-            }),
+            "" => Self::current()?.map_or_else(|| Self::fetched(root), Ok),
+            "debian" => Self::debian(root),
             other => Err(format!(
                 "{CHOICE} is {other:?}; leave it unset for the toolchain in use, or set it to debian"
             )),
         }
     }
 
-    fn current() -> Result<Self> {
+    /// The one in use, if it has the standard library.
+    fn current() -> Result<Option<Self>> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let sysroot = said(Command::new(&rustc).args(["--print", "sysroot"]))?;
         let version = said(Command::new(&rustc).arg("--version"))?;
         let libraries = Path::new(&sysroot).join("lib/rustlib").join(TARGET);
-        if !libraries.join("lib").is_dir() {
-            return Err(format!(
-                "{version} has no standard library for {TARGET}. Run\n\n    rustup target add {TARGET}\n\nor, on a Debian \
-                 machine without rustup's servers, set {CHOICE}=debian, which installs Debian's packages."
-            ));
+        let there = libraries.join("lib").is_dir();
+        Ok(there.then_some(Self::Current { version }))
+    }
+
+    fn debian(root: &Path) -> Result<Self> {
+        let version = debian::prepare(&target_folder(root))?;
+        Ok(Self::Debian { version })
+    }
+
+    /// The one in use with the standard library that rustup downloads; where it cannot, and packages may be installed, that of
+    /// Debian.
+    fn fetched(root: &Path) -> Result<Self> {
+        eprintln!("cargo wasm: rustup target add {TARGET}");
+        let added = Command::new("rustup")
+            .args(["target", "add", TARGET])
+            .status();
+        if added.is_ok_and(|status| status.success())
+            && let Some(current) = Self::current()?
+        {
+            return Ok(current);
         }
-        Ok(Self::Current { version })
+        if debian::may_install() {
+            eprintln!("cargo wasm: it could not; taking the compiler of Debian's packages");
+            return Self::debian(root);
+        }
+        Err(format!(
+            "no standard library for {TARGET}. Run\n\n    rustup target add {TARGET}\n\nor, on a Debian machine without \
+             rustup's servers, this as root with {CHOICE}=debian, which installs Debian's packages."
+        ))
     }
 
     /// Compiles the engine; answers where the module is.
