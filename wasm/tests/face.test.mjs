@@ -195,7 +195,7 @@ test("a snapshot begins another engine", async () => {
 });
 
 test("what is no snapshot is refused", async () => {
-    for (const bytes of [new Uint8Array(1), new Uint8Array(10_000), new TextEncoder().encode("SQLite format 3")]) {
+    for (const bytes of [new Uint8Array(0), new Uint8Array(1), new Uint8Array(10_000), new Uint8Array(10_000).fill(7), new TextEncoder().encode("SQLite format 3")]) {
         await assert.rejects(Engine.restore(bytes), { name: "DeskfleetError", code: "ForeignFile" });
     }
 });

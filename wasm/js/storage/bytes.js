@@ -4,6 +4,9 @@ const STEP_BYTES = 1024 * 1024;
 /** The first bytes tell what a file is; they are written last, so that half a copy is not taken for a store. */
 const HEAD_BYTES = 4096;
 
+/** What every store begins with. */
+const MAGIC = [0x72, 0x65, 0x64, 0x62, 0x1a, 0x0a, 0xa9, 0x0d, 0x0a];
+
 /** All bytes of a storage. @param {import("../index.js").Storage} storage */
 export function bytesOf(storage) {
     const bytes = new Uint8Array(storage.len());
@@ -15,6 +18,9 @@ export function bytesOf(storage) {
 
 /** Puts a snapshot into a storage that holds nothing. @param {import("../index.js").Storage} storage @param {Uint8Array} bytes */
 export function restoreInto(storage, bytes) {
+    if (!MAGIC.every((byte, at) => bytes[at] === byte)) {
+        throw new DeskfleetError("ForeignFile", "options.restore holds bytes that are no snapshot of a store");
+    }
     try {
         if (storage.len() !== 0) {
             throw new DeskfleetError("InvalidArgument", "options.restore needs a storage that holds nothing yet; this one holds something");
