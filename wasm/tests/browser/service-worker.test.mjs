@@ -111,12 +111,39 @@ browserTest("a worker stopped while it answers loses nothing that it acknowledge
     context.diagnostic(`${acknowledged.length} records were acknowledged, ${failed} requests were cut off`);
 });
 
+/** A database of the test's own beside the engine's: whether the browser itself still has what it was told to keep. */
+async function marker(page, write) {
+    return page.evaluate(async (write) => {
+        const done = (request) => new Promise((resolve, reject) => Object.assign(request, { onsuccess: () => resolve(request.result), onerror: () => reject(request.error) }));
+        const opening = indexedDB.open("marker");
+        opening.onupgradeneeded = () => opening.result.createObjectStore("marks");
+        const database = await done(opening);
+        const transaction = database.transaction("marks", write ? "readwrite" : "readonly", { durability: "strict" });
+        const store = transaction.objectStore("marks");
+        const found = await done(write ? store.put(true, "mark") : store.get("mark"));
+        if (write) await new Promise((resolve) => void (transaction.oncomplete = resolve));
+        database.close();
+        return found !== undefined;
+    }, write);
+}
+
 browserTest("a browser killed while the worker answers loses nothing that it acknowledged", async ({ start, origin, context }) => {
     const acknowledged = [];
-    for (let life = 0; life < 2; life++) {
+    let kept = 0;
+    for (let life = 0; kept < 2; life++) {
+        assert.ok(life < 6, "the browser forgets the origin every time");
         const browser = await start();
         const page = await controlled(browser, origin);
-        assert.deepEqual(await missing(page, acknowledged), []);
+        const gone = await missing(page, acknowledged);
+        if (life > 0 && gone.length > 0 && !(await marker(page, false))) {
+            // Chromium, killed, now and then begins with an empty storage; that is no storage's fault.
+            context.diagnostic("the browser forgot all that the origin had stored, the test's own database as well");
+            acknowledged.length = 0;
+        } else {
+            assert.deepEqual(gone, []);
+            kept += life > 0 ? 1 : 0;
+        }
+        await marker(page, true);
         const before = acknowledged.length;
         await page.exposeFunction("acknowledge", (id) => void acknowledged.push(id));
         await page.evaluate((first) => {
@@ -129,8 +156,6 @@ browserTest("a browser killed while the worker answers loses nothing that it ack
         await browser.kill();
         assert.ok(acknowledged.length - before >= 60, "it was killed before it wrote");
     }
-    const page = await controlled(await start(), origin);
-    assert.deepEqual(await missing(page, acknowledged), []);
     context.diagnostic(`${acknowledged.length} records were acknowledged`);
 });
 
