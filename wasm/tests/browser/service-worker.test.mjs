@@ -136,7 +136,7 @@ browserTest("a browser killed while the worker answers loses nothing that it ack
         const page = await controlled(browser, origin);
         const gone = await missing(page, acknowledged);
         if (life > 0 && gone.length > 0 && !(await marker(page, false))) {
-            // Chromium, killed, now and then begins with an empty storage; that is no storage's fault.
+            // Then nothing in the origin could have kept them.
             context.diagnostic("the browser forgot all that the origin had stored, the test's own database as well");
             acknowledged.length = 0;
         } else {
