@@ -6,42 +6,14 @@ import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { Engine } from "./pkg/index.node.js";
 import { fileStorage } from "./pkg/node.js";
+import { recordOf } from "./tests/browser/bench-records.js";
 
 const HEADERS = { "content-type": "application/json" };
 const KILO = 1000;
 
-/** The largest record there is, with every field, about 570 bytes. */
-function record(id) {
-    return JSON.stringify({
-        id,
-        computeTypeName: "STANDARD",
-        updatetime: new Date(Date.UTC(2026, 10, 20, 8) + id * 10).toISOString(),
-        username: `user${id % 500}`,
-        processorCount: 4,
-        processorInUse: id % 100,
-        physicalMemory: 8_589_934_592,
-        availablePhysicalMemory: 4_294_967_296 + id,
-        virtualMemory: 17_179_869_184,
-        availableVirtualMemory: 8_589_934_592 + id,
-        memoryInUse: 4_294_967_296 - id,
-        rootTotal: 85_899_345_920,
-        rootAvailable: 42_949_672_960,
-        userTotal: 53_687_091_200,
-        userAvailable: 26_843_545_600,
-        diskReads: (id % 977) / 8,
-        diskWrites: (id % 613) / 8,
-        networkReceived: (id % 10_007) / 4,
-        networkSent: (id % 5003) / 4,
-        uptime: 3600 + id / 100,
-        osVersion: "10.0.20348",
-        tenantId: "tenant-1",
-        instanceId: `ws-${id % 500}`,
-    });
-}
-
 function bodies(count) {
     const encoder = new TextEncoder();
-    return Array.from({ length: count }, (_, id) => encoder.encode(record(id)));
+    return Array.from({ length: count }, (_, id) => encoder.encode(recordOf(id)));
 }
 
 function figure(name, value, bound) {
@@ -128,7 +100,7 @@ async function file() {
         figure("fetch on a file, 1000 in a turn, durable records/s", rate(sent.length, performance.now() - began), "");
         // No two are alike: repetitions would be dropped.
         for (let id = sent.length; statSync(name).size < 40 * 1024 * 1024; id += 10_000) {
-            const lines = Array.from({ length: 10_000 }, (_, nth) => `{"stats":${record(id + nth)}}`);
+            const lines = Array.from({ length: 10_000 }, (_, nth) => `{"stats":${recordOf(id + nth)}}`);
             const answer = engine.handle("POST", "/operator/telemetry", { ...HEADERS, "x-api-key": key }, lines.join("\n"));
             if (answer.status !== 200) throw new Error(`batch answered ${answer.status}`);
         }

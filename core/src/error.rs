@@ -186,5 +186,18 @@ impl Error for EngineError {
     }
 }
 
+/// An error and its causes, outermost first, as one line for whoever runs the engine.
+#[must_use]
+pub fn error_chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
 /// What the engine's fallible calls answer.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;

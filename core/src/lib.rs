@@ -36,7 +36,7 @@ pub use engine::ServiceFuture;
 pub use engine::{
     BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, Upload, WorkspacePage,
 };
-pub use error::{EngineError, ErrorKind, Result};
+pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,

@@ -23,7 +23,7 @@
 //! |---|---|
 //! | `server.rs` | the listener, the bound on connections, graceful shutdown |
 //! | `connection.rs` | one connection and the requests on it |
-//! | `stream.rs` | the socket of one connection: its deadlines, and answers that leave together |
+//! | `stream.rs`, `progress.rs` | the socket of one connection: its deadlines, and answers that leave together; what its requests tell it |
 //! | `http2.rs`, `streams.rs` | HTTP/2, and what its streams have under way |
 //! | `body.rs` | reading a request body within bounds |
 //! | `gzip.rs` | undoing gzip in bounded memory |

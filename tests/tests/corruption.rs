@@ -14,10 +14,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use deskfleet::{CommitPhases, Config, Engine, EngineError, ErrorKind, ManualClock, Timestamp};
+use deskfleet::{
+    CommitPhases, Config, Engine, EngineError, ErrorKind, ManualClock, Timestamp, error_chain,
+};
 use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::image::Fate;
-use deskfleet_tests::crash::judge::chain;
 use deskfleet_tests::crash::seed::Seed;
 use deskfleet_tests::crash::workload::{Step, record, steps};
 use deskfleet_tests::crash::{image_at, profiles};
@@ -133,7 +134,7 @@ fn sort(sample: &Sample, damaged: &[u8], damage: &str, count: &mut Count) {
             format!(
                 "refused as {:?}, or written to: {}",
                 error.kind(),
-                chain(&error)
+                error_chain(&error)
             )
         }
         Ok(Ok(facts)) if facts == sample.facts => {

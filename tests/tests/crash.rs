@@ -88,17 +88,21 @@ fn every_cut_with_quick_repair() {
     every_cut_of(2);
 }
 
+/// As many operations as before, none of which makes anything durable.
+fn forget_syncs(log: &mut [Io]) {
+    for io in log {
+        if *io == Io::Sync {
+            *io = Io::Write(0, [].into());
+        }
+    }
+}
+
 /// The suite must notice a disk whose sync does nothing.
 #[test]
 fn a_sync_that_does_nothing_is_noticed() {
     for (name, config) in profiles() {
         let mut recording = record(&steps(), &config);
-        for io in &mut recording.log {
-            if *io == Io::Sync {
-                // As many operations as before, none of which makes anything durable.
-                *io = Io::Write(0, [].into());
-            }
-        }
+        forget_syncs(&mut recording.log);
         let tally = cut_everywhere(name, &recording, &config, 0);
         assert!(
             tally.wrong.len() > 20,
@@ -114,11 +118,7 @@ fn commits_that_are_not_synced_are_noticed() {
     for (name, config) in profiles() {
         let mut recording = record(&steps(), &config);
         for scene in recording.scenes.iter().skip(1).step_by(2) {
-            for io in &mut recording.log[scene.start..scene.end] {
-                if *io == Io::Sync {
-                    *io = Io::Write(0, [].into());
-                }
-            }
+            forget_syncs(&mut recording.log[scene.start..scene.end]);
         }
         let tally = cut_everywhere(name, &recording, &config, 0);
         assert!(

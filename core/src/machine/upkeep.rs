@@ -82,8 +82,7 @@ impl Machine {
         if !clock_was_set(now) {
             return Ok(());
         }
-        let reader = self.reader()?;
-        let last = || meta::swept(&reader.snapshot);
+        let last = || meta::swept(&self.reader()?.snapshot);
         if !lock(&self.clock_watch).is_due(now, last)? {
             return Ok(());
         }

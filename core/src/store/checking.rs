@@ -5,14 +5,14 @@ use std::path::Path;
 use redb::{Database, ReadableDatabase, StorageBackend};
 
 use crate::config::Config;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, error_chain};
 use crate::timestamp::Timestamp;
 
 use super::failure::{from_database, from_transaction};
 use super::medium::Medium;
 use super::opening::{self, Trust, caught};
 use super::table::Snapshot;
-use super::verify::{CheckReport, said, verify};
+use super::verify::{CheckReport, verify};
 use super::{StoreOptions, file};
 
 /// Checks the file at `path`, of which not a byte is changed.
@@ -47,7 +47,7 @@ pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
         )),
         Err(error) if error.kind() == ErrorKind::Corrupted => Ok(Some(format!(
             "checksums differ: {}; rows that are not named below may hold wrong values",
-            said(&error)
+            error_chain(&error)
         ))),
         Err(error) => Err(error),
     }

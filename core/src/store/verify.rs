@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, Result, error_chain};
 
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
@@ -30,22 +30,13 @@ impl CheckReport {
     /// A store that cannot be opened at all.
     pub(super) fn unreadable(error: &EngineError) -> Self {
         Self {
-            problems: vec![format!("nothing in the file can be read: {}", said(error))],
+            problems: vec![format!(
+                "nothing in the file can be read: {}",
+                error_chain(error)
+            )],
             ..Self::default()
         }
     }
-}
-
-/// An error with its causes.
-pub(super) fn said(error: &EngineError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// Reads every table of `read`.
@@ -166,7 +157,7 @@ impl<'r, R: Read> Check<'r, R> {
         found.unwrap_or_else(|error| {
             let place = self.read.place();
             self.problems
-                .push(format!("table {name}, {place}: {}", said(&error)));
+                .push(format!("table {name}, {place}: {}", error_chain(&error)));
             T::default()
         })
     }

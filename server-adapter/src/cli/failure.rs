@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use deskfleet::EngineError;
+use deskfleet::{EngineError, error_chain};
 
 /// A failure with its sentence for a person.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// Exit code 1, with an error and its causes after the sentence.
     pub(crate) fn caused(what: impl fmt::Display, error: &dyn Error) -> Self {
-        Self::Failed(format!("{what}: {}", chain(error)))
+        Self::Failed(format!("{what}: {}", error_chain(error)))
     }
 }
 
@@ -32,18 +32,6 @@ impl fmt::Display for Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::Failed(chain(&error))
+        Self::Failed(error_chain(&error))
     }
-}
-
-/// The error and its causes, outermost first.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

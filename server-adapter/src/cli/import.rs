@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use deskfleet::limits::{BULK_UPSERT_CHUNK, LINE_ERRORS_MAX};
-use deskfleet::{Engine, ErrorKind, Workspace};
+use deskfleet::{Engine, ErrorKind, Workspace, error_chain};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::failure::{Failure, chain};
+use super::failure::Failure;
 use super::output::{data_json, say};
 use super::store::{builder, open};
 
@@ -131,7 +131,7 @@ fn store(engine: &Engine, chunk: Vec<Numbered>, outcome: &mut Outcome) -> Result
         match engine.put_workspace(workspace) {
             Ok(()) => outcome.upserted += 1,
             Err(error) if error.kind() == ErrorKind::InvalidParameter => {
-                outcome.reject(line, chain(&error));
+                outcome.reject(line, error_chain(&error));
             }
             Err(error) => return Err(error.into()),
         }

@@ -11,8 +11,6 @@ use tokio::sync::oneshot;
 
 use super::args::ServeArgs;
 use super::failure::Failure;
-#[cfg(unix)]
-use super::failure::chain;
 use super::output::{data, say};
 use super::signals::{Signals, Wish};
 use super::store;
@@ -191,7 +189,11 @@ fn backup(engine: &Engine, folder: Option<&Path>) {
     let engine = engine.clone();
     tokio::task::spawn_blocking(move || match engine.backup(&file) {
         Ok(()) => say!("Backup: {}", file.display()),
-        Err(error) => say!("No backup {}: {}", file.display(), chain(&error)),
+        Err(error) => say!(
+            "No backup {}: {}",
+            file.display(),
+            deskfleet::error_chain(&error)
+        ),
     });
 }
 

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use deskfleet::{
     CheckReport, CommitPhases, Config, Engine, EngineBuilder, EngineError, ErrorKind, Event,
+    error_chain,
 };
 use serde::Serialize;
 
-use super::failure::{Failure, chain};
+use super::failure::Failure;
 use super::output::{data_json, say};
 
 /// What the binary's stores are opened with: strangers write to them, and what a second sync costs a crowd shares.
@@ -29,8 +30,10 @@ pub(crate) fn builder() -> EngineBuilder {
 /// Tells people what went wrong inside.
 pub(crate) fn report(event: &Event<'_>) {
     match event {
-        Event::CommitFailed { error } => say!("deskfleet: a commit failed: {}", chain(*error)),
-        Event::Internal { error } => say!("deskfleet: internal error: {}", chain(*error)),
+        Event::CommitFailed { error } => {
+            say!("deskfleet: a commit failed: {}", error_chain(*error));
+        }
+        Event::Internal { error } => say!("deskfleet: internal error: {}", error_chain(*error)),
         Event::Reopened => say!("deskfleet: the store was reopened after an I/O error"),
         Event::RetentionBehind { seconds } => say!(
             "deskfleet: the clock is {} days ahead of the last removal of old records; if it is wrong, set it right: \

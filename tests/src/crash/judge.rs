@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use deskfleet::{Config, Engine, ManualClock, NewKey, Scope, StorageBackend};
+use deskfleet::{Config, Engine, ManualClock, NewKey, Scope, StorageBackend, error_chain};
 
 use crate::disk::Disk;
 
@@ -40,8 +40,9 @@ fn look(backend: impl StorageBackend, scene: &Scene, config: &Config) -> Result<
         .seed(77)
         .config(config.clone())
         .open_backend(backend)
-        .map_err(|error| format!("it does not open: {}", chain(&error)))?;
-    let facts = Facts::of(&engine).map_err(|error| format!("unreadable: {}", chain(&error)))?;
+        .map_err(|error| format!("it does not open: {}", error_chain(&error)))?;
+    let facts =
+        Facts::of(&engine).map_err(|error| format!("unreadable: {}", error_chain(&error)))?;
     let allowed = if scene.whole {
         facts == scene.before || facts == scene.after
     } else {
@@ -64,7 +65,8 @@ fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
         scopes: [Scope::Read].into_iter().collect(),
         expires: None,
     });
-    let issued = issued.map_err(|error| format!("it cannot be written: {}", chain(&error)))?;
+    let issued =
+        issued.map_err(|error| format!("it cannot be written: {}", error_chain(&error)))?;
     let rows = engine
         .admin_activity(1)
         .map_err(|error| format!("the audit cannot be read: {error}"))?;
@@ -76,22 +78,10 @@ fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
             issued.info.id
         ));
     }
-    let report = engine.check().map_err(|error| chain(&error))?;
+    let report = engine.check().map_err(|error| error_chain(&error))?;
     if report.problems.is_empty() {
         Ok(())
     } else {
         Err(format!("check found {:?}", report.problems))
     }
-}
-
-/// An error and its causes.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

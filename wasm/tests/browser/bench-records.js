@@ -1,4 +1,4 @@
-// What the bench of browsers posts, in a worker and in a page.
+// What the benches post: in Node, and in a browser's worker and page.
 
 const HEADERS = { "content-type": "application/json" };
 const MEASURED_MS = 3000;

@@ -6,7 +6,6 @@ use redb::StorageBackend;
 
 use crate::config::Config;
 use crate::engine::Engine;
-
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::store::checking;
 use crate::store::verify::CheckReport;

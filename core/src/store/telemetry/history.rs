@@ -21,6 +21,8 @@ mod verify;
 
 pub(crate) use verify::verify;
 
+/// Head of a key: a stream and a day.
+const PLACE_BYTES: usize = 5;
 /// Head of a part: two times.
 const SPAN_BYTES: usize = 16;
 
@@ -209,12 +211,10 @@ fn part_number(key: &[u8]) -> Result<u32> {
 
 /// What a person calls a part.
 pub(in crate::store) fn part_name(key: &[u8]) -> String {
-    let mut decoder = Decoder::new(key);
-    let mut parse = || -> Result<String> {
-        let number = decoder.u8()?;
-        let stream = Stream::ALL.into_iter().find(|s| s.number() == number);
-        let stream = stream.ok_or_else(damaged)?;
-        let day = Timestamp::from_day(u32::from_be_bytes(decoder.array()?));
+    let parse = || -> Result<String> {
+        let (stream, day) = key_place(key)?;
+        let day = Timestamp::from_day(day);
+        let mut decoder = Decoder::new(key.get(PLACE_BYTES..).unwrap_or_default());
         let length = usize::from(decoder.u8()?);
         let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
         let part = u32::from_be_bytes(decoder.array()?);

@@ -7,12 +7,26 @@ use deskfleet::{AuditEntry, AuditResult, RetentionDays, Timestamp};
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
 
+/// The earliest the clock showed since everything was last read.
+#[derive(Debug, Default)]
+struct Earliest(Option<Timestamp>);
+
+impl Earliest {
+    fn note(&mut self, now: Timestamp) {
+        self.0 = Some(self.0.map_or(now, |earliest| earliest.min(now)));
+    }
+
+    /// Everything is read, at this time: it is the first since.
+    fn begin(&mut self, now: Timestamp) {
+        self.0 = Some(now);
+    }
+}
+
 /// Rows of the audit are numbered once, stay for as long as they are kept, and change only when their action ends.
 #[derive(Debug, Default)]
 pub struct AuditRows {
     seen: BTreeMap<u64, AuditEntry>,
-    /// The earliest the clock showed since everything was last read.
-    earliest: Option<Timestamp>,
+    earliest: Earliest,
     /// The latest moment as of which retention may have been applied.
     retained: Option<Timestamp>,
 }
@@ -48,8 +62,9 @@ impl AuditRows {
     }
 
     fn compare(&mut self, reading: &Reading) -> Verdict {
-        let earliest = self.earliest.replace(reading.now);
-        let earliest = earliest.map_or(reading.now, |earliest| earliest.min(reading.now));
+        self.earliest.note(reading.now);
+        let earliest = self.earliest.0.unwrap_or(reading.now);
+        self.earliest.begin(reading.now);
         let ids: Vec<_> = reading.audit.iter().map(|row| row.id).collect();
         let ascending = ids.is_sorted_by(|left, right| left < right);
         demand!(ascending, "numbers of the audit: {ids:?}");
@@ -84,7 +99,7 @@ impl Observer for AuditRows {
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         match fact {
             Fact::Clock(now) => {
-                self.earliest = Some(self.earliest.map_or(*now, |earliest| earliest.min(*now)));
+                self.earliest.note(*now);
                 Ok(())
             }
             Fact::Retained(at) => {
@@ -104,8 +119,8 @@ pub struct OneRowPerAction {
     endings: BTreeMap<String, Ending>,
     /// Calls whose row was right; what becomes of it is watched by [`AuditRows`].
     judged: BTreeSet<String>,
-    /// The earliest the clock showed since everything was last read: such rows may be too old at once.
-    earliest: Option<Timestamp>,
+    /// Rows of so early a time may be too old at once.
+    earliest: Earliest,
     retained: Option<Timestamp>,
 }
 
@@ -114,6 +129,7 @@ impl OneRowPerAction {
         let days = i64::from(RetentionDays::default().audit);
         let kept_from = self.retained.map(|at| at.plus_seconds(-days * 86_400));
         self.earliest
+            .0
             .is_some_and(|earliest| Some(earliest) < kept_from)
     }
 
@@ -169,10 +185,10 @@ impl Observer for OneRowPerAction {
                 }
                 self.judged
                     .extend(std::mem::take(&mut self.endings).into_keys());
-                self.earliest = Some(reading.now);
+                self.earliest.begin(reading.now);
             }
             Fact::Clock(now) => {
-                self.earliest = Some(self.earliest.map_or(*now, |earliest| earliest.min(*now)));
+                self.earliest.note(*now);
             }
             Fact::Retained(at) => {
                 self.retained = self.retained.max(Some(*at));
