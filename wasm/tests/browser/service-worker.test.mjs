@@ -111,53 +111,29 @@ browserTest("a worker stopped while it answers loses nothing that it acknowledge
     context.diagnostic(`${acknowledged.length} records were acknowledged, ${failed} requests were cut off`);
 });
 
-/** A database of the test's own beside the engine's: whether the browser itself still has what it was told to keep. */
-async function marker(page, write) {
-    return page.evaluate(async (write) => {
-        const done = (request) => new Promise((resolve, reject) => Object.assign(request, { onsuccess: () => resolve(request.result), onerror: () => reject(request.error) }));
-        const opening = indexedDB.open("marker");
-        opening.onupgradeneeded = () => opening.result.createObjectStore("marks");
-        const database = await done(opening);
-        const transaction = database.transaction("marks", write ? "readwrite" : "readonly", { durability: "strict" });
-        const store = transaction.objectStore("marks");
-        const found = await done(write ? store.put(true, "mark") : store.get("mark"));
-        if (write) await new Promise((resolve) => void (transaction.oncomplete = resolve));
-        database.close();
-        return found !== undefined;
-    }, write);
-}
-
-browserTest("a browser killed while the worker answers loses nothing that it acknowledged", async ({ start, origin, context }) => {
-    const acknowledged = [];
-    let kept = 0;
-    for (let life = 0; kept < 2; life++) {
-        assert.ok(life < 6, "the browser forgets the origin every time");
+// One kill to a profile: Chromium's LevelDB appends to a log whose last record was cut off, takes that for damage when it reads it
+// again, and removes all databases of the origin (google/leveldb#1287).
+for (const profile of ["first", "second", "third"]) {
+    browserTest(`a browser killed while the worker answers loses nothing that it acknowledged: ${profile} profile`, async ({ start, origin, context }) => {
+        const acknowledged = [];
         const browser = await start();
         const page = await controlled(browser, origin);
-        const gone = await missing(page, acknowledged);
-        if (life > 0 && gone.length > 0 && !(await marker(page, false))) {
-            // Then nothing in the origin could have kept them.
-            context.diagnostic("the browser forgot all that the origin had stored, the test's own database as well");
-            acknowledged.length = 0;
-        } else {
-            assert.deepEqual(gone, []);
-            kept += life > 0 ? 1 : 0;
-        }
-        await marker(page, true);
-        const before = acknowledged.length;
         await page.exposeFunction("acknowledge", (id) => void acknowledged.push(id));
-        await page.evaluate((first) => {
+        await page.evaluate(() => {
             const postAll = async (from) => {
                 for (let id = from; ; id++) if ((await post(id)).status === 200) void acknowledge(id);
             };
-            for (let lane = 0; lane < 4; lane++) void postAll(first + lane * 1e6);
-        }, life * 1e7);
-        for (const began = Date.now(); acknowledged.length - before < 60 && Date.now() - began < 30_000; ) await sleep(20);
+            for (let lane = 0; lane < 4; lane++) void postAll(lane * 1e6);
+        });
+        for (const began = Date.now(); acknowledged.length < 60 && Date.now() - began < 30_000; ) await sleep(20);
         await browser.kill();
-        assert.ok(acknowledged.length - before >= 60, "it was killed before it wrote");
-    }
-    context.diagnostic(`${acknowledged.length} records were acknowledged`);
-});
+        assert.ok(acknowledged.length >= 60, "it was killed before it wrote");
+        const again = await controlled(await start(), origin);
+        assert.deepEqual(await missing(again, acknowledged), []);
+        assert.equal(await again.evaluate(async () => (await post(9e6)).status), 200);
+        context.diagnostic(`${acknowledged.length} records were acknowledged`);
+    });
+}
 
 browserTest("what cannot be answered is a problem, not a broken network", async ({ start, origin }) => {
     const page = await controlled(await start(), origin, { script: `${SCRIPT}?storage=broken` });
