@@ -20,10 +20,10 @@ use std::pin::Pin;
 use std::process::{Command, ExitCode, Stdio};
 use std::task::{Context, Poll, Waker};
 
-use deskfleet::{CommitDriver, Stream};
+use deskfleet::{CommitDriver, IssuedKey, NewKey, Scope, Stream};
 use deskfleet_benches::figures::float;
 use deskfleet_benches::samples::{BATCH, STEP_SECONDS, STEPS_A_DAY, instance_id, stats_sample};
-use deskfleet_benches::{is_measuring, open, stats_json, stats_post};
+use deskfleet_benches::{Fixture, is_measuring, open, stats_json, stats_post};
 use http::StatusCode;
 
 /// The counts that hold.
@@ -37,12 +37,15 @@ const POSTS: u64 = 64;
 /// A piece of work; answers how many times it did what it is named after.
 type Work = fn() -> u64;
 
-const WORK: [(&str, Work); 5] = [
+const WORK: [(&str, Work); 8] = [
     ("post_in_batches_of_64", post),
     ("get_test", get_test),
     ("page_of_50", page),
     ("file_a_record_of_10000", file),
     ("query_24_hours", query),
+    ("refuse_strange_key", || refuse(strange_key)),
+    ("refuse_similar_key", || refuse(similar_key)),
+    ("refuse_revoked_key", || refuse(revoked_key)),
 ];
 
 fn main() -> ExitCode {
@@ -260,6 +263,51 @@ fn query() -> u64 {
         });
     }
     times
+}
+
+/// A request with a bad key, among a hundred good ones. How long the answer takes should not tell what is wrong with the key.
+fn refuse(bad: fn(&Fixture) -> String) -> u64 {
+    let mut fixture = open(None, |_| {});
+    for number in 0..100 {
+        issue(&fixture, number);
+    }
+    fixture.key = bad(&fixture);
+    let times = if is_counted() { 10_000 } else { 10 };
+    for _ in 0..times {
+        let mut request = Some(fixture.get("/api/Information/GetAdminActivity"));
+        counted(&mut || {
+            let request = request.take().expect("a request");
+            let answer = fixture.engine.handle(request);
+            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+        });
+    }
+    times
+}
+
+fn strange_key(fixture: &Fixture) -> String {
+    let start = fixture.key.find('_').expect("a prefix") + 1;
+    let (prefix, secret) = fixture.key.split_at(start);
+    format!("{prefix}{}", "x".repeat(secret.len()))
+}
+
+fn similar_key(fixture: &Fixture) -> String {
+    let (rest, last) = fixture.key.split_at(fixture.key.len() - 1);
+    format!("{rest}{}", if last == "A" { "B" } else { "A" })
+}
+
+fn revoked_key(fixture: &Fixture) -> String {
+    let issued = issue(fixture, 100);
+    fixture.engine.revoke_key(issued.info.id).expect("revoked");
+    issued.secret
+}
+
+fn issue(fixture: &Fixture, number: usize) -> IssuedKey {
+    let key = NewKey {
+        name: format!("key {number}"),
+        scopes: Scope::ALL.into_iter().collect(),
+        expires: None,
+    };
+    fixture.engine.issue_key(key).expect("a key is issued")
 }
 
 /// Whether this is a child under valgrind.
