@@ -73,10 +73,10 @@ impl Timestamp {
         u32::try_from(day).unwrap_or(0)
     }
 
-    /// The first moment of the UTC day numbered as by [`Self::day`].
+    /// The first moment of the UTC day numbered as by [`Self::day`], held within the range.
     #[must_use]
     pub fn from_day(day: u32) -> Self {
-        Self::from_ticks((i64::from(day) - DAYS_BEFORE_EPOCH) * TICKS_PER_DAY)
+        Self::from_ticks((i64::from(day) - DAYS_BEFORE_EPOCH).saturating_mul(TICKS_PER_DAY))
     }
 }
 
@@ -337,6 +337,7 @@ mod tests {
     fn days_number_from_year_one_and_back() {
         assert_eq!(Timestamp::MIN.day(), 0);
         assert_eq!(Timestamp::from_day(0), Timestamp::MIN);
+        assert_eq!(Timestamp::from_day(u32::MAX), Timestamp::MAX);
         let time: Timestamp = "2026-11-20T23:59:59.9999999Z".parse().unwrap();
         assert_eq!(
             Timestamp::from_day(time.day()).to_string(),

@@ -1,13 +1,14 @@
-//! Panics of redb over damaged bytes, which the engine turns into an error.
+//! Panics of redb over damaged bytes, which the engine turns into an error, as it would one of its own.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-static PANICS: AtomicUsize = AtomicUsize::new(0);
+static OF_REDB: AtomicUsize = AtomicUsize::new(0);
+static OF_OTHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// From here on panics inside redb are counted, and not told: to the hook of before (a fuzzer's ends the process) they would
-/// look like ours.
+/// From here on panics are counted, and those inside redb not told: to the hook of before (a fuzzer's ends the process) they
+/// would look like ours.
 pub fn expect_redb_to_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -15,15 +16,21 @@ pub fn expect_redb_to_panic() {
         set_hook(Box::new(move |info| {
             let redb = info.location().is_some_and(|at| at.file().contains("redb"));
             if redb {
-                PANICS.fetch_add(1, Ordering::Relaxed);
+                OF_REDB.fetch_add(1, Ordering::Relaxed);
             } else {
+                OF_OTHERS.fetch_add(1, Ordering::Relaxed);
                 before(info);
             }
         }));
     });
 }
 
-/// How many there were.
+/// How many there were inside redb.
 pub fn redb_panics() -> usize {
-    PANICS.load(Ordering::Relaxed)
+    OF_REDB.load(Ordering::Relaxed)
+}
+
+/// How many there were elsewhere: none is to be expected, though the engine caught it.
+pub fn other_panics() -> usize {
+    OF_OTHERS.load(Ordering::Relaxed)
 }

@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use deskfleet_tests::fuzzing;
+use deskfleet_tests::panics::{expect_redb_to_panic, other_panics};
 
 fn replay(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -24,9 +25,15 @@ fn replay(target: &str, body: fn(&[u8])) {
         .collect();
     paths.sort();
     assert!(!paths.is_empty(), "{} is empty", folder.display());
+    expect_redb_to_panic();
     for path in paths {
         println!("{}", path.display());
         body(&fs::read(&path).unwrap());
+        assert_eq!(
+            other_panics(),
+            0,
+            "something panicked, in this test or one beside it, and was caught"
+        );
     }
 }
 

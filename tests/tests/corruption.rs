@@ -23,7 +23,7 @@ use deskfleet_tests::crash::seed::Seed;
 use deskfleet_tests::crash::workload::{Step, record, steps};
 use deskfleet_tests::crash::{image_at, profiles};
 use deskfleet_tests::disk::Disk;
-use deskfleet_tests::panics::{expect_redb_to_panic, redb_panics};
+use deskfleet_tests::panics::{expect_redb_to_panic, other_panics, redb_panics};
 
 /// Flipped bits of each file.
 const FLIPS: usize = 2000;
@@ -183,6 +183,7 @@ fn demand(sample: &Sample, count: &Count) {
         "{} of {total} are wrong:\n{first}",
         wrong.len()
     );
+    assert_eq!(other_panics(), 0, "the engine caught a panic of its own");
     assert!(
         *refused > 0 && *right > 0,
         "damage that does nothing, or all"
