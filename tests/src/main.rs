@@ -10,15 +10,32 @@ use deskfleet_tests::conformance::transcript::write_all;
 
 /// What the tests of the npm package need of Node.
 const NODE_MIN: u32 = 20;
-/// Where Chromium may be; this variable names another one.
-const CHROMIUM: &str = "DESKFLEET_CHROMIUM";
-const CHROMIUM_PLACES: [&str; 3] = [
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
+const BROWSERS: [Browser; 2] = [
+    Browser {
+        package: "chromium",
+        places: &[
+            "/usr/bin/chromium",
+            "/usr/bin/chromium-browser",
+            "/usr/bin/google-chrome",
+        ],
+        variable: "DESKFLEET_CHROMIUM",
+    },
+    Browser {
+        package: "firefox-esr",
+        places: &["/usr/bin/firefox-esr", "/usr/bin/firefox"],
+        variable: "DESKFLEET_FIREFOX",
+    },
 ];
 /// With the value `debian`, what is missing is installed from Debian's packages; see `wasm/README.md`.
 const TOOLCHAIN: &str = "DESKFLEET_WASM_TOOLCHAIN";
+
+struct Browser {
+    /// What Debian calls it.
+    package: &'static str,
+    places: &'static [&'static str],
+    /// Names one of its kind that is elsewhere.
+    variable: &'static str,
+}
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -48,7 +65,9 @@ fn npm_package(root: &Path) -> Result<(), String> {
         let install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
         run(within(&tests, "npm", &install))?;
     }
-    find_chromium();
+    for browser in &BROWSERS {
+        browser.find();
+    }
     let transcripts = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     write_all(transcripts.path()).map_err(|error| format!("no transcripts: {error}"))?;
     // Without names, all files `*.test.mjs` below the folder.
@@ -57,29 +76,33 @@ fn npm_package(root: &Path) -> Result<(), String> {
     run(node)
 }
 
-/// Sees to a browser: without one its tests are skipped, or fail where all runtimes are required.
-fn find_chromium() {
-    let there = || {
-        std::env::var_os(CHROMIUM).is_some()
-            || CHROMIUM_PLACES
-                .iter()
-                .any(|place| Path::new(place).exists())
-    };
-    if there() {
-        return;
+impl Browser {
+    fn is_there(&self) -> bool {
+        std::env::var_os(self.variable).is_some()
+            || self.places.iter().any(|place| Path::new(place).exists())
     }
-    if std::env::var(TOOLCHAIN).is_ok_and(|choice| choice == "debian") {
-        let install = ["install", "--yes", "--no-install-recommends", "chromium"];
-        // A fresh machine has no lists of packages yet.
-        let _ = apt(&install)
-            .or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
-            .inspect_err(|said| eprintln!("suite: {said}"));
-    }
-    if !there() {
-        eprintln!(
-            "suite: no Chromium is installed, so the tests in a browser cannot run. On Debian, as root:\n\n    apt-get install \
-             chromium\n\nor name another browser of its kind in {CHROMIUM}."
-        );
+
+    /// Sees to it: without it its tests are skipped, or fail where all runtimes are required.
+    fn find(&self) {
+        if self.is_there() {
+            return;
+        }
+        let Self {
+            package, variable, ..
+        } = self;
+        if std::env::var(TOOLCHAIN).is_ok_and(|choice| choice == "debian") {
+            let install = ["install", "--yes", "--no-install-recommends", package];
+            // A fresh machine has no lists of packages yet.
+            let _ = apt(&install)
+                .or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
+                .inspect_err(|said| eprintln!("suite: {said}"));
+        }
+        if !self.is_there() {
+            eprintln!(
+                "suite: {package} is not installed, so the tests in it cannot run. On Debian, as root:\n\n    apt-get install \
+                 {package}\n\nor name another browser of its kind in {variable}."
+            );
+        }
     }
 }
 

@@ -17,6 +17,10 @@ const RUNTIMES = {
         places: () => [process.env.DESKFLEET_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].filter(Boolean),
         how: "install Chromium (on Debian: apt-get install chromium), or name another browser of its kind in DESKFLEET_CHROMIUM",
     },
+    firefox: {
+        places: () => [process.env.DESKFLEET_FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"].filter(Boolean),
+        how: "install Firefox (on Debian: apt-get install firefox-esr), or name one in DESKFLEET_FIREFOX",
+    },
 };
 
 /** Whether every runtime must be there, as in CI. */

@@ -114,7 +114,8 @@ export class Browser {
     }
 }
 
-function ended(child) {
+/** Resolves when a process has ended. */
+export function ended(child) {
     if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
     return new Promise((done) => child.once("exit", done));
 }

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { assertSame } from "../conformance.mjs";
 import { transcriptFile } from "../transcripts.mjs";
-import { browserTest } from "./in-chromium.mjs";
+import { everyBrowserTest } from "./in-browsers.mjs";
 
-browserTest(
+everyBrowserTest(
     "the conformance cases in a page",
     async ({ start, origin, context }) => {
         const page = await (await start()).open(`${origin}/tests/browser/page.html`);

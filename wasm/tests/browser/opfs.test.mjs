@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { browserTest } from "./in-chromium.mjs";
+import { browserTest, everyBrowserTest } from "./in-browsers.mjs";
 
 const PAGE = "/tests/browser/page.html";
 
@@ -22,7 +22,7 @@ function held(page) {
     });
 }
 
-browserTest("what was written is there after closing, after loading the page again and in the next browser", async ({ start, origin }) => {
+everyBrowserTest("what was written is there after closing, after loading the page again and in the next browser", async ({ start, origin }) => {
     const first = await start();
     const page = await opened(first, origin);
     const answers = await page.evaluate(async () => {
@@ -48,7 +48,7 @@ browserTest("what was written is there after closing, after loading the page aga
     assert.deepEqual((await held(await opened(second, origin))).sort(), [1, 2, 3, 4]);
 });
 
-browserTest("requests through a worker are answered as by an engine, and failures are those of an engine", async ({ start, origin }) => {
+everyBrowserTest("requests through a worker are answered as by an engine, and failures are those of an engine", async ({ start, origin }) => {
     const page = await opened(await start(), origin);
     const seen = await page.evaluate(async () => {
         const engine = await connect({ seed: 1, name: "other.redb" });
@@ -90,7 +90,7 @@ browserTest("requests through a worker are answered as by an engine, and failure
     for (const { code } of seen.options) assert.equal(code, "InvalidArgument");
 });
 
-browserTest("a file that another worker has open is locked, and free once that worker ended", async ({ start, origin }) => {
+everyBrowserTest("a file that another worker has open is locked, and free once that worker ended", async ({ start, origin }) => {
     const page = await opened(await start(), origin);
     const error = await page.evaluate(async () => {
         globalThis.holder = new Worker("/tests/browser/writer.js", { type: "module" });
@@ -105,7 +105,7 @@ browserTest("a file that another worker has open is locked, and free once that w
 });
 
 for (const together of [1, 20]) {
-    browserTest(`a worker terminated while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {
+    everyBrowserTest(`a worker terminated while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {
         const page = await opened(await start(), origin);
         let told = 0;
         for (const pause of [40, 150, 333]) {
@@ -137,7 +137,7 @@ for (const together of [1, 20]) {
         context.diagnostic(`${told} acknowledged records were there`);
     });
 
-    browserTest(`a browser killed while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {
+    everyBrowserTest(`a browser killed while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {
         const acknowledged = [];
         for (let life = 0; life < 3; life++) {
             const browser = await start();

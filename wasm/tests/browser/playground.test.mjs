@@ -1,7 +1,7 @@
 // The playground, as a person uses it: load, send, reload, file, wipe; by keyboard, under its own strict policy.
 
 import assert from "node:assert/strict";
-import { browserTest } from "./in-chromium.mjs";
+import { browserTest } from "./in-browsers.mjs";
 
 const text = (page, id) => page.textContent(`#${id}`);
 

@@ -1,7 +1,7 @@
 // Pages that may not compile WebAssembly, or do not get it, are told what to do.
 
 import assert from "node:assert/strict";
-import { browserTest } from "./in-chromium.mjs";
+import { browserTest } from "./in-browsers.mjs";
 
 browserTest("where a policy forbids WebAssembly, the error names the policy and its remedy", async ({ start, origin }) => {
     const browser = await start();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { browserTest } from "./in-chromium.mjs";
+import { browserTest, everyBrowserTest } from "./in-browsers.mjs";
 
 const SCRIPT = "/tests/browser/fleet-worker.js";
 
@@ -42,7 +42,7 @@ async function missing(page, acknowledged) {
     return acknowledged.filter((id) => !ids.has(id));
 }
 
-browserTest("fetch of an unchanged page is answered by the engine, and other requests pass", async ({ start, origin }) => {
+everyBrowserTest("fetch of an unchanged page is answered by the engine, and other requests pass", async ({ start, origin }) => {
     const page = await controlled(await start(), origin);
     const seen = await page.evaluate(async () => {
         const key = await ask("key");
@@ -114,7 +114,7 @@ browserTest("a worker stopped while it answers loses nothing that it acknowledge
 // One kill to a profile: Chromium's LevelDB appends to a log whose last record was cut off, takes that for damage when it reads it
 // again, and removes all databases of the origin (google/leveldb#1287).
 for (const profile of ["first", "second", "third"]) {
-    browserTest(`a browser killed while the worker answers loses nothing that it acknowledged: ${profile} profile`, async ({ start, origin, context }) => {
+    everyBrowserTest(`a browser killed while the worker answers loses nothing that it acknowledged: ${profile} profile`, async ({ start, origin, context }) => {
         const acknowledged = [];
         const browser = await start();
         const page = await controlled(browser, origin);
@@ -135,7 +135,7 @@ for (const profile of ["first", "second", "third"]) {
     });
 }
 
-browserTest("what cannot be answered is a problem, not a broken network", async ({ start, origin }) => {
+everyBrowserTest("what cannot be answered is a problem, not a broken network", async ({ start, origin }) => {
     const page = await controlled(await start(), origin, { script: `${SCRIPT}?storage=broken` });
     const seen = await page.evaluate(async () => {
         const response = await post(1);
@@ -172,7 +172,7 @@ browserTest("a database that is open elsewhere or deleted is a problem, and the 
     assert.deepEqual(await missing(page, [2, 3]), []);
 });
 
-browserTest("a service in a folder is answered there", async ({ start, origin }) => {
+everyBrowserTest("a service in a folder is answered there", async ({ start, origin }) => {
     const at = "/tests/browser/sw-page.html";
     const page = await controlled(await start(), origin, { script: `${SCRIPT}?base=/tests/browser/`, scope: "/tests/browser/", at });
     const seen = await page.evaluate(async () => {

@@ -1,7 +1,7 @@
 // Several tabs on one store: the first has it open, the others go through it, and one of them takes over when it is gone.
 
 import assert from "node:assert/strict";
-import { browserTest } from "./in-chromium.mjs";
+import { browserTest, everyBrowserTest } from "./in-browsers.mjs";
 
 async function tab(browser, origin) {
     const page = await browser.open(`${origin}/tests/browser/page.html`);
@@ -37,7 +37,7 @@ function stop(page) {
     });
 }
 
-browserTest("a second tab joins through the first, and both see one store", async ({ start, origin }) => {
+everyBrowserTest("a second tab joins through the first, and both see one store", async ({ start, origin }) => {
     const browser = await start();
     const first = await tab(browser, origin);
     await first.evaluate(async () => {
@@ -60,13 +60,13 @@ browserTest("a second tab joins through the first, and both see one store", asyn
     assert.equal(await first.evaluate(async () => (await engine.fetch(postRequest(2))).status), 200);
 });
 
-for (const [how, end] of [
+for (const [how, end, testIn = everyBrowserTest] of [
     ["closes its engine", (page) => page.evaluate(() => engine.close())],
     ["is closed", (page) => page.close()],
-    ["crashes", (page) => page.goto("chrome://crash").catch(() => {})],
     ["goes elsewhere", (page) => page.goto("about:blank")],
+    ["crashes", (page) => page.goto("chrome://crash").catch(() => {}), browserTest],
 ]) {
-    browserTest(`when the tab that has the store ${how}, another takes over and nothing fails`, async ({ start, origin, context }) => {
+    testIn(`when the tab that has the store ${how}, another takes over and nothing fails`, async ({ start, origin, context }) => {
         const browser = await start();
         const leader = await tab(browser, origin);
         await leader.evaluate(async () => {
