@@ -1,6 +1,7 @@
-// Prints what the package takes and gives, in Node: `node wasm/bench.mjs [part …]`, after `cargo wasm`.
+// Prints what the package takes and gives: `node wasm/bench.mjs [part …]`, after `cargo wasm`; `object` needs `npm ci` in wasm/tests as
+// well. Deno and Bun run it too.
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -14,6 +15,11 @@ const KILO = 1000;
 function bodies(count) {
     const encoder = new TextEncoder();
     return Array.from({ length: count }, (_, id) => encoder.encode(recordOf(id)));
+}
+
+/** A batch of telemetry, from that id on. */
+function linesOf(id) {
+    return Array.from({ length: 10_000 }, (_, nth) => `{"stats":${recordOf(id + nth)}}`).join("\n");
 }
 
 function figure(name, value, bound) {
@@ -100,8 +106,7 @@ async function file() {
         figure("fetch on a file, 1000 in a turn, durable records/s", rate(sent.length, performance.now() - began), "");
         // No two are alike: repetitions would be dropped.
         for (let id = sent.length; statSync(name).size < 40 * 1024 * 1024; id += 10_000) {
-            const lines = Array.from({ length: 10_000 }, (_, nth) => `{"stats":${recordOf(id + nth)}}`);
-            const answer = engine.handle("POST", "/operator/telemetry", { ...HEADERS, "x-api-key": key }, lines.join("\n"));
+            const answer = engine.handle("POST", "/operator/telemetry", { ...HEADERS, "x-api-key": key }, linesOf(id));
             if (answer.status !== 200) throw new Error(`batch answered ${answer.status}`);
         }
         // A copy of a file that is open is what a crash leaves.
@@ -114,6 +119,35 @@ async function file() {
         await engine.close();
     } finally {
         rmSync(folder, { recursive: true });
+    }
+}
+
+/** A Durable Object in workerd, which is killed while it has its store open. */
+async function object() {
+    // They bring the test runner with them, which prints a report of no tests.
+    const { objectFolder } = await import("./tests/object-folder.mjs");
+    const { serve } = await import("./tests/workerd.mjs");
+    const made = await objectFolder({ skip: (why) => console.log(why) });
+    if (!made) return;
+    // Answered by another object, so that the one with the engine is not made yet.
+    const start = () => serve(made.workerd, made.folder, "/store/made");
+    let server = await start();
+    try {
+        const asked = await fetch(`${server.url}/fleet/issueKey`, { method: "POST", body: JSON.stringify([{ name: "bench", scopes: ["admin"] }]) });
+        const { key } = await asked.json();
+        const size = () => readdirSync(path.join(made.folder, "data"), { recursive: true, withFileTypes: true }).reduce((sum, entry) => sum + (entry.isFile() ? statSync(path.join(entry.parentPath, entry.name)).size : 0), 0);
+        for (let id = 0; size() < 40 * 1024 * 1024; id += 10_000) {
+            const answer = await fetch(`${server.url}/operator/telemetry`, { method: "POST", headers: { ...HEADERS, "x-api-key": key }, body: linesOf(id) });
+            if (answer.status !== 200) throw new Error(`batch answered ${answer.status}`);
+        }
+        await server.kill();
+        server = await start();
+        const reopening = performance.now();
+        const answer = await fetch(`${server.url}/api/Stats/Test`);
+        if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+        figure(`make an object of ${Math.round(size() / 1024 / 1024)} MiB after workerd was killed, ms`, (performance.now() - reopening).toFixed(1), "under 300");
+    } finally {
+        await server.kill();
     }
 }
 
@@ -148,6 +182,6 @@ async function memory() {
     await engine.close();
 }
 
-const parts = { size, ready, handle, fetch: fetching, file, memory };
+const parts = { size, ready, handle, fetch: fetching, file, object, memory };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 for (const name of chosen) await parts[name]();
