@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use deskfleet::{CommitDriver, Config, Engine, Event, Observer};
+use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
 use deskfleet_server::{Metrics, Server, ServerOptions};
 
 use super::{announce, any_port};
@@ -34,6 +34,7 @@ pub(super) fn serve(folder: &Path) {
 fn open(folder: &Path, metrics: Metrics) -> Engine {
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Thread;
+    config.commit_phases = CommitPhases::Two;
     let file = folder.join("bench.redb");
     let medium = file.clone();
     let builder = Engine::builder()
