@@ -20,10 +20,10 @@ use std::pin::Pin;
 use std::process::{Command, ExitCode, Stdio};
 use std::task::{Context, Poll, Waker};
 
-use deskfleet::{CommitDriver, IssuedKey, NewKey, Scope, Stream};
+use deskfleet::{CommitDriver, Engine, IssuedKey, NewKey, Scope, Stream};
 use deskfleet_benches::figures::float;
 use deskfleet_benches::samples::{BATCH, STEP_SECONDS, STEPS_A_DAY, instance_id, stats_sample};
-use deskfleet_benches::{Fixture, is_measuring, open, stats_json, stats_post};
+use deskfleet_benches::{FILE as FIXTURE, Fixture, is_measuring, open, stats_json, stats_post};
 use http::StatusCode;
 
 /// The counts that hold.
@@ -37,12 +37,13 @@ const POSTS: u64 = 64;
 /// A piece of work; answers how many times it did what it is named after.
 type Work = fn() -> u64;
 
-const WORK: [(&str, Work); 8] = [
+const WORK: [(&str, Work); 9] = [
     ("post_in_batches_of_64", post),
     ("get_test", get_test),
     ("page_of_50", page),
     ("file_a_record_of_10000", file),
     ("query_24_hours", query),
+    ("open_a_queued_record", open_queue),
     ("refuse_strange_key", || refuse(strange_key)),
     ("refuse_similar_key", || refuse(similar_key)),
     ("refuse_revoked_key", || refuse(revoked_key)),
@@ -263,6 +264,28 @@ fn query() -> u64 {
         });
     }
     times
+}
+
+/// Opening a file with records of 1000 instances in its queue.
+fn open_queue() -> u64 {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let (instances, steps) = if is_counted() { (1000, 20) } else { (10, 2) };
+    let fixture = open(Some(folder.path()), |_| {});
+    for _ in 0..steps {
+        fixture.clock.advance_seconds(STEP_SECONDS);
+        let time = fixture.engine.now();
+        fixture.record(
+            BATCH,
+            (0..instances).map(|instance| stats_sample(instance, time)),
+        );
+    }
+    fixture.engine.close().expect("it closes");
+    counted(&mut || {
+        let builder = Engine::builder().seed(1).clock(fixture.clock.clone());
+        let engine = builder.open(folder.path().join(FIXTURE));
+        drop(engine.expect("it opens"));
+    });
+    u64::try_from(instances).expect("a count") * steps
 }
 
 /// A request with a bad key, among a hundred good ones. How long the answer takes should not tell what is wrong with the key.
