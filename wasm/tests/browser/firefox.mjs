@@ -1,24 +1,38 @@
 // Headless Firefox, as the tests use it.
 
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { find } from "../runtimes.mjs";
 import { PATIENCE_MS, ended } from "./chromium.mjs";
 
+/** After it was killed it opens no tabs again, and does not offer to start without extensions. */
+const PREFERENCES = 'user_pref("browser.sessionstore.resume_from_crash", false);\nuser_pref("toolkit.startup.max_resumed_crashes", -1);\n';
+
 /** A browser on a profile, killed as a crash would. */
 export class Firefox {
-    #browser;
+    #process;
+    #connection;
 
     static async start(profile) {
-        const { launch } = await import("puppeteer-core");
-        const executablePath = find("firefox");
-        if (executablePath === undefined) throw new Error("there is no Firefox; DESKFLEET_FIREFOX names one");
+        const { connect } = await import("puppeteer-core");
+        const executable = find("firefox");
+        if (executable === undefined) throw new Error("there is no Firefox; DESKFLEET_FIREFOX names one");
+        writeFileSync(path.join(profile, "user.js"), PREFERENCES);
         const firefox = new Firefox();
-        firefox.#browser = await launch({ browser: "firefox", executablePath, userDataDir: profile, detached: true, timeout: PATIENCE_MS });
+        // Not started by the driver, which tidies the profile up at a moment of its own. A group, so that all processes can be killed at once.
+        firefox.#process = spawn(executable, ["--headless", "--new-instance", "--profile", profile, "--remote-debugging-port=0", "about:blank"], {
+            detached: true,
+            stdio: ["ignore", "ignore", "pipe"],
+        });
+        const address = await addressSaid(firefox.#process);
+        firefox.#connection = await connect({ browserWSEndpoint: `${address}/session`, protocol: "webDriverBiDi" });
         return firefox;
     }
 
     /** A page of the package's origin. */
     async open(url) {
-        const page = await this.#browser.newPage();
+        const page = await this.#connection.newPage();
         page.setDefaultTimeout(PATIENCE_MS);
         // The arguments as Chromium's driver takes them.
         const { waitForFunction } = page;
@@ -28,17 +42,33 @@ export class Firefox {
     }
 
     kill() {
-        const child = this.#browser.process();
         try {
-            // A group of its own, of all processes of the browser.
-            process.kill(-child.pid, "SIGKILL");
+            process.kill(-this.#process.pid, "SIGKILL");
         } catch {
             // It is gone already.
         }
-        return ended(child);
+        return ended(this.#process);
     }
 
     async close() {
-        await this.#browser.close();
+        await this.#connection.close();
+        await ended(this.#process);
     }
+}
+
+/** Where it listens, as it says. */
+async function addressSaid(child) {
+    let hangs;
+    const address = new Promise((found, failed) => {
+        let said = "";
+        hangs = setTimeout(() => failed(new Error(`${child.spawnfile} did not start: ${said}`)), PATIENCE_MS);
+        child.stderr.setEncoding("utf8").on("data", (data) => {
+            said += data;
+            const [, address] = /WebDriver BiDi listening on (ws:\S+)/.exec(said) ?? [];
+            if (address) found(address);
+        });
+        child.once("close", () => failed(new Error(`${child.spawnfile} ended: ${said}`)));
+        child.once("error", failed);
+    });
+    return address.finally(() => clearTimeout(hangs));
 }
