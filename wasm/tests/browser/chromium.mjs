@@ -98,12 +98,7 @@ export class Browser {
     }
 
     kill() {
-        try {
-            process.kill(-this.#process.pid, "SIGKILL");
-        } catch {
-            // It is gone already.
-        }
-        return ended(this.#process);
+        return killed(this.#process);
     }
 
     async close() {
@@ -112,6 +107,16 @@ export class Browser {
         await Promise.race([ended(this.#process), sleep(5_000)]);
         await this.kill();
     }
+}
+
+/** Ends a process and all of its group at once. */
+export function killed(child) {
+    try {
+        process.kill(-child.pid, "SIGKILL");
+    } catch {
+        // It is gone already.
+    }
+    return ended(child);
 }
 
 /** Resolves when a process has ended. */

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { find } from "../runtimes.mjs";
-import { PATIENCE_MS, ended } from "./chromium.mjs";
+import { PATIENCE_MS, ended, killed } from "./chromium.mjs";
 
 /** After it was killed it opens no tabs again, and does not offer to start without extensions. */
 const PREFERENCES = 'user_pref("browser.sessionstore.resume_from_crash", false);\nuser_pref("toolkit.startup.max_resumed_crashes", -1);\n';
@@ -42,12 +42,7 @@ export class Firefox {
     }
 
     kill() {
-        try {
-            process.kill(-this.#process.pid, "SIGKILL");
-        } catch {
-            // It is gone already.
-        }
-        return ended(this.#process);
+        return killed(this.#process);
     }
 
     async close() {
