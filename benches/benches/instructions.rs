@@ -22,7 +22,7 @@ use std::task::{Context, Poll, Waker};
 
 use deskfleet::{CommitDriver, Engine, IssuedKey, NewKey, Scope, Stream};
 use deskfleet_benches::figures::float;
-use deskfleet_benches::samples::{BATCH, STEP_SECONDS, STEPS_A_DAY, instance_id, stats_sample};
+use deskfleet_benches::samples::{STEPS_A_DAY, instance_id};
 use deskfleet_benches::{FILE as FIXTURE, Fixture, is_measuring, open, stats_json, stats_post};
 use http::StatusCode;
 
@@ -217,11 +217,16 @@ fn page() -> u64 {
 fn gets(path: &str, workspaces: usize, times: u64) -> u64 {
     let fixture = open(None, |_| {});
     fixture.fill(workspaces);
+    ask(&fixture, path, times, StatusCode::OK)
+}
+
+/// Sends a request so many times, and counts the answers.
+fn ask(fixture: &Fixture, path: &str, times: u64, status: StatusCode) -> u64 {
     for _ in 0..times {
         let mut request = Some(fixture.get(path));
         counted(&mut || {
             let request = request.take().expect("a request");
-            assert_eq!(fixture.engine.handle(request).status(), StatusCode::OK);
+            assert_eq!(fixture.engine.handle(request).status(), status);
         });
     }
     times
@@ -232,20 +237,12 @@ fn file() -> u64 {
     let fixture = open(None, |_| {});
     let (instances, steps) = if is_counted() { (1000, 10) } else { (10, 2) };
     for _ in 0..2 {
-        for _ in 0..steps {
-            fixture.clock.advance_seconds(STEP_SECONDS);
-            let time = fixture.engine.now();
-            fixture.record(
-                BATCH,
-                (0..instances).map(|instance| stats_sample(instance, time)),
-            );
-        }
+        fixture.sample(instances, steps);
         let mut filed = 0;
         counted(&mut || filed = fixture.engine.file_pending().expect("filing"));
         assert!(filed > 0, "nothing was filed");
     }
-    let instances = u64::try_from(instances).expect("a count");
-    2 * instances * steps
+    u64::try_from(2 * instances * steps).expect("a count")
 }
 
 /// The last day of one instance out of 100, all filed.
@@ -271,21 +268,14 @@ fn open_queue() -> u64 {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let (instances, steps) = if is_counted() { (1000, 20) } else { (10, 2) };
     let fixture = open(Some(folder.path()), |_| {});
-    for _ in 0..steps {
-        fixture.clock.advance_seconds(STEP_SECONDS);
-        let time = fixture.engine.now();
-        fixture.record(
-            BATCH,
-            (0..instances).map(|instance| stats_sample(instance, time)),
-        );
-    }
+    fixture.sample(instances, steps);
     fixture.engine.close().expect("it closes");
     counted(&mut || {
         let builder = Engine::builder().seed(1).clock(fixture.clock.clone());
         let engine = builder.open(folder.path().join(FIXTURE));
         drop(engine.expect("it opens"));
     });
-    u64::try_from(instances).expect("a count") * steps
+    u64::try_from(instances * steps).expect("a count")
 }
 
 /// A request with a bad key, among a hundred good ones. How long the answer takes should not tell what is wrong with the key.
@@ -296,15 +286,8 @@ fn refuse(bad: fn(&Fixture) -> String) -> u64 {
     }
     fixture.key = bad(&fixture);
     let times = if is_counted() { 10_000 } else { 10 };
-    for _ in 0..times {
-        let mut request = Some(fixture.get("/api/Information/GetAdminActivity"));
-        counted(&mut || {
-            let request = request.take().expect("a request");
-            let answer = fixture.engine.handle(request);
-            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
-        });
-    }
-    times
+    let path = "/api/Information/GetAdminActivity";
+    ask(&fixture, path, times, StatusCode::UNAUTHORIZED)
 }
 
 fn strange_key(fixture: &Fixture) -> String {

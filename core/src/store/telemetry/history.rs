@@ -21,8 +21,6 @@ mod verify;
 
 pub(crate) use verify::verify;
 
-/// Head of a key: a stream and a day.
-const PLACE_BYTES: usize = 5;
 /// Head of a part: two times.
 const SPAN_BYTES: usize = 16;
 
@@ -212,9 +210,9 @@ fn part_number(key: &[u8]) -> Result<u32> {
 /// What a person calls a part.
 pub(in crate::store) fn part_name(key: &[u8]) -> String {
     let parse = || -> Result<String> {
-        let (stream, day) = key_place(key)?;
+        let mut decoder = Decoder::new(key);
+        let (stream, day) = place(&mut decoder)?;
         let day = Timestamp::from_day(day);
-        let mut decoder = Decoder::new(key.get(PLACE_BYTES..).unwrap_or_default());
         let length = usize::from(decoder.u8()?);
         let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
         let part = u32::from_be_bytes(decoder.array()?);
@@ -312,7 +310,11 @@ pub(crate) fn next_day(
 
 /// The stream and the day of a key.
 pub(super) fn key_place(key: &[u8]) -> Result<(Stream, u32)> {
-    let mut decoder = Decoder::new(key);
+    place(&mut Decoder::new(key))
+}
+
+/// The head of a key.
+fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
     let number = decoder.u8()?;
     let stream = Stream::ALL
         .into_iter()
