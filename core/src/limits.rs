@@ -37,6 +37,9 @@ pub const LINE_ERRORS_MAX: usize = 100;
 /// What a line of a telemetry batch may hold beside the largest record that can be posted, in bytes: the name of the stream,
 /// brackets, spaces. A longer line is an error of that line.
 pub const BATCH_LINE_MORE: usize = 64;
+/// About how many bytes the records of one page of a history take in memory, unless one record alone takes more; the page ends
+/// there, and the next one goes on.
+pub const HISTORY_PAGE_BYTES: usize = 1024 * 1024;
 /// Workspaces applied atomically by a bulk upsert.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
 /// Days a TERMINATED workspace stays listed.
@@ -62,11 +65,18 @@ pub const CHUNK_ITEMS_MAX: usize = 4 * PROCESS_ITEMS_MAX;
 pub const CHUNK_BYTES_MAX: usize = 8_100;
 /// A day of history is sealed so long after its end, when its last records have come in.
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
+/// Parts of one instance and day that sealing merges with each other; bounds the memory of a step.
+pub const SEAL_PARTS_MAX: usize = 64;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
 /// Upkeep files fewer records than that only so often, in seconds of the clock: the fewer are filed at once, the more often
 /// their parts of history are written again.
 pub const FILE_EVERY_SECONDS: i64 = 10;
+/// Process items of those records, unless one block alone holds more.
+pub const FILE_ITEMS_MAX: usize = 16 * CHUNK_ITEMS_MAX;
+/// Filed records of one instance, day and sent time with which a new record is compared to find out whether it repeats one, the
+/// newest first. An agent has one or two of these; the bound keeps a flood of them from being read again and again.
+pub const REPETITIONS_COMPARED_MAX: usize = 64 * CHUNK_RECORDS_MAX;
 /// Bytes of the texts of those records.
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Records that gather on a volatile store before they are committed, if nothing is read before.

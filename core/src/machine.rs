@@ -16,7 +16,6 @@ use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
-use crate::store::telemetry::filing;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Writer};
 use crate::store::{Store, WriteFailure};
@@ -150,7 +149,9 @@ impl Machine {
         let Some((submissions, batch)) = self.writer.lead() else {
             return 0;
         };
-        self.commit(submissions, batch)
+        let count = self.commit(submissions, batch);
+        self.file_above_high_water();
+        count
     }
 
     /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
@@ -205,32 +206,7 @@ impl Machine {
                 self.observe(&Event::CommitFailed { error: &error });
             }
         }
-        // A host that never files must not end in a full queue.
-        if self.store.queued() >= self.config.limits.queue_high_water
-            && let Ok(filing) = self.filing.try_lock()
-            && let Err(error) = self.file_while_leading(&filing)
-        {
-            self.observe(&Event::CommitFailed { error: &error });
-        }
         count
-    }
-
-    /// Files one step as the one who commits.
-    fn file_while_leading(&self, _one_at_a_time: &MutexGuard<'_, ()>) -> Result<()> {
-        let began = self.now();
-        // Not `reader`, which may wait for the commit that this is a part of.
-        let reader = Reader::new(&self.store, began)?;
-        if let Some(filing) = filing::prepare(&reader.snapshot)? {
-            let records = filing.records;
-            self.write(vec![Mutation::File(Box::new(filing))])?;
-            self.note_filed(records, began);
-            self.observe(&Event::Filed { records });
-        }
-        Ok(())
-    }
-
-    fn note_filed(&self, records: u64, began: Timestamp) {
-        lock(&self.drain_rate).note(records, began, self.now());
     }
 
     /// One transaction.

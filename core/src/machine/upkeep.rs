@@ -23,20 +23,45 @@ impl Machine {
         let waited = self.queued();
         let mut filed = 0;
         while filed < waited {
-            let began = self.now();
-            let Some(filing) = filing::prepare(&self.reader()?.snapshot)? else {
-                break;
-            };
-            let records = filing.records;
-            self.run(Mutation::File(Box::new(filing)))?;
-            self.note_filed(records, began);
-            filed += records;
+            match self.file_step()? {
+                0 => break,
+                records => filed += records,
+            }
         }
         if filed > 0 {
             self.filed_at.store(self.now().ticks(), Ordering::Release);
-            self.observe(&Event::Filed { records: filed });
         }
         Ok(filed)
+    }
+
+    /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For
+    /// a caller that has committed and handed the outcomes over, so that nobody but itself waits for this; where a thread
+    /// commits, filing is left to [`Self::maintain`].
+    pub(super) fn file_above_high_water(&self) {
+        if self.store.queued() < self.config.limits.queue_high_water {
+            return;
+        }
+        let Ok(_one_at_a_time) = self.filing.try_lock() else {
+            return;
+        };
+        if let Err(error) = self.file_step() {
+            self.observe(&Event::CommitFailed { error: &error });
+        }
+    }
+
+    /// Files one step; returns how many records, 0 when nothing is pending. The caller holds the lock of filing.
+    fn file_step(&self) -> Result<u64> {
+        let began = self.now();
+        // Not `reader`, which on a volatile store waits for a commit.
+        let snapshot = Reader::new(&self.store, began)?.snapshot;
+        let Some(filing) = filing::prepare(&snapshot)? else {
+            return Ok(0);
+        };
+        let records = filing.records;
+        self.run(Mutation::File(Box::new(filing)))?;
+        lock(&self.drain_rate).note(records, began, self.now());
+        self.observe(&Event::Filed { records });
+        Ok(records)
     }
 
     /// Files what waits, when that is a full step or the last filing was some seconds ago.

@@ -1,7 +1,5 @@
 //! The four telemetry streams and what is common to their records.
 
-use std::collections::BTreeMap;
-
 use crate::timestamp::Timestamp;
 
 use super::{
@@ -169,44 +167,7 @@ pub struct Received {
     pub filed_at: Timestamp,
 }
 
-impl Received {
-    /// Whether this is `other` again: the same stream, instance, time and content, filed on the same day. A record
-    /// without a time never repeats another; nor does one whose time is not believable, on another day.
-    #[must_use]
-    pub fn repeats(&self, other: &Self) -> bool {
-        let timed = self.record.sent_time().is_some();
-        timed && self.filed_at.day() == other.filed_at.day() && self.record == other.record
-    }
-}
-
 /// The order of a history: filed time, then receipt.
 pub(crate) fn history_order(received: &Received) -> (Timestamp, Timestamp) {
     (received.filed_at, received.received_at)
-}
-
-/// `records` without those that repeat one of `known` or an earlier one of `records`.
-pub(crate) fn without_repetitions(known: &[Received], records: Vec<Received>) -> Vec<Received> {
-    // Repetitions carry the same sent time, so only records of one sent time are compared.
-    let mut by_sent_time: BTreeMap<Timestamp, Vec<&Received>> = BTreeMap::new();
-    for received in known.iter().chain(&records) {
-        if let Some(sent) = received.record.sent_time() {
-            by_sent_time.entry(sent).or_default().push(received);
-        }
-    }
-    let repeats: Vec<bool> = records
-        .iter()
-        .map(|received| {
-            let sent = received.record.sent_time();
-            let same_time = sent.and_then(|sent| by_sent_time.get(&sent));
-            same_time
-                .into_iter()
-                .flatten()
-                .take_while(|earlier| !std::ptr::eq(**earlier, received))
-                .any(|earlier| received.repeats(earlier))
-        })
-        .collect();
-    let numbered = records.into_iter().zip(repeats);
-    numbered
-        .filter_map(|(received, repeats)| (!repeats).then_some(received))
-        .collect()
 }

@@ -1,14 +1,23 @@
-//! The history of one instance, queued and filed records alike.
+//! The history of one instance, pending and filed records alike.
+//!
+//! A page is made in two steps. First the places of its records are found by their times alone, then the content is read, one
+//! part or block at a time, as far as a page goes. So memory is bounded by the page, a place for each of its records, and a
+//! digest for each pending record of the instance.
+
+mod places;
 
 use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
-use crate::model::{Received, Stream, history_order, without_repetitions};
-use crate::store::telemetry::history::{self, Bucket};
-use crate::store::telemetry::rows::Rows;
+use crate::limits::HISTORY_PAGE_BYTES;
+use crate::model::{Received, Stream, history_order};
+use crate::store::telemetry::history::Bucket;
+use crate::store::telemetry::rows::{HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
 
 use super::Reader;
 use super::workspaces::bad_token;
+
+use places::{Place, each_content, first_places};
 
 /// What of a history is wanted.
 #[derive(Debug, Clone)]
@@ -21,7 +30,7 @@ pub(crate) struct HistoryQuery {
     pub(crate) from: Option<Timestamp>,
     /// Last filed time, exclusive.
     pub(crate) to: Option<Timestamp>,
-    /// Most records to answer.
+    /// Most records to return.
     pub(crate) limit: u32,
     /// The token of the page before.
     pub(crate) next_token: Option<String>,
@@ -30,102 +39,87 @@ pub(crate) struct HistoryQuery {
 /// One page of a history, oldest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryPage {
-    /// The records.
+    /// The records: as many as were asked for, or fewer where these are large; see
+    /// [`HISTORY_PAGE_BYTES`](crate::limits::HISTORY_PAGE_BYTES).
     pub records: Vec<Received>,
     /// The token of the next page, if there is one.
     pub next_token: Option<String>,
 }
 
-/// One page. Wants the queue of the instance. Reads a day at a time, so memory is bounded by a day of one instance.
+impl HistoryQuery {
+    /// Where the filed records of a day are.
+    fn bucket(&self, day: u32) -> Bucket {
+        Bucket {
+            stream: self.stream,
+            day,
+            instance: self.instance_id.clone(),
+        }
+    }
+
+    /// Whether a record is one of this history.
+    fn is_of(&self, rows: &Rows, row: usize) -> bool {
+        rows.stream(row) == self.stream && rows.instance_id(row) == self.instance_id
+    }
+}
+
+/// One page. The reader must have been made for the queue of the instance.
 pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage> {
     let position = match &query.next_token {
         Some(token) => Some(paging::record_of(query.stream, token).ok_or_else(bad_token)?),
         None => None,
     };
-    let from = query.from.unwrap_or(Timestamp::MIN);
-    let start = position.map_or(from, |position| position.filed_at.max(from));
-    let last_day = query.to.unwrap_or(Timestamp::MAX).day();
-    let queued = wanted_queued(reader, query)?;
-    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let from = (query.from.unwrap_or(Timestamp::MIN), Timestamp::MIN);
+    let start = position.map_or(from, |position| {
+        from.max((position.filed_at, position.received_at))
+    });
     let mut page = Page {
         position,
         to_pass: position.map_or(0, |position| position.shown),
         records: Vec::new(),
     };
-    let mut day = start.day();
-    while let Some(next) = next_day(reader, query.stream, &queued, day, last_day)? {
-        for received in records_of_day(reader, query, &queued, next, start)? {
-            let within =
-                received.filed_at >= from && query.to.is_none_or(|to| received.filed_at < to);
-            if within && !page.was_shown(&received) {
-                if page.records.len() == limit {
-                    return Ok(page.cut(query.stream));
-                }
-                page.records.push(received);
-            }
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let to_pass = usize::try_from(page.to_pass).unwrap_or(usize::MAX);
+    // One more says whether there is another page.
+    let count = limit.saturating_add(to_pass).saturating_add(1);
+    let mut places = first_places(reader, query, Place::first_of(start), count)?;
+    places.retain(|place| !page.was_shown(place.order));
+    let more = places.len() > limit;
+    places.truncate(limit);
+    page.records = read(reader, query, &places)?;
+    Ok(if more || page.records.len() < places.len() {
+        page.cut(query.stream)
+    } else {
+        HistoryPage {
+            records: page.records,
+            next_token: None,
         }
-        if next == last_day {
-            break;
-        }
-        day = next + 1;
-    }
-    Ok(HistoryPage {
-        records: page.records,
-        next_token: None,
     })
 }
 
-fn wanted_queued(reader: &Reader, query: &HistoryQuery) -> Result<Vec<Received>> {
-    let mut rows = Rows::default();
-    reader.add_queued(&mut rows, |rows, row| {
-        rows.stream(row) == query.stream && rows.instance_id(row) == query.instance_id
+/// The records at the first of the places, as many as a page may hold.
+fn read(reader: &Reader, query: &HistoryQuery, places: &[Place]) -> Result<Vec<Received>> {
+    let mut weights = vec![0; places.len()];
+    each_content(reader, query, places, |number, rows, row| {
+        if let Some(weight) = weights.get_mut(number) {
+            *weight = rows.weight(row);
+        }
     })?;
-    (0..rows.len()).map(|row| rows.received(row)).collect()
-}
-
-/// The first day from `day` to `last` that may hold something.
-fn next_day(
-    reader: &Reader,
-    stream: Stream,
-    queued: &[Received],
-    day: u32,
-    last: u32,
-) -> Result<Option<u32>> {
-    let filed = history::next_day(&reader.snapshot, stream, day, last)?;
-    let queued = queued
-        .iter()
-        .map(|received| received.filed_at.day())
-        .filter(|queued| (day..=last).contains(queued))
-        .min();
-    Ok(filed.into_iter().chain(queued).min())
-}
-
-fn records_of_day(
-    reader: &Reader,
-    query: &HistoryQuery,
-    queued: &[Received],
-    day: u32,
-    start: Timestamp,
-) -> Result<Vec<Received>> {
-    let bucket = Bucket {
-        stream: query.stream,
-        day,
-        instance: query.instance_id.clone(),
-    };
-    let waiting = queued
-        .iter()
-        .filter(|received| received.filed_at.day() == day);
-    let waiting: Vec<_> = waiting.cloned().collect();
-    if waiting.is_empty() {
-        let end = query.to.unwrap_or(Timestamp::MAX);
-        return history::bucket(&reader.snapshot, &bucket, start, end);
-    }
-    // What waits may repeat a record that is filed outside of what is wanted.
-    let mut records = history::bucket(&reader.snapshot, &bucket, Timestamp::MIN, Timestamp::MAX)?;
-    let fresh = without_repetitions(&records, waiting);
-    records.extend(fresh);
-    records.sort_by_key(history_order);
-    Ok(records)
+    let mut bytes = 0;
+    let fitting = weights.iter().take_while(|weight| {
+        let fits = bytes == 0 || bytes + **weight <= HISTORY_PAGE_BYTES;
+        bytes += **weight;
+        fits
+    });
+    let places = places.get(..fitting.count()).unwrap_or(places);
+    let mut rows = Rows::default();
+    let mut order = vec![0; places.len()];
+    each_content(reader, query, places, |number, content, row| {
+        if let Some(place) = order.get_mut(number) {
+            *place = rows.len();
+        }
+        rows.adopt(content, row);
+    })?;
+    order.into_iter().map(|row| rows.received(row)).collect()
 }
 
 struct Page {
@@ -137,12 +131,11 @@ struct Page {
 }
 
 impl Page {
-    /// Whether a page before showed the record.
-    fn was_shown(&mut self, received: &Received) -> bool {
+    /// Whether a page before showed the next record, which is of this order.
+    fn was_shown(&mut self, order: HistoryOrder) -> bool {
         let Some(position) = self.position else {
             return false;
         };
-        let order = history_order(received);
         let ended = (position.filed_at, position.received_at);
         if order == ended && self.to_pass > 0 {
             self.to_pass -= 1;

@@ -9,7 +9,6 @@ pub(crate) mod workspaces;
 
 use crate::domain::retention::is_listed;
 use crate::error::Result;
-use crate::model::Stream;
 use crate::store::Store;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::queue::{self, WaitingBlock, Wanted};
@@ -53,49 +52,18 @@ impl Reader {
         is_listed(entry.state(), entry.state_since, entry.held, self.now)
     }
 
-    /// Adds the queued records that `keep` wants to `rows`, in the order they were accepted. The reader must have been made
+    /// Adds the pending records that `keep` wants to `rows`, in the order they were accepted. The reader must have been made
     /// for them.
     fn add_queued(&self, rows: &mut Rows, keep: impl Fn(&Rows, usize) -> bool) -> Result<()> {
+        let mut content = Rows::default();
+        let empty = content.mark();
         for block in &self.blocks {
-            queue::add_block(&self.snapshot, block.number, rows, &keep)?;
-        }
-        Ok(())
-    }
-
-    /// As [`Self::add_queued`], but only so many of `stream` that the newest of them are there: all that is filed at
-    /// `known`, or at the newest time found, and what that may repeat.
-    fn add_newest(
-        &self,
-        rows: &mut Rows,
-        stream: Stream,
-        known: Option<Timestamp>,
-        keep: impl Fn(&Rows, usize) -> bool,
-    ) -> Result<()> {
-        let times = self
-            .blocks
-            .iter()
-            .filter_map(|block| Some((block.newest(stream)?, block.number)));
-        let mut blocks: Vec<_> = times.collect();
-        blocks.sort_unstable();
-        let start = rows.len();
-        let (mut newest, mut misdated, mut runs) = (known, false, Vec::new());
-        while let Some((time, number)) = blocks.pop() {
-            // What carries the time it is filed at repeats what is filed at that time too. The rest may stand anywhere.
-            if !misdated && newest.is_some_and(|newest| time < newest) {
-                break;
+            content.cut(empty);
+            queue::add_block(&self.snapshot, block.number, &mut content)?;
+            for row in (0..content.len()).filter(|row| keep(&content, *row)) {
+                rows.adopt(&content, row);
             }
-            let from = rows.len();
-            queue::add_block(&self.snapshot, number, rows, |rows, row| {
-                rows.stream(row) == stream && keep(rows, row)
-            })?;
-            for row in from..rows.len() {
-                newest = newest.max(Some(rows.filed_at(row)));
-                misdated |= rows.is_misdated(row);
-            }
-            runs.push((number, from..rows.len()));
         }
-        runs.sort_unstable_by_key(|(number, _)| *number);
-        rows.arrange(start, runs.into_iter().flat_map(|(_, run)| run));
         Ok(())
     }
 }

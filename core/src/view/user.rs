@@ -1,13 +1,20 @@
 //! What is known of one user.
 
+use std::cmp::Reverse;
+
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::store::telemetry::history;
+use crate::store::telemetry::queue::{self, WaitingBlock};
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, News, UserLatest};
 use crate::timestamp::Timestamp;
 
 use super::{Reader, workspaces};
+
+/// Bytes of the pending records filed at their receipt that are compared with each other to find the newest of a user. Only a
+/// flood has more; then those that came last count, and of them one that repeats an older one shows until it is filed.
+const MISDATED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A user: the workspaces, and the newest telemetry.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,23 +68,100 @@ pub(crate) fn one(reader: &Reader, username: &str) -> Result<Option<UserView>> {
     Ok(Some(view))
 }
 
-/// The newest telemetry of a user, filed and queued. A queued repetition of a filed record tells nothing new.
+/// The newest telemetry of a user, filed and pending.
 fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     let known = users::get(&reader.snapshot, user)?;
     let mut rows = Rows::default();
     for stream in Stream::ALL {
         let newest = known.as_ref().and_then(|known| known.newest(stream));
-        reader.add_newest(&mut rows, stream, newest, |rows, row| {
-            user_key(rows.username(row)) == user
-        })?;
+        Pending::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
     }
-    let fresh = history::fresh(&reader.snapshot, &mut rows)?;
-    let Some(first) = fresh.first() else {
+    let all = rows.all();
+    let Some(first) = all.first() else {
         return Ok(known);
     };
     let mut news = News::of(&rows, *first);
-    for row in &fresh {
+    for row in &all {
         news.see(&rows, *row);
     }
     UserLatest::with(known, &rows, &news).map(Some)
+}
+
+/// Where a pending record is: its block, and its row there. In the order in which they were accepted.
+type Arrival = (u64, usize);
+
+/// The pending records of a user and a stream of which one is the newest.
+#[derive(Default)]
+struct Pending {
+    /// The newest of those that stand at the time they carry, or carry none; of several at one time the first. A repetition of
+    /// such a record stands at the same time and came later, so this is none.
+    dated: Option<(Timestamp, Reverse<Arrival>)>,
+    dated_row: Rows,
+    /// Those that are filed at their receipt instead: each may repeat any other.
+    misdated: Rows,
+    arrivals: Vec<Arrival>,
+    misdated_bytes: usize,
+}
+
+impl Pending {
+    /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
+    fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
+        let newest = |block: &WaitingBlock| Some((block.newest(stream)?, block.number));
+        let mut blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
+        blocks.sort_unstable();
+        let mut pending = Self::default();
+        let mut rows = Rows::default();
+        let empty = rows.mark();
+        for (time, number) in blocks.into_iter().rev() {
+            let found = pending.dated.map(|(filed_at, _)| filed_at).max(known);
+            let older = found.is_some_and(|found| time < found);
+            if (older && pending.arrivals.is_empty()) || pending.misdated_bytes > MISDATED_BYTES_MAX
+            {
+                break;
+            }
+            rows.cut(empty);
+            queue::add_block(&reader.snapshot, number, &mut rows)?;
+            pending.see(&rows, number, |row| {
+                rows.stream(row) == stream && user_key(rows.username(row)) == user
+            });
+        }
+        Ok(pending)
+    }
+
+    fn see(&mut self, rows: &Rows, block: u64, is_wanted: impl Fn(usize) -> bool) {
+        let before = self.dated;
+        for row in (0..rows.len()).filter(|row| is_wanted(*row)) {
+            if rows.is_misdated(row) {
+                self.misdated.adopt(rows, row);
+                self.misdated_bytes += rows.weight(row);
+                self.arrivals.push((block, row));
+            } else {
+                let found = (rows.filed_at(row), Reverse((block, row)));
+                self.dated = self.dated.max(Some(found));
+            }
+        }
+        if let Some((_, Reverse((_, row)))) = self.dated.filter(|_| self.dated != before) {
+            self.dated_row = Rows::default();
+            self.dated_row.adopt(rows, row);
+        }
+    }
+
+    /// Adds the newest to `rows`, if there is one.
+    fn add_newest(&self, reader: &Reader, rows: &mut Rows) -> Result<()> {
+        if self.dated.is_some() {
+            rows.adopt(&self.dated_row, 0);
+        }
+        let mut order: Vec<_> = self.arrivals.iter().zip(0..).collect();
+        order.sort_unstable();
+        let mut misdated = Rows::default();
+        for (_, row) in order {
+            misdated.adopt(&self.misdated, row);
+        }
+        let fresh = history::fresh(&reader.snapshot, &mut misdated)?;
+        let filed_at = |row: &u32| (misdated.filed_at(*row as usize), Reverse(*row));
+        if let Some(newest) = fresh.into_iter().max_by_key(filed_at) {
+            rows.adopt(&misdated, newest as usize);
+        }
+        Ok(())
+    }
 }

@@ -14,7 +14,7 @@ use crate::store::table::{Read, Table, Tables};
 use super::codec::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::queue;
-use super::repetitions::{Buckets, bucket_of, drop_repetitions};
+use super::repetitions::{Buckets, bucket_of};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 
@@ -81,11 +81,8 @@ impl<R: Read> Preparation<'_, R> {
         let (stream, day, instance) = bucket_of(&self.rows, *first);
         let prefix = history::bucket_prefix(stream, day, instance);
         let mut heads = history::heads(self.read, &prefix)?;
+        history::drop_repetitions(self.read, &heads, &mut self.rows, order)?;
         let end = self.rows.mark();
-        let known = self.rows.len();
-        history::add_meeting(self.read, &heads, &mut self.rows, order)?;
-        drop_repetitions(&self.rows, known..self.rows.len(), order);
-        self.rows.cut(end);
         if order.is_empty() {
             return Ok(());
         }

@@ -7,15 +7,15 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::limits::CHUNK_BYTES_MAX;
-use crate::model::{Received, Record, Stream, history_order};
+use crate::model::{Record, Stream};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
 
 use super::columns::{self, ChunkWriter};
 use super::key_name;
-use super::repetitions::{Buckets, bucket_of, drop_repetitions};
-use super::rows::Rows;
+use super::repetitions::{Buckets, Repetitions, bucket_of};
+use super::rows::{HistoryOrder, Rows};
 
 mod verify;
 
@@ -118,42 +118,94 @@ impl PartHead {
     }
 }
 
-/// Adds to `rows` the parts that one of those in `order` may repeat. Repetitions stand at the same filed time, but for
-/// records filed at their receipt against the time they carry, which may stand anywhere.
-pub(super) fn add_meeting(
+/// Takes from `order`, rows of one bucket as they arrived, what repeats an earlier one of them or a record in `heads`.
+pub(super) fn drop_repetitions(
     read: &impl Read,
     heads: &[PartHead],
     rows: &mut Rows,
-    order: &[u32],
+    order: &mut Vec<u32>,
 ) -> Result<()> {
-    let order = || order.iter().map(|row| *row as usize);
-    let anywhere = order().any(|row| rows.is_misdated(row));
-    let times = || order().map(|row| rows.filed_at(row));
-    let (Some(from), Some(to)) = (times().min(), times().max()) else {
-        return Ok(());
-    };
-    for head in heads {
-        if anywhere || (head.first <= to && head.last >= from) {
+    let mut repetitions = Repetitions::among(rows, order);
+    // A record stands where its sent time is, but for one that is filed at its receipt.
+    let anywhere = order.iter().any(|row| rows.is_misdated(*row as usize));
+    let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
+    let span = filed().min().zip(filed().max()).filter(|_| !anywhere);
+    compare_parts(read, heads, span, rows, &mut repetitions)?;
+    let repeated = repetitions.into_repeated();
+    if !repeated.is_empty() {
+        order.retain(|row| repeated.binary_search(row).is_err());
+    }
+    Ok(())
+}
+
+/// Notes which of the pending records in `repetitions` repeat one that is filed in `bucket`. `rows` is for reading.
+pub(crate) fn compare_bucket(
+    read: &impl Read,
+    bucket: &Bucket,
+    rows: &mut Rows,
+    repetitions: &mut Repetitions,
+) -> Result<()> {
+    compare_parts(
+        read,
+        &heads(read, &bucket.prefix())?,
+        None,
+        rows,
+        repetitions,
+    )
+}
+
+/// Compares what is new with the records of the parts that hold something filed within `span`, if one is given. Of a part
+/// first the sent times are read, then, where one meets that of a new record, the whole of it, one part at a time.
+fn compare_parts(
+    read: &impl Read,
+    heads: &[PartHead],
+    span: Option<(Timestamp, Timestamp)>,
+    rows: &mut Rows,
+    repetitions: &mut Repetitions,
+) -> Result<()> {
+    let end = rows.mark();
+    for head in heads.iter().rev() {
+        let meets = span.is_none_or(|(from, to)| head.first <= to && head.last >= from);
+        let mut sent = if meets {
+            sent_times(read, &head.key)?
+        } else {
+            Vec::new()
+        };
+        sent.dedup();
+        if sent
+            .into_iter()
+            .flatten()
+            .any(|sent| repetitions.may_repeat(sent))
+        {
+            let known = rows.len();
             add_part(read, &head.key, rows)?;
+            for row in (known..rows.len()).rev() {
+                repetitions.compare(rows, row);
+            }
+            rows.cut(end);
         }
     }
     Ok(())
+}
+
+/// The times that the records of a part carry.
+fn sent_times(read: &impl Read, key: &[u8]) -> Result<Vec<Option<Timestamp>>> {
+    let times = read.get(Table::History, key, |value| {
+        columns::sent_times(split_part(value)?.2)
+    })?;
+    Ok(times.unwrap_or_default())
 }
 
 /// The `rows`, in the order of their buckets, without those that repeat an earlier one or one in history.
 pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
     let buckets = Buckets::of(rows);
     let (mut fresh, mut order) = (Vec::with_capacity(rows.len()), Vec::new());
-    let end = rows.mark();
     for bucket in 0..buckets.len() {
         buckets.take(bucket, &mut order);
         let Some(first) = order.first() else { continue };
         let (stream, day, instance) = bucket_of(rows, *first);
         let heads = heads(read, &bucket_prefix(stream, day, instance))?;
-        let known = rows.len();
-        add_meeting(read, &heads, rows, &order)?;
-        drop_repetitions(rows, known..rows.len(), &mut order);
-        rows.cut(end);
+        drop_repetitions(read, &heads, rows, &mut order)?;
         fresh.extend_from_slice(&order);
     }
     Ok(fresh)
@@ -242,28 +294,37 @@ fn scan_prefix(
     read.scan(Table::History, within_prefix(prefix, end.as_deref()), visit)
 }
 
-/// The records of one bucket filed from `from` to `to`, both inclusive, in the order of the history.
-pub(crate) fn bucket(
+/// Visits the parts of a bucket: the number, the first and last filed time, and what reads the order of each record.
+pub(crate) fn scan_orders(
     read: &impl Read,
     bucket: &Bucket,
-    from: Timestamp,
-    to: Timestamp,
-) -> Result<Vec<Received>> {
-    let mut records = Vec::new();
-    scan_prefix(read, &bucket.prefix(), |_, value| {
+    mut visit: impl FnMut(u32, (Timestamp, Timestamp), &PartOrders<'_>) -> Result<()>,
+) -> Result<()> {
+    scan_prefix(read, &bucket.prefix(), |key, value| {
         let (first, last, chunk) = split_part(value)?;
-        if first <= to && last >= from {
-            let part = columns::decode(chunk, from, to)?;
-            if records.is_empty() {
-                records = part;
-            } else {
-                records.extend(part);
-            }
-        }
+        visit(part_number(key)?, (first, last), &PartOrders(chunk))?;
         Ok(Step::Continue(()))
-    })?;
-    records.sort_by_key(history_order);
-    Ok(records)
+    })
+}
+
+/// A part of which only the times are wanted.
+pub(crate) struct PartOrders<'p>(&'p [u8]);
+
+impl PartOrders<'_> {
+    /// The order of each record, sorted.
+    pub(crate) fn read(&self) -> Result<Vec<HistoryOrder>> {
+        columns::orders(self.0)
+    }
+}
+
+/// Adds the records of one part of a bucket to `rows`.
+pub(crate) fn add_bucket_part(
+    read: &impl Read,
+    bucket: &Bucket,
+    part: u32,
+    rows: &mut Rows,
+) -> Result<()> {
+    add_part(read, &part_key(&bucket.prefix(), part), rows)
 }
 
 /// Adds to `rows` the parts of one day of a stream, of every instance, that hold something filed within both times,

@@ -7,7 +7,7 @@ pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;
 pub(crate) mod queue;
-mod repetitions;
+pub(crate) mod repetitions;
 pub(crate) mod rows;
 pub(crate) mod sealing;
 mod texts;

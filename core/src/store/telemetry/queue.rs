@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::{FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
+use crate::limits::{FILE_ITEMS_MAX, FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
 use crate::model::Stream;
 use crate::store::codec::Decoder;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
@@ -150,7 +150,11 @@ pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
         }
         blocks.push(block_number(key)?);
         codec::decode_into(block, rows)?;
-        Ok(Step::Continue(()))
+        Ok(if rows.all_items() < FILE_ITEMS_MAX {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
     })?;
     Ok(blocks)
 }
@@ -164,18 +168,11 @@ pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Adds what `keep` wants of a block to `rows`, if it waits still; filed since the index was read it is in history instead.
-pub(crate) fn add_block(
-    read: &impl Read,
-    number: u64,
-    rows: &mut Rows,
-    keep: impl Fn(&Rows, usize) -> bool,
-) -> Result<()> {
-    let end = rows.mark();
+/// Adds the records of a block to `rows`; none when it was filed since the index was read: they are in history then.
+pub(crate) fn add_block(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
     read.get(Table::Queue, &number.to_be_bytes(), |block| {
         codec::decode_into(block, rows)
     })?;
-    rows.retain(end, keep);
     Ok(())
 }
 

@@ -1,12 +1,19 @@
 //! Records that pass through the store: a row of numbers each, and the texts they share. They are read, compared, sorted
 //! and written again without becoming values of their own.
 
+mod adopt;
+mod digest;
 mod records;
 
-use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Stream};
+use crate::model::{FieldKind, Places, ProcessItem, Stream};
 use crate::timestamp::Timestamp;
 
 use super::texts::Texts;
+
+pub(crate) use digest::ContentDigest;
+
+/// The order of a history: filed time, then time of receipt.
+pub(crate) type HistoryOrder = (Timestamp, Timestamp);
 
 // What a record has of a field.
 pub(super) const ABSENT: u64 = 0;
@@ -46,10 +53,11 @@ struct Item {
 
 /// How far rows went, to drop what came behind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     rows: usize,
     values: usize,
     items: usize,
+    texts: usize,
 }
 
 /// The fields of a record or of a process item: two bits of presence each, and the bits of the value. Integers and ticks
@@ -164,45 +172,21 @@ impl Rows {
         }
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark {
             rows: self.records.len(),
             values: self.values.len(),
             items: self.items.len(),
+            texts: self.texts.len(),
         }
     }
 
-    /// Puts the rows from `start` on into the order in which `order` names them.
-    pub(crate) fn arrange(&mut self, start: usize, order: impl Iterator<Item = usize>) {
-        let rows = order.filter_map(|row| self.records.get(row).copied());
-        let arranged: Vec<_> = rows.collect();
-        self.records.truncate(start);
-        self.records.extend(arranged);
-    }
-
-    /// Drops what came behind `mark`; texts stay.
-    pub(super) fn cut(&mut self, mark: Mark) {
+    /// Drops what came after `mark`.
+    pub(crate) fn cut(&mut self, mark: Mark) {
         self.records.truncate(mark.rows);
         self.values.truncate(mark.values);
         self.items.truncate(mark.items);
-    }
-
-    /// Drops what came behind `mark`, but for those that `keep` wants.
-    pub(super) fn retain(&mut self, mark: Mark, keep: impl Fn(&Self, usize) -> bool) {
-        let kept: Vec<_> = (mark.rows..self.records.len())
-            .filter(|row| keep(self, *row))
-            .filter_map(|row| self.records.get(row).copied())
-            .collect();
-        let mut end = mark.values;
-        self.records.truncate(mark.rows);
-        for mut row in kept {
-            let fields = row.stream.fields().len();
-            self.values.copy_within(row.at..row.at + fields, end);
-            row.at = end;
-            end += fields;
-            self.records.push(row);
-        }
-        self.values.truncate(end);
+        self.texts.cut(mark.texts);
     }
 
     pub(super) fn cells(&self, row: usize) -> Cells<'_> {
@@ -213,6 +197,11 @@ impl Rows {
             presence: row.map_or(0, |row| row.presence),
             values: values.unwrap_or_default(),
         }
+    }
+
+    /// The process items of all records.
+    pub(super) fn all_items(&self) -> usize {
+        self.items.len()
     }
 
     /// How many process items a record has.
@@ -249,8 +238,7 @@ impl Rows {
         self.order(row).1
     }
 
-    /// The order of a history.
-    pub(crate) fn order(&self, row: usize) -> (Timestamp, Timestamp) {
+    pub(crate) fn order(&self, row: usize) -> HistoryOrder {
         let row = self.records.get(row);
         row.map_or((Timestamp::MIN, Timestamp::MIN), |row| {
             (row.filed_at, row.received_at)
@@ -292,46 +280,6 @@ impl Rows {
 
     pub(crate) fn username(&self, row: usize) -> &str {
         self.texts.text(self.user(row))
-    }
-
-    /// Whether a record is `other` again, as [`Received::repeats`] has it.
-    pub(crate) fn repeats(&self, row: usize, other: usize) -> bool {
-        self.sent(row).is_some()
-            && self.stream(row) == self.stream(other)
-            && self.filed_at(row).day() == self.filed_at(other).day()
-            && self.same(
-                self.stream(row).fields(),
-                self.cells(row),
-                self.cells(other),
-            )
-    }
-
-    fn same(&self, specs: &[FieldSpec], a: Cells<'_>, b: Cells<'_>) -> bool {
-        a.presence == b.presence
-            && specs.iter().enumerate().all(|(index, spec)| {
-                a.mark(index) != VALUE || self.same_value(spec.kind, a.bits(index), b.bits(index))
-            })
-    }
-
-    fn same_value(&self, kind: FieldKind, a: u64, b: u64) -> bool {
-        match kind {
-            FieldKind::Int32 | FieldKind::Int64 | FieldKind::Time => a == b,
-            #[expect(clippy::float_cmp, reason = "as records are compared")]
-            FieldKind::Float => single(a) == single(b),
-            #[expect(clippy::float_cmp, reason = "as records are compared")]
-            FieldKind::Double => f64::from_bits(a) == f64::from_bits(b),
-            FieldKind::Text => {
-                let text = |bits| self.texts.text(Texts::number(bits));
-                a == b || text(a) == text(b)
-            }
-            FieldKind::Items => {
-                let (a, b) = (items_of(a), items_of(b));
-                let mut pairs = a.clone().zip(b.clone());
-                a.len() == b.len()
-                    && pairs
-                        .all(|(a, b)| self.same(ProcessItem::FIELDS, self.item(a), self.item(b)))
-            }
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! the step is written, but for parts that retention removed.
 
 use crate::error::Result;
-use crate::limits::{FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
+use crate::limits::{FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX, SEAL_PARTS_MAX};
 use crate::model::Stream;
 use crate::store::meta;
 use crate::store::table::{Read, Table, Tables};
@@ -24,7 +24,7 @@ pub(crate) struct Sealing {
     sealed: Vec<u8>,
 }
 
-/// The parts of one bucket, before and after.
+/// Parts of one bucket, before and after.
 #[derive(Debug, Clone)]
 struct Merged {
     before: Vec<Vec<u8>>,
@@ -86,7 +86,9 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
         sealing.sealed.clone_from(&last.key);
         if parts.len() > 1 {
             records += parts.iter().map(|part| part.records).sum::<usize>();
-            sealing.buckets.extend(merge_bucket(read, parts)?);
+            for parts in parts.chunks(SEAL_PARTS_MAX) {
+                sealing.buckets.extend(merge_parts(read, parts)?);
+            }
         }
         if records >= FILE_RECORDS_MAX {
             break;
@@ -95,8 +97,8 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
     Ok(sealing)
 }
 
-/// The parts of one bucket as few parts; `None` when they are as few already.
-fn merge_bucket(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
+/// Parts of one bucket as few parts; `None` when they are as few already.
+fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
     let mut rows = Rows::default();
     for part in parts {
         history::add_part(read, &part.key, &mut rows)?;

@@ -82,6 +82,29 @@ impl Texts {
         number
     }
 
+    /// How many texts there are, the empty one included.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Drops all but the first `len` texts.
+    pub(super) fn cut(&mut self, len: usize) {
+        // The last first, so that the places before one are those that were taken when it came.
+        for number in (len..self.ends.len()).rev() {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            let hash = hash(self.text(number));
+            let taken = (0..PROBES)
+                .map(|probe| self.place(hash, probe))
+                .find(|place| self.places.get(*place) == Some(&number));
+            if let Some(place) = taken.and_then(|place| self.places.get_mut(place)) {
+                *place = Self::EMPTY;
+            }
+        }
+        self.ends.truncate(len);
+        self.pool
+            .truncate(self.ends.last().copied().unwrap_or_default());
+    }
+
     fn place(&self, hash: usize, probe: usize) -> usize {
         hash.wrapping_add(probe) & (self.places.len() - 1)
     }
@@ -146,5 +169,25 @@ mod tests {
         assert_eq!(texts.intern(""), Texts::EMPTY);
         assert_eq!(texts.text(Texts::EMPTY), "");
         assert_eq!(texts.text(u32::MAX), "");
+    }
+
+    #[test]
+    fn cut_drops_the_last_texts_and_keeps_the_others() {
+        let mut texts = Texts::default();
+        let text = |number: usize| format!("ws-{number:09}");
+        let first: Vec<_> = (0..1000).map(|at| texts.intern(&text(at))).collect();
+        let len = texts.len();
+        for _ in 0..3 {
+            for at in 500..5000 {
+                texts.intern(&text(at));
+            }
+            texts.cut(len);
+            assert_eq!((texts.len(), texts.pool.len()), (len, 12 * 1000));
+        }
+        for (at, number) in first.iter().enumerate() {
+            assert_eq!(texts.text(*number), text(at));
+        }
+        let again = texts.intern(&text(4000));
+        assert_eq!(texts.text(again), text(4000));
     }
 }

@@ -3,10 +3,11 @@
 //! Key: the user's compare name. Value: the name as sent, the newest time, then three optional blocks of one record:
 //! stats, startup, activity.
 
+use std::cmp::Reverse;
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::model::{Received, RecordRef, Stream, history_order};
+use crate::model::{Received, RecordRef, Stream};
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
@@ -56,16 +57,17 @@ impl News {
         news
     }
 
-    /// Takes in a row that was accepted later.
+    /// Takes in a row. Of two filed at one time that which was accepted first counts, so a repetition at that time never does.
     pub(crate) fn see(&mut self, rows: &Rows, row: u32) {
-        let order = |row: u32| rows.order(row as usize);
-        if order(row).0 >= order(self.seen).0 {
+        let order = |row: u32| (rows.filed_at(row as usize), Reverse(row));
+        let is_newer = |than: u32| order(row) > order(than);
+        if is_newer(self.seen) {
             self.seen = row;
         }
         let stream = rows.stream(row as usize);
         let place = KEPT.iter().position(|kept| *kept == stream);
         if let Some(newest) = place.and_then(|place| self.newest.get_mut(place))
-            && newest.is_none_or(|newest| order(row) > order(newest))
+            && newest.is_none_or(is_newer)
         {
             *newest = Some(row);
         }
@@ -92,7 +94,7 @@ impl UserLatest {
         newest.as_ref().map(|received| received.filed_at)
     }
 
-    /// What is known of a user with what `rows` tell. A repetition of what is known tells nothing.
+    /// What is known of a user with what `rows` tell, of which none repeats a filed record.
     pub(crate) fn with(known: Option<Self>, rows: &Rows, news: &News) -> Result<Self> {
         let seen = news.last_seen(rows);
         let mut latest = known.unwrap_or_else(|| Self {
@@ -102,7 +104,7 @@ impl UserLatest {
             startup: None,
             activity: None,
         });
-        if seen >= latest.last_seen {
+        if seen > latest.last_seen || latest.username.is_empty() {
             latest.last_seen = seen;
             news.username(rows).clone_into(&mut latest.username);
         }
@@ -110,7 +112,8 @@ impl UserLatest {
         for (slot, row) in slots.into_iter().zip(news.newest) {
             let Some(row) = row else { continue };
             let received = rows.received(row as usize)?;
-            if slot.as_ref().is_none_or(|known| is_newer(&received, known)) {
+            let is_newer = |known: &Received| received.filed_at > known.filed_at;
+            if slot.as_ref().is_none_or(is_newer) {
                 *slot = Some(received);
             }
         }
@@ -177,14 +180,13 @@ impl<'a> Stored<'a> {
 
     /// Whether a row takes the place of the record in `block`, of the same stream.
     fn is_older(&self, block: &[u8], rows: &mut Rows, row: usize) -> Result<bool> {
-        // What carries the time it is filed at can repeat nothing that is filed at another.
-        if rows.filed_at(row) > self.last_seen && !rows.is_misdated(row) {
+        if rows.filed_at(row) > self.last_seen {
             return Ok(true);
         }
         let end = rows.mark();
         let known = rows.len();
         codec::decode_into(block, rows)?;
-        let newer = rows.order(row) > rows.order(known) && !rows.repeats(row, known);
+        let newer = rows.filed_at(row) > rows.filed_at(known);
         rows.cut(end);
         Ok(newer)
     }
@@ -209,9 +211,9 @@ impl<'a> Stored<'a> {
             }
         }
         let (mut username, mut last_seen) = (self.username, self.last_seen);
-        if news.last_seen(rows) >= last_seen {
+        if news.last_seen(rows) > last_seen || username.is_empty() {
             (username, last_seen) = (news.username(rows), news.last_seen(rows));
-            changed |= (username, last_seen) != (self.username, self.last_seen);
+            changed = true;
         }
         if !changed {
             return Ok(None);
@@ -263,11 +265,6 @@ pub(super) fn renewed(
         nothing.renewed(rows, news, encoder)?
     };
     Ok(value.map(|value| (key, value)))
-}
-
-/// Whether `received` takes the place of `known`; a repetition does not.
-fn is_newer(received: &Received, known: &Received) -> bool {
-    history_order(received) > history_order(known) && !received.repeats(known)
 }
 
 /// What was filed of a user.

@@ -14,11 +14,11 @@ mod writer;
 
 use crate::error::Result;
 use crate::limits::{CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Received, Record, Stream};
+use crate::model::{Places, Received, Record, Stream};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
-use super::rows::Rows;
+use super::rows::{HistoryOrder, Rows};
 use head::Part;
 use reader::Table;
 use writer::{Source, TableWriter};
@@ -155,6 +155,41 @@ pub(super) fn decode_into(chunk: &[u8], rows: &mut Rows) -> Result<()> {
     table.store(rows, count, move |rows, row, index, (mark, bits)| {
         rows.set(first + row, index, mark, bits);
     })
+}
+
+/// The filed time and the time of receipt of each record of a chunk, in order; what stands after them is not read.
+pub(super) fn orders(chunk: &[u8]) -> Result<Vec<HistoryOrder>> {
+    let mut decoder = Decoder::new(chunk);
+    let count = head(&mut decoder)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let stream = stream(&mut decoder)?;
+    Table::new(stream.fields()).read(&mut decoder, count, &[], Part::Texts)?;
+    let filed = integers::read(&mut decoder, count)?;
+    let received = integers::read(&mut decoder, count)?;
+    let orders = filed.into_iter().zip(received).map(|(filed, received)| {
+        let received_at = Timestamp::from_ticks(filed.wrapping_add(received));
+        (Timestamp::from_ticks(filed), received_at)
+    });
+    Ok(orders.collect())
+}
+
+/// The times that the records of a chunk carry, `None` for those that carry none; what stands after them is not read.
+pub(super) fn sent_times(chunk: &[u8]) -> Result<Vec<Option<Timestamp>>> {
+    let mut decoder = Decoder::new(chunk);
+    let count = head(&mut decoder)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let stream = stream(&mut decoder)?;
+    let mut table = Table::new(stream.fields());
+    table.read(&mut decoder, count, &[], Part::Texts)?;
+    let filed = integers::read(&mut decoder, count)?;
+    integers::read(&mut decoder, count)?;
+    let time = Places::of_stream(stream).time;
+    table.read_to(&mut decoder, count, &filed, Part::Others, time)?;
+    table.times(time, count)
 }
 
 /// The first record of a chunk with its texts alone; `None` when there is no record.

@@ -38,8 +38,20 @@ impl<'a> Table<'a> {
         filed: &[i64],
         part: Part,
     ) -> Result<()> {
+        self.read_to(decoder, rows, filed, part, self.specs.len())
+    }
+
+    /// As [`Self::read`], up to the field `last`.
+    pub(super) fn read_to(
+        &mut self,
+        decoder: &mut Decoder<'a>,
+        rows: usize,
+        filed: &[i64],
+        part: Part,
+        last: usize,
+    ) -> Result<()> {
         for (index, spec) in self.specs.iter().enumerate() {
-            if part.holds(spec) {
+            if index <= last && part.holds(spec) {
                 let column = Column::read(decoder, spec.kind, rows, filed, &self.columns)?;
                 if let Some(place) = self.columns.get_mut(index) {
                     *place = Some(column);
@@ -47,6 +59,25 @@ impl<'a> Table<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a column of times has in each of `count` rows.
+    pub(super) fn times(&self, index: usize, count: usize) -> Result<Vec<Option<Timestamp>>> {
+        let Some(Some(column)) = self.columns.get(index) else {
+            return Err(damaged());
+        };
+        let Values::Times(values) = &column.values else {
+            return Err(damaged());
+        };
+        let mut values = values.iter();
+        let mut time = |row| -> Result<Option<Timestamp>> {
+            if column.mark(row)? != VALUE {
+                return Ok(None);
+            }
+            let ticks = values.next().ok_or_else(damaged)?;
+            Ok(Some(Timestamp::from_ticks(*ticks)))
+        };
+        (0..count).map(&mut time).collect()
     }
 
     /// Passes over rows.

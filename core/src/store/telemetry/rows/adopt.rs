@@ -1,0 +1,81 @@
+//! Taking single rows over from others, so that no more is kept than what they hold.
+
+use crate::model::{FieldKind, FieldSpec, ProcessItem};
+use crate::store::telemetry::texts::Texts;
+
+use super::{Cells, Item, Row, Rows, VALUE, items_bits, items_of};
+
+impl Rows {
+    /// Adds a row of `other`, with just the texts and the process items that it has.
+    pub(crate) fn adopt(&mut self, other: &Self, row: usize) {
+        let Some(from) = other.records.get(row) else {
+            return;
+        };
+        let cells = other.cells(row);
+        let at = self.values.len();
+        for (index, spec) in from.stream.fields().iter().enumerate() {
+            let bits = self.adopt_value(other, cells, index, spec);
+            self.values.push(bits);
+        }
+        self.records.push(Row { at, ..*from });
+    }
+
+    /// The bits of a value of `other`, as they are here.
+    fn adopt_value(
+        &mut self,
+        other: &Self,
+        cells: Cells<'_>,
+        index: usize,
+        spec: &FieldSpec,
+    ) -> u64 {
+        let bits = cells.bits(index);
+        if cells.mark(index) != VALUE {
+            return bits;
+        }
+        if spec.kind == FieldKind::Text {
+            let text = other.texts.text(Texts::number(bits));
+            return self.texts.intern(text).into();
+        }
+        if spec.kind == FieldKind::Items {
+            let items = items_of(bits);
+            let first = self.push_items(items.len());
+            for (item, to) in items.clone().zip(first..) {
+                let cells = other.item(item);
+                let mut values = Item::default().values;
+                for (index, spec) in ProcessItem::FIELDS.iter().enumerate() {
+                    if let Some(value) = values.get_mut(index) {
+                        *value = self.adopt_value(other, cells, index, spec);
+                    }
+                }
+                self.set_item(to, cells.presence, values);
+            }
+            return items_bits(first, items.len());
+        }
+        bits
+    }
+
+    /// About how much memory a record takes, in bytes: its fields, texts and process items.
+    pub(crate) fn weight(&self, row: usize) -> usize {
+        let fields = self.stream(row).fields();
+        size_of::<Row>() + self.weight_of(fields, self.cells(row))
+    }
+
+    fn weight_of(&self, specs: &[FieldSpec], cells: Cells<'_>) -> usize {
+        let valued = |(index, _): &(usize, &FieldSpec)| cells.mark(*index) == VALUE;
+        let weights = specs.iter().enumerate().filter(valued);
+        let weights = weights.map(|(index, spec)| {
+            let bits = cells.bits(index);
+            if spec.kind == FieldKind::Text {
+                return self.texts.length(Texts::number(bits));
+            }
+            if spec.kind == FieldKind::Items {
+                let items = items_of(bits).map(|item| self.item(item));
+                return items
+                    .map(|item| size_of::<Item>() + self.weight_of(ProcessItem::FIELDS, item))
+                    .sum();
+            }
+            0
+        });
+        specs.len() * size_of::<u64>() + weights.sum::<usize>()
+    }
+}

@@ -1,0 +1,194 @@
+//! Where the records of a history stand, found by their times alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Result;
+use crate::store::telemetry::history;
+use crate::store::telemetry::queue;
+use crate::store::telemetry::repetitions::Repetitions;
+use crate::store::telemetry::rows::{HistoryOrder, Rows};
+use crate::timestamp::Timestamp;
+use crate::view::Reader;
+
+use super::HistoryQuery;
+
+/// A record by its order in the history and by where it is stored. Of records equal in order, filed ones come first, then
+/// pending ones as they arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) order: HistoryOrder,
+    pub(super) source: Source,
+    pub(super) row: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// A part of history: its day and its number there.
+    Part(u32, u32),
+    /// A block of the queue.
+    Block(u64),
+}
+
+impl Place {
+    /// The first place that a record of this order can have.
+    pub(super) fn first_of(order: HistoryOrder) -> Self {
+        Self {
+            order,
+            source: Source::Part(0, 0),
+            row: 0,
+        }
+    }
+}
+
+/// The first places from `start` on, at most `count`. Pending records that repeat an earlier one have none.
+pub(super) fn first_places(
+    reader: &Reader,
+    query: &HistoryQuery,
+    start: Place,
+    count: usize,
+) -> Result<Vec<Place>> {
+    let mut first = FirstPlaces {
+        start,
+        end: query.to,
+        count,
+        places: BTreeSet::new(),
+    };
+    let last_day = query.to.unwrap_or(Timestamp::MAX).day();
+    let days = start.order.0.day()..=last_day;
+    for place in pending(reader, query, |day| days.contains(&day))? {
+        first.offer(place);
+    }
+    let mut day = *days.start();
+    while let Some(found) = history::next_day(&reader.snapshot, query.stream, day, last_day)? {
+        if !first.wants(Timestamp::from_day(found)) {
+            break;
+        }
+        let bucket = query.bucket(found);
+        history::scan_orders(&reader.snapshot, &bucket, |part, (from, to), orders| {
+            if to < start.order.0 || !first.wants(from) {
+                return Ok(());
+            }
+            for (row, order) in orders.read()?.into_iter().enumerate() {
+                let source = Source::Part(found, part);
+                if !first.wants(order.0) {
+                    break;
+                }
+                first.offer(Place { order, source, row });
+            }
+            Ok(())
+        })?;
+        if found == last_day {
+            break;
+        }
+        day = found + 1;
+    }
+    Ok(first.places.into_iter().collect())
+}
+
+/// The smallest places that were offered.
+struct FirstPlaces {
+    start: Place,
+    /// Filed times end before it.
+    end: Option<Timestamp>,
+    count: usize,
+    places: BTreeSet<Place>,
+}
+
+impl FirstPlaces {
+    /// Whether a record filed at this time or later may be among them.
+    fn wants(&self, filed_at: Timestamp) -> bool {
+        let last = self.places.last().map(|place| place.order.0);
+        self.end.is_none_or(|end| filed_at < end)
+            && (self.places.len() < self.count || last.is_some_and(|last| filed_at <= last))
+    }
+
+    fn offer(&mut self, place: Place) {
+        if place >= self.start && self.wants(place.order.0) {
+            self.places.insert(place);
+            if self.places.len() > self.count {
+                self.places.pop_last();
+            }
+        }
+    }
+}
+
+/// Where the pending records are that are filed on one of the `days`, but for those that repeat an earlier one, pending or filed.
+fn pending(
+    reader: &Reader,
+    query: &HistoryQuery,
+    days: impl Fn(u32) -> bool,
+) -> Result<Vec<Place>> {
+    let mut places = Vec::new();
+    let mut repetitions: BTreeMap<u32, Repetitions> = BTreeMap::new();
+    let mut rows = Rows::default();
+    let empty = rows.mark();
+    for block in &reader.blocks {
+        rows.cut(empty);
+        queue::add_block(&reader.snapshot, block.number, &mut rows)?;
+        for row in 0..rows.len() {
+            let order = rows.order(row);
+            let day = order.0.day();
+            if !query.is_of(&rows, row) || !days(day) {
+                continue;
+            }
+            let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            let repeats = rows.sent(row).is_some_and(|sent| {
+                let repetitions = repetitions.entry(day).or_default();
+                repetitions.add(sent, rows.digest(row), number)
+            });
+            if !repeats {
+                let source = Source::Block(block.number);
+                places.push(Place { order, source, row });
+            }
+        }
+    }
+    let mut repeated = BTreeSet::new();
+    for (day, mut repetitions) in repetitions {
+        rows.cut(empty);
+        history::compare_bucket(
+            &reader.snapshot,
+            &query.bucket(day),
+            &mut rows,
+            &mut repetitions,
+        )?;
+        repeated.extend(repetitions.into_repeated());
+    }
+    let mut numbers = 0..;
+    places.retain(|_| {
+        numbers
+            .next()
+            .is_none_or(|number| !repeated.contains(&number))
+    });
+    Ok(places)
+}
+
+/// Calls `visit` with the content of each place: its number among `places`, the rows of its part or block, and its row there.
+pub(super) fn each_content(
+    reader: &Reader,
+    query: &HistoryQuery,
+    places: &[Place],
+    mut visit: impl FnMut(usize, &Rows, usize),
+) -> Result<()> {
+    let mut by_source: BTreeMap<Source, Vec<usize>> = BTreeMap::new();
+    for (number, place) in places.iter().enumerate() {
+        by_source.entry(place.source).or_default().push(number);
+    }
+    let mut rows = Rows::default();
+    let empty = rows.mark();
+    for (source, numbers) in by_source {
+        rows.cut(empty);
+        let read = &reader.snapshot;
+        match source {
+            Source::Part(day, part) => {
+                history::add_bucket_part(read, &query.bucket(day), part, &mut rows)?;
+            }
+            Source::Block(number) => queue::add_block(read, number, &mut rows)?,
+        }
+        for number in numbers {
+            if let Some(place) = places.get(number) {
+                visit(number, &rows, place.row);
+            }
+        }
+    }
+    Ok(())
+}
