@@ -8,7 +8,7 @@ mod entry;
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::model::user_key;
+use crate::model::identity::{folded, user_key};
 
 use super::codec::{Encoder, damaged};
 use super::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
@@ -101,7 +101,7 @@ fn index_keys(entry: &Entry) -> [Option<Vec<u8>>; 2] {
         key
     };
     let user = workspace.username.as_deref().map(user_key);
-    let computer = workspace.computer_name.as_deref().map(str::to_lowercase);
+    let computer = workspace.computer_name.as_deref().map(folded);
     [user.as_deref().map(key), computer.as_deref().map(key)]
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn of_user(read: &impl Read, user_key: &str) -> Result<Vec<String>> {
 
 /// The ids of the workspaces whose computer has that name, in any case.
 pub(crate) fn of_computer(read: &impl Read, name: &str) -> Result<Vec<String>> {
-    ids_at(read, Table::WorkspacesByComputer, &name.to_lowercase())
+    ids_at(read, Table::WorkspacesByComputer, &folded(name))
 }
 
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {

@@ -1,0 +1,175 @@
+//! How names of users, computers and instances are compared.
+
+use std::borrow::Cow;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+/// The form of a name that is compared and stored in keys: NFC, then simple case folding, then NFC again, because folding can
+/// make a pair of characters that composes (`H` and a macron below). Folding it again changes nothing. Lower-case ASCII is not
+/// copied.
+///
+/// Simple folding replaces one character by one: `Σ`, `ς` and `σ` are the same, as are `ẞ` and `ß`; `ß` and `ss` differ, and `İ`
+/// and `ı` differ from `i` and from each other.
+pub(crate) fn folded(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(name.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        };
+    }
+    let nfc = ComposingNormalizerBorrowed::new_nfc();
+    let folded: String = nfc.normalize(name).chars().map(simple_folding).collect();
+    Cow::Owned(nfc.normalize(&folded).into_owned())
+}
+
+/// The form of an account name that is compared: what stands after the last `\` and before the first `@`, [`folded`].
+pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
+    let account = name.rsplit('\\').next().unwrap_or(name);
+    folded(account.split('@').next().unwrap_or(account))
+}
+
+/// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`) from the mappings of the standard library, which the
+/// WebAssembly module holds already: the lower case of the upper case, where each is one character, with three exceptions.
+fn simple_folding(char: char) -> char {
+    let upper = single(char.to_uppercase(), char);
+    match char {
+        // Its upper case is I, but only Turkish folds it.
+        'ı' => char,
+        // Cherokee folds to its upper case, which is the older one.
+        '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => upper,
+        // Two ligatures of the same letters; their upper case is two characters.
+        '\u{fb05}' => '\u{fb06}',
+        _ => single(upper.to_lowercase(), upper),
+    }
+}
+
+/// The mapping where it is one character, else `otherwise`.
+fn single(mut mapping: impl Iterator<Item = char>, otherwise: char) -> char {
+    match (mapping.next(), mapping.next()) {
+        (Some(only), None) => only,
+        _ => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simple_folding_of_every_character_is_unicodes() {
+        let (unicode, nfc) = (
+            icu_casemap::CaseMapper::new(),
+            ComposingNormalizerBorrowed::new_nfc(),
+        );
+        let mut differ = Vec::new();
+        for char in '\0'..=char::MAX {
+            let (folded, expected) = (simple_folding(char), unicode.simple_fold(char));
+            // The other data may be of a newer Unicode, with letters that this compiler does not know.
+            let known = !char.to_lowercase().eq([char]) || !char.to_uppercase().eq([char]);
+            if folded != expected && known && nfc.is_normalized(char.encode_utf8(&mut [0; 4])) {
+                differ.push((char, folded, expected));
+            }
+        }
+        assert!(differ.is_empty(), "{differ:?}");
+    }
+
+    #[test]
+    fn equivalent_spellings_have_one_form() {
+        for (form, spellings) in [
+            ("jdoe", ["JDoe", "jDOE", "JDOE"].as_slice()),
+            ("k", &["K", "\u{212a}"]),
+            ("\u{e5}", &["Å", "\u{212b}", "A\u{30a}", "a\u{30a}"]),
+            ("\u{df}", &["ß", "ẞ"]),
+            ("σσσ", &["Σσς", "ςσΣ", "σσς"]),
+            ("\u{1e96}", &["h\u{331}", "H\u{331}", "\u{1e96}"]),
+            ("\u{1c6}", &["Ǆ", "ǅ", "ǆ"]),
+            ("\u{130}", &["İ", "I\u{307}"]),
+            ("\u{fb06}", &["\u{fb05}", "\u{fb06}"]),
+            ("\u{13a0}", &["\u{13a0}", "\u{ab70}"]),
+            ("\u{390}", &["\u{390}", "\u{1fd3}", "ι\u{308}\u{301}"]),
+            ("한", &["한", "\u{1112}\u{1161}\u{11ab}"]),
+            ("q\u{323}\u{307}", &["q\u{307}\u{323}", "Q\u{323}\u{307}"]),
+        ] {
+            for spelling in spellings {
+                assert_eq!(folded(spelling), form, "{spelling:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn different_names_have_different_forms() {
+        let names = [
+            "i",
+            "ı",
+            "İ",
+            "i\u{307}\u{307}",
+            "ß",
+            "ss",
+            "e",
+            "é",
+            "o",
+            "ø",
+            "0",
+            "ﬁ",
+            "fi",
+            "ﬀ",
+            "²",
+            "2",
+            "Ａ",
+            "a",
+            "а",
+            "",
+            " ",
+            "ŉ",
+            "ʼn",
+        ];
+        for (place, one) in names.iter().enumerate() {
+            for other in names.iter().skip(place + 1) {
+                assert_ne!(folded(one), folded(other), "{one:?} and {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn folding_twice_changes_nothing_and_neither_does_decomposing() {
+        let nfd = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd();
+        let check = |name: &str| {
+            let form = folded(name);
+            assert_eq!(folded(&form), form, "{name:?}");
+            assert_eq!(folded(&nfd.normalize(name)), form, "{name:?}");
+        };
+        for char in '\0'..='\u{2ffff}' {
+            check(char.encode_utf8(&mut [0; 4]));
+            if char.is_lowercase() || char.is_uppercase() {
+                for mark in ["\u{301}", "\u{307}", "\u{331}", "\u{345}", "\u{301}\u{323}"] {
+                    check(&format!("{char}{mark}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lower_case_ascii_is_not_copied() {
+        assert!(matches!(folded("ws-8k2m4n6p1"), Cow::Borrowed(_)));
+        assert!(matches!(
+            user_key("CORP\\jdoe@corp.example"),
+            Cow::Borrowed("jdoe")
+        ));
+    }
+
+    #[test]
+    fn domain_and_case_are_ignored() {
+        for name in [
+            "jdoe",
+            "JDoe",
+            "CORP\\jdoe",
+            "jdoe@corp.example",
+            "CORP\\JDOE@corp",
+        ] {
+            assert_eq!(user_key(name), "jdoe", "{name}");
+        }
+        assert_eq!(user_key("CORP\\"), "");
+        assert_eq!(user_key("CORP\\A\u{308}nne"), "änne");
+    }
+}
