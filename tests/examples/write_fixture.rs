@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .config(Config::default())
         .open(&path)?;
     fill(&engine, &clock)?;
+    names(&engine, &clock)?;
     engine.compact()?;
     engine.close()?;
     Ok(())
@@ -56,6 +57,48 @@ fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
         }
     }
     Ok(())
+}
+
+/// Names with other spellings. `format-1-names.redb` holds these alone, from 08:00 on, as format 1 kept them.
+fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
+    for (id, computer, user) in [
+        ("ws-11", "ΠΎΡΓΟΣ", "CORP\\ΝΊΚΟΣ"),
+        ("ws-12", "PC-E\u{301}", "Zoe\u{308}@corp.example"),
+        ("ws-13", "PC-3", "İnci"),
+        ("ws-14", "PC-4", "jdoe"),
+    ] {
+        engine.put_workspace(Workspace {
+            id: id.into(),
+            computer_name: Some(computer.into()),
+            username: Some(user.into()),
+            state: Some("AVAILABLE".into()),
+            ..Workspace::default()
+        })?;
+    }
+    for (instance, user) in [
+        ("ws-11", "νίκοσ"),
+        ("ws-11", "ΝΊΚΟΣ"),
+        ("ws-12", "zoë"),
+        ("ws-12", "ZOE\u{308}"),
+        ("ws-13", "İNCİ"),
+        ("ws-14", "JDOE"),
+    ] {
+        engine.record(&Record::Stats(Box::new(StatsRecord {
+            username: user.into(),
+            instance_id: instance.into(),
+            update_time: Some(clock.now()),
+            ..StatsRecord::default()
+        })))?;
+        clock.advance_seconds(60);
+    }
+    engine.file_pending()?;
+    engine.record(&Record::Activity(Box::new(ActivityRecord {
+        username: "zoë".into(),
+        instance_id: "pc-é".into(),
+        activity: "Logon".into(),
+        activity_time: Some(clock.now()),
+        ..ActivityRecord::default()
+    })))
 }
 
 fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {

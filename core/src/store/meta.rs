@@ -7,9 +7,16 @@ use super::codec::{Decoder, damaged};
 use super::table::{Read, Table, Tables};
 
 /// The format this code reads and writes; `core/docs/format.md` describes it.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
+
+/// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it.
+const FOLDING: [u8; 3] = {
+    let (major, minor, update) = char::UNICODE_VERSION;
+    [major, minor, update]
+};
 
 const FORMAT_KEY: &[u8] = b"format";
+const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 
@@ -70,19 +77,26 @@ pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
 }
 
-/// Writes the format version into a new file.
+/// Notes that the file is of this format, its names folded as this code folds them.
 pub(super) fn write_format(tables: &Tables<'_>) -> Result<()> {
-    tables.put(Table::Meta, FORMAT_KEY, &FORMAT.to_le_bytes())
+    tables.put(Table::Meta, FORMAT_KEY, &FORMAT.to_le_bytes())?;
+    tables.put(Table::Meta, FOLDING_KEY, &FOLDING)
 }
 
-/// Refuses a file of another format; `None` when the file does not say.
+/// Whether the keys that are made of names are folded as this code folds them.
+pub(super) fn is_folded(read: &impl Read) -> Result<bool> {
+    let folding = read.get(Table::Meta, FOLDING_KEY, |value| Ok(value == FOLDING))?;
+    Ok(folding == Some(true))
+}
+
+/// Refuses a file of a newer format; `None` when the file does not say.
 pub(super) fn check_format(read: &impl Read) -> Result<Option<()>> {
     let stored = read.get(Table::Meta, FORMAT_KEY, |value| {
         Ok(u32::from_le_bytes(Decoder::new(value).array()?))
     })?;
     match stored {
         None => Ok(None),
-        Some(FORMAT) => Ok(Some(())),
+        Some(1..=FORMAT) => Ok(Some(())),
         Some(newer) => Err(EngineError::new(
             ErrorKind::NewerFormat,
             format!(

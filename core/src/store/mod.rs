@@ -6,6 +6,7 @@ mod codec;
 mod copy;
 mod failure;
 mod file;
+mod folding;
 pub(crate) mod holds;
 pub(crate) mod keys;
 mod medium;
@@ -111,21 +112,34 @@ impl Store {
         let medium = Medium::new(backend)?;
         let opened = opening::open(&medium, options, trust, &KeyIndex::default());
         match opened.and_then(|opened| medium.open_gate().map(|()| opened)) {
-            Ok(opened) => Ok(Self {
-                medium,
-                options,
-                database: RwLock::new(Some(opened.database)),
-                closed: RwLock::new(false),
-                queued: AtomicU64::new(opened.queue.records()),
-                queue: RwLock::new(opened.queue),
-                keys: RwLock::new(opened.keys),
-            }),
+            Ok(opened) => {
+                let store = Self {
+                    medium,
+                    options,
+                    database: RwLock::new(Some(opened.database)),
+                    closed: RwLock::new(false),
+                    queued: AtomicU64::new(opened.queue.records()),
+                    queue: RwLock::new(opened.queue),
+                    keys: RwLock::new(opened.keys),
+                };
+                store.fold_names()?;
+                Ok(store)
+            }
             Err(error) => {
                 // The error above says what is wrong; that the lock could not be given back as well adds nothing.
                 let _ = medium.release();
                 Err(error)
             }
         }
+    }
+
+    /// Makes the keys that are made of names anew where the file was written with another folding.
+    fn fold_names(&self) -> Result<()> {
+        if meta::is_folded(&self.snapshot()?)? {
+            return Ok(());
+        }
+        self.write(|tables| folding::fold_names(tables))
+            .map_err(|failure| failure.error)
     }
 
     /// The store as of the last commit.

@@ -284,6 +284,14 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
+    /// Removes every entry.
+    pub(super) fn clear(&self, table: Table) -> Result<()> {
+        let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
+        table.retain(|_, _| false).map_err(from_storage)?;
+        self.written.set(true);
+        Ok(())
+    }
+
     /// Removes `key`; answers whether it was there.
     pub(crate) fn remove(&self, table: Table, key: &[u8]) -> Result<bool> {
         let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;

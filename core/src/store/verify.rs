@@ -6,7 +6,7 @@ use crate::error::{EngineError, Result, error_chain};
 
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
-use super::telemetry::{history, queue, users};
+use super::telemetry::{history, queue};
 use super::{audit, keys, meta, pending, workspaces};
 
 /// What a check found.
@@ -55,7 +55,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
         history::verify(read, |problem| broken.push(problem))
     });
     let queued_records = check.table("queue", |read, _| queue::verify(read));
-    check.table("users", |read, _| users::verify(read));
+    check.table("users", super::folding::verify_users);
     let (audit_rows, last_row) = check.table("audit", |read, _| audit_rows(read));
     let (keys, last_key) = check.table("keys", |read, _| {
         let keys = keys::all(read)?;

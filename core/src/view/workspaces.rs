@@ -2,6 +2,7 @@
 
 use crate::domain::paging::{self, List};
 use crate::error::{EngineError, Result};
+use crate::model::identity::folded;
 use crate::model::{PendingAction, Workspace, WorkspaceView, user_key};
 use crate::store::table::Step;
 use crate::store::workspaces::{EntryRef, TransitionRef};
@@ -43,19 +44,19 @@ impl WorkspaceFilter {
             state,
         ] = entry.values;
         let equal = |wanted: &Option<String>, value: Option<&str>| {
-            wanted.as_deref().is_none_or(|wanted| {
-                value.is_some_and(|value| value.to_lowercase() == wanted.to_lowercase())
-            })
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| value.is_some_and(|value| folded(value) == folded(wanted)))
         };
         let same_user = self
             .username
             .as_deref()
             .is_none_or(|wanted| username.map(user_key) == Some(user_key(wanted)));
-        let found = self.q.as_deref().map(str::to_lowercase).is_none_or(|part| {
+        let found = self.q.as_deref().map(folded).is_none_or(|part| {
             [id, computer, username]
                 .into_iter()
                 .flatten()
-                .any(|value| value.to_lowercase().contains(&part))
+                .any(|value| folded(value).contains(&*part))
         });
         same_user
             && found

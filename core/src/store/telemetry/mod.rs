@@ -20,7 +20,7 @@ const KEY_NAME_BYTES_MAX: usize = 200;
 
 /// A name as part of a key: its bytes, or a digest where an agent sent something far too long. The two never meet, as
 /// no UTF-8 text begins with `0xff`.
-fn key_name(name: &str) -> Vec<u8> {
+pub(super) fn key_name(name: &str) -> Vec<u8> {
     if name.len() <= KEY_NAME_BYTES_MAX {
         return name.as_bytes().to_vec();
     }

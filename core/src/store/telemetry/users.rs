@@ -9,7 +9,7 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::model::{Received, RecordRef, Stream};
 use crate::store::codec::{Decoder, Encoder};
-use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
+use crate::store::table::{Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
 
 use super::codec::{self, BlockEncoder};
@@ -28,14 +28,6 @@ pub(crate) struct UserLatest {
 
 /// The streams of which the newest record of a user is kept, in the order in which they stand.
 const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
-
-/// Reads all of them.
-pub(crate) fn verify(read: &impl Read) -> Result<()> {
-    read.scan(Table::Users, ALL_KEYS, |_, value| {
-        UserLatest::decode(value)?;
-        Ok(Step::Continue(()))
-    })
-}
 
 /// What rows tell of one user.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +127,7 @@ impl UserLatest {
         encoder.finish()
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = Stored::read(bytes)?;
         let newest = |block: Option<&[u8]>| -> Result<Option<Received>> {
             let records = block.map(codec::decode).transpose()?;

@@ -1,0 +1,76 @@
+//! The keys that are made of names, where a file was written with another folding: by format 1, which had lower case, or with
+//! another version of Unicode.
+
+use crate::error::Result;
+use crate::model::{Received, history_order, user_key};
+
+use super::table::{Read, Step, Table, Tables};
+use super::telemetry::key_name;
+use super::telemetry::users::{self, UserLatest};
+use super::{meta, workspaces};
+
+/// Makes the indexes of the workspaces and the keys of `users` anew, and notes that the file is of this format.
+pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
+    workspaces::index_again(tables)?;
+    let mut misplaced = Vec::new();
+    for_each_misplaced(tables, |key, _| misplaced.push(key.to_vec()))?;
+    for key in misplaced {
+        let Some(latest) = tables.get(Table::Users, &key, UserLatest::decode)? else {
+            continue;
+        };
+        tables.remove(Table::Users, &key)?;
+        let user = user_key(&latest.username).into_owned();
+        let latest = match users::get(tables, &user)? {
+            Some(other) => newest_of_both(latest, other),
+            None => latest,
+        };
+        users::put(tables, &user, &latest)?;
+    }
+    meta::write_format(tables)
+}
+
+/// Checks that every row of `users` can be read and stands under its name.
+pub(super) fn verify_users(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
+    let folded = meta::is_folded(read)?;
+    for_each_misplaced(read, |key, latest| {
+        if folded {
+            broken.push(format!(
+                "{}: its key is not that of {}",
+                Table::Users.row(key),
+                latest.username
+            ));
+        }
+    })
+}
+
+/// Visits the rows of `users` whose key is not that of their name, and reads all of them.
+fn for_each_misplaced(read: &impl Read, mut visit: impl FnMut(&[u8], &UserLatest)) -> Result<()> {
+    users::scan_after(read, None, |key, latest| {
+        if key_name(&user_key(&latest.username)) != key {
+            visit(key, &latest);
+        }
+        Ok(Step::Continue(()))
+    })
+}
+
+/// What is known of one user under two keys.
+fn newest_of_both(one: UserLatest, other: UserLatest) -> UserLatest {
+    let newest = |one: Option<Received>, other: Option<Received>| {
+        [one, other]
+            .into_iter()
+            .flatten()
+            .max_by(|one, other| history_order(one).cmp(&history_order(other)))
+    };
+    let username = if one.last_seen >= other.last_seen {
+        one.username
+    } else {
+        other.username
+    };
+    UserLatest {
+        username,
+        last_seen: one.last_seen.max(other.last_seen),
+        stats: newest(one.stats, other.stats),
+        startup: newest(one.startup, other.startup),
+        activity: newest(one.activity, other.activity),
+    }
+}
