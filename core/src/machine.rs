@@ -4,7 +4,7 @@ mod intake;
 mod upkeep;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
@@ -18,7 +18,7 @@ use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Writer};
-use crate::store::{Store, WriteFailure};
+use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
@@ -52,6 +52,8 @@ pub(crate) struct Machine {
     drain_rate: Mutex<DrainRate>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
+    /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
+    swept_at: AtomicI64,
     /// Tells when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
 }
@@ -73,7 +75,9 @@ impl Machine {
         if !(injected.fill_random)(&mut seed) {
             return Err(no_random());
         }
+        let swept = meta::swept(&store.snapshot()?)?;
         Ok(Self {
+            swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
             writer: Writer::new(config.commit_driver == CommitDriver::Thread, lost),
             store,
             config,
@@ -90,6 +94,12 @@ impl Machine {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.injected.clock.now()
+    }
+
+    /// The time of the last sweep.
+    fn swept(&self) -> Option<Timestamp> {
+        let ticks = self.swept_at.load(Ordering::Acquire);
+        (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
     }
 
     /// Fills `buffer` with random bytes for a secret.

@@ -7,11 +7,13 @@ use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 const DAY_SECONDS: i64 = 86_400;
 /// A sweep takes place once the clock was seen to move on by so much.
 const SWEEP_TICKS: i64 = 3600 * TICKS_PER_SECOND;
+/// A clock that is behind the last sweep is believed once it was seen to move on by so much.
+const BEHIND_TICKS: i64 = DAY_SECONDS * TICKS_PER_SECOND;
 /// The clock is believed to be right when it is ahead of the last sweep by at most so much. A sweep moves on by no more.
 const BELIEVED_SECONDS: i64 = DAY_SECONDS;
 
-/// Watches the clock, so that one that jumps ahead does not make everything too old at once: until someone has set it right,
-/// retention moves on by a day for each hour that passes.
+/// Watches the clock, so that one that jumps does no harm until someone has set it right: retention moves on by a day for each hour
+/// that one ahead goes on, and goes back to one behind once that has gone on for a day.
 #[derive(Debug, Default)]
 pub(crate) struct ClockWatch {
     seen: Option<Timestamp>,
@@ -20,15 +22,12 @@ pub(crate) struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// The clock shows `now`. At the first look `last` is asked for the time of the last sweep, and if the clock is believable
-    /// the next one is due. Answers whether a sweep is due.
-    pub(crate) fn is_due<E>(
-        &mut self,
-        now: Timestamp,
-        last: impl FnOnce() -> Result<Option<Timestamp>, E>,
-    ) -> Result<bool, E> {
+    /// The clock shows `now`, and `swept` is the time of the last sweep. Returns the time of the sweep that is due, if one is. At the
+    /// first look one is, when the clock can be believed.
+    pub(crate) fn due(&mut self, now: Timestamp, swept: Option<Timestamp>) -> Option<Timestamp> {
+        let time = sweep_time(swept, now);
         match self.seen {
-            None if sweep_time(last()?, now) == now => self.ticks = SWEEP_TICKS,
+            None if time == now && !is_behind(now, swept) => self.ticks = SWEEP_TICKS,
             None => {}
             Some(seen) => {
                 let step = now.ticks().saturating_sub(seen.ticks());
@@ -38,7 +37,12 @@ impl ClockWatch {
             }
         }
         self.seen = Some(now);
-        Ok(self.ticks >= SWEEP_TICKS)
+        let needed = if is_behind(now, swept) {
+            BEHIND_TICKS
+        } else {
+            SWEEP_TICKS
+        };
+        (self.ticks >= needed).then_some(time)
     }
 
     /// A sweep took place.
@@ -52,9 +56,19 @@ pub(crate) fn clock_was_set(now: Timestamp) -> bool {
     now >= Timestamp::from_unix_seconds(1_577_836_800)
 }
 
+/// Whether the clock is farther ahead of the last sweep than is believed.
+pub(crate) fn is_ahead(now: Timestamp, swept: Timestamp) -> bool {
+    now > swept.plus_seconds(BELIEVED_SECONDS)
+}
+
+/// Whether the clock is behind the last sweep. One of a clock that was never set says nothing.
+fn is_behind(now: Timestamp, swept: Option<Timestamp>) -> bool {
+    swept.is_some_and(|swept| clock_was_set(swept) && now < swept)
+}
+
 /// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep. A
-/// `last` one of a clock that was never set tells nothing.
-pub(crate) fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
+/// `last` one of a clock that was never set says nothing.
+fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
     last.filter(|last| clock_was_set(*last))
         .map_or(now, |last| now.min(last.plus_seconds(BELIEVED_SECONDS)))
 }
@@ -130,16 +144,39 @@ mod tests {
         assert_eq!(sweep_time(Some(Timestamp::UNIX_EPOCH), start), start);
 
         let mut watch = ClockWatch::default();
-        let mut look = |now| watch.is_due(now, || Ok::<_, ()>(Some(start))).unwrap();
-        assert!(!look(jumped), "not believed at once");
-        assert!(!look(start) && !look(jumped), "nor by going to and fro");
-        assert!(!look(jumped.plus_seconds(3599)));
-        assert!(look(jumped.plus_seconds(3600)));
+        let mut look = |now| watch.due(now, Some(start));
+        assert_eq!(look(jumped), None, "not believed at once");
+        assert_eq!(look(start), None);
+        assert_eq!(look(jumped), None, "nor by going to and fro");
+        assert_eq!(look(jumped.plus_seconds(3599)), None);
+        assert_eq!(look(jumped.plus_seconds(3600)), Some(day));
         watch.swept();
-        assert!(!watch.is_due(jumped.plus_seconds(3601), || Err(())).unwrap());
+        assert_eq!(watch.due(jumped.plus_seconds(3601), Some(day)), None);
 
         let mut watch = ClockWatch::default();
-        assert!(watch.is_due(day, || Ok::<_, ()>(Some(start))).unwrap());
+        assert_eq!(watch.due(day, Some(start)), Some(day));
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_is_believed_after_a_day() {
+        let start = Timestamp::from_unix_seconds(1_790_000_000);
+        let behind = start.plus_seconds(-60 * DAY_SECONDS);
+        let mut watch = ClockWatch::default();
+        for hour in 0..24 {
+            assert_eq!(
+                watch.due(behind.plus_seconds(3600 * hour), Some(start)),
+                None
+            );
+        }
+        let believed = behind.plus_seconds(DAY_SECONDS);
+        assert_eq!(watch.due(believed, Some(start)), Some(believed));
+        // Set right before that: the next sweep goes on from the last.
+        let mut watch = ClockWatch::default();
+        for now in [behind, behind.plus_seconds(3600)] {
+            assert_eq!(watch.due(now, Some(start)), None);
+        }
+        let right = start.plus_seconds(7200);
+        assert_eq!(watch.due(right, Some(start)), Some(right));
     }
 
     #[test]

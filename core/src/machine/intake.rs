@@ -2,14 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::domain::filing::filed_at;
+use crate::domain::filing::{Times, times};
 use crate::error::{EngineError, Result};
 use crate::limits::{RETRY_AFTER_QUEUE_PART, VOLATILE_RECORDS_MAX};
 use crate::model::RecordRef;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::writer::Ticket;
-use crate::timestamp::Timestamp;
 
 use super::{Machine, Submission, lock};
 
@@ -45,19 +44,20 @@ impl Intake {
 }
 
 impl Machine {
-    /// When a record that is received now stands in history: the time of its receipt, and where it is filed.
-    fn times(&self, record: &RecordRef<'_>) -> (Timestamp, Timestamp) {
-        let now = self.now();
+    /// The times of a record that is received now.
+    fn times(&self, record: &RecordRef<'_>) -> Times {
         let days = self.config.retention_days.of(record.stream());
-        (now, filed_at(record.sent_time(), now, days))
+        times(record.sent_time(), self.now(), days, self.swept())
     }
 
     /// Puts a record behind those that wait. `None` on a volatile store: there is nothing to wait for.
     pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Ticket<Outcome>>> {
-        let (received_at, filed_at) = self.times(record);
+        let times = self.times(record);
         let mut gathering = self.intake.lock();
         self.make_room(&mut gathering, 1)?;
-        gathering.arrivals.push(record, received_at, filed_at);
+        gathering
+            .arrivals
+            .push(record, times.received_at, times.filed_at);
         if gathering.ticket.is_none() {
             gathering.ticket = Some(self.writer.submit(Submission::Gathered));
         }
@@ -97,8 +97,8 @@ impl Machine {
 
     /// Adds a record to a batch that is to be accepted as a whole.
     pub(crate) fn push(&self, batch: &mut Arrivals, record: &RecordRef<'_>) {
-        let (received_at, filed_at) = self.times(record);
-        batch.push(record, received_at, filed_at);
+        let times = self.times(record);
+        batch.push(record, times.received_at, times.filed_at);
     }
 
     /// Puts a batch behind those that wait: all of it, or nothing.

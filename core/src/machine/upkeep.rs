@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::domain::retention::{clock_was_set, last_day_sealed, sweep_time};
+use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
 use crate::model::Stream;
 use crate::mutation::{Done, Maintenance, Mutation};
 use crate::observer::Event;
-use crate::store::meta;
 use crate::store::telemetry::{filing, sealing};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, upkeep};
@@ -100,18 +99,16 @@ impl Machine {
         self.sweep_when_due()
     }
 
-    /// Removes what is too old once an hour, by a clock that is not far ahead of the last time. What a clock that never was
-    /// set shows is not noted either: retention would have to come from there, a day an hour.
+    /// Removes what is too old once an hour, by a clock that is near the last time. What a clock that never was set shows is not
+    /// noted either: retention would have to come from there, a day an hour.
     fn sweep_when_due(&self) -> Result<()> {
         let now = self.now();
         if !clock_was_set(now) {
             return Ok(());
         }
-        let last = || meta::swept(&self.reader()?.snapshot);
-        if !lock(&self.clock_watch).is_due(now, last)? {
+        let Some(time) = lock(&self.clock_watch).due(now, self.swept()) else {
             return Ok(());
-        }
-        let time = sweep_time(last()?, now);
+        };
         if time < now {
             let ahead = now.ticks().saturating_sub(time.ticks());
             let seconds = ahead.unsigned_abs() / TICKS_PER_SECOND.unsigned_abs();
@@ -134,6 +131,7 @@ impl Machine {
     /// Removes what is older than it is kept, by the time given.
     pub(crate) fn sweep(&self, time: Timestamp) -> Result<()> {
         self.run(Mutation::Maintain(Maintenance::Sweep(time)))?;
+        self.swept_at.store(time.ticks(), Ordering::Release);
         loop {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_ROWS_MAX;

@@ -2,13 +2,14 @@
 
 use crate::domain::retention::{days_before, first_day_kept, is_listed};
 use crate::error::Result;
-use crate::limits::MAINTENANCE_ROWS_MAX;
-use crate::model::{Record, Stream, user_key};
+use crate::limits::{MAINTENANCE_ROWS_MAX, RECORD_AHEAD_SECONDS};
+use crate::model::{Stream, user_key};
+use crate::store::held::HeldNames;
 use crate::store::table::Step;
-use crate::store::telemetry::history::{self, OldPart};
+use crate::store::telemetry::history;
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
-use crate::store::{audit, meta, workspaces};
+use crate::store::{audit, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::{Context, Done, Outcome};
@@ -92,31 +93,31 @@ impl Context<'_, '_> {
         after: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>> {
         let first_kept = first_day_kept(now, self.config.retention_days.of(stream));
-        let parts =
-            history::parts_before(self.tables, stream, first_kept, after, MAINTENANCE_ROWS_MAX)?;
-        let more = parts.len() == MAINTENANCE_ROWS_MAX;
-        let last = parts.last().map(|part| part.key.clone());
-        for OldPart { key, first } in parts {
-            let held = match &first {
-                Some(record) => self.is_held(record)?,
-                None => false,
-            };
-            if !held {
-                history::remove_part(self.tables, &key)?;
+        let newest = now.plus_seconds(RECORD_AHEAD_SECONDS);
+        let held = HeldNames::read(self.tables)?;
+        let (mut parts, mut last, mut old) = (0, None, Vec::new());
+        let max = MAINTENANCE_ROWS_MAX;
+        history::scan_before(self.tables, stream, first_kept, after, max, |part| {
+            parts += 1;
+            last = Some(part.key.to_vec());
+            let is_held = part.instances.iter().any(|name| held.has_instance(name))
+                || part.users.iter().any(|name| held.has_user(name));
+            // What a clock that was behind filed too early goes by the time it carries.
+            let mut sent = part.sent_times()?;
+            if !is_held && !sent.any(|sent| sent.day() >= first_kept && sent <= newest) {
+                old.push(part.key.to_vec());
             }
+            Ok(())
+        })?;
+        for key in old {
+            history::remove_part(self.tables, &key)?;
         }
-        Ok(last.filter(|_| more))
-    }
-
-    /// Whether a record belongs to a workspace on hold.
-    fn is_held(&self, record: &Record) -> Result<bool> {
-        let names = (record.instance_id(), record.username());
-        let held = workspaces::of_names(self.tables, names, |entry| Some(entry.held))?;
-        Ok(held == Some(true))
+        Ok(last.filter(|_| parts == max))
     }
 
     fn drop_audit(&mut self, now: Timestamp, after: Option<u64>) -> Result<Option<u64>> {
         let oldest_kept = days_before(now, self.config.retention_days.audit);
+        let held = HeldNames::read(self.tables)?;
         let mut old = Vec::new();
         audit::scan_after(self.tables, after, |row| {
             // Written while the clock was ahead: it must not hide the old ones behind it.
@@ -126,20 +127,20 @@ impl Context<'_, '_> {
             if row.time >= oldest_kept || old.len() == MAINTENANCE_ROWS_MAX {
                 return Ok(Step::Break(()));
             }
-            old.push((row.id, row.workspace_id));
+            let instances = [&row.workspace_id, &row.computer_name];
+            let is_held = instances
+                .into_iter()
+                .flatten()
+                .any(|name| held.has_instance(name))
+                || row.username.is_some_and(|name| held.has_user(&name));
+            old.push((row.id, is_held));
             Ok(Step::Continue(()))
         })?;
         let more = old.len() == MAINTENANCE_ROWS_MAX;
         let last = old.last().map(|(id, _)| *id);
-        for (id, workspace_id) in old {
-            let entry = match workspace_id {
-                Some(workspace_id) => workspaces::get(self.tables, &workspace_id)?,
-                None => None,
-            };
+        for (id, is_held) in old {
             // The row of an action that still runs is completed when that ends.
-            let running =
-                |entry: &workspaces::Entry| entry.transition.as_ref().is_some_and(|t| t.id == id);
-            if !entry.is_some_and(|entry| entry.held || running(&entry)) {
+            if !is_held && pending::get(self.tables, id)?.is_none() {
                 audit::remove(self.tables, id)?;
             }
         }
@@ -158,27 +159,31 @@ impl Context<'_, '_> {
         })?;
         let more = known.len() == MAINTENANCE_ROWS_MAX;
         let last = known.last().map(|(key, _)| key.clone());
+        let held = HeldNames::read(self.tables)?;
         for (_, latest) in known {
-            self.forget_user(latest, now)?;
+            self.forget_user(latest, &held, now)?;
         }
         Ok(last.filter(|_| more))
     }
 
-    fn forget_user(&mut self, mut latest: UserLatest, now: Timestamp) -> Result<()> {
-        let user = user_key(&latest.username);
-        for id in workspaces::of_user(self.tables, &user)? {
-            let entry = workspaces::get(self.tables, &id)?;
-            if entry.is_some_and(|entry| entry.held) {
-                return Ok(());
-            }
+    fn forget_user(
+        &mut self,
+        mut latest: UserLatest,
+        held: &HeldNames,
+        now: Timestamp,
+    ) -> Result<()> {
+        if held.has_user(&latest.username) {
+            return Ok(());
         }
+        let user = user_key(&latest.username).into_owned();
         let before = latest.clone();
         let days = self.config.retention_days;
         for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
-            let stream = slot.as_ref().map(|received| received.record.stream());
-            let Some(stream) = stream else { continue };
-            let first_kept = first_day_kept(now, days.of(stream));
-            slot.take_if(|received| received.filed_at.day() < first_kept);
+            slot.take_if(|received| {
+                let first_kept = first_day_kept(now, days.of(received.record.stream()));
+                received.filed_at.day() < first_kept
+                    && !held.has_instance(received.record.instance_id())
+            });
         }
         let longest = Stream::ALL.into_iter().map(|stream| days.of(stream)).max();
         let unseen = latest.last_seen.day() < first_day_kept(now, longest.unwrap_or(0));

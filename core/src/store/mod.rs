@@ -7,6 +7,7 @@ mod copy;
 mod failure;
 mod file;
 mod folding;
+pub(crate) mod held;
 pub(crate) mod holds;
 pub(crate) mod keys;
 mod medium;

@@ -60,12 +60,12 @@ fn held_retention() -> Case {
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
     .put(desk("ws-2", "AVAILABLE", "asmith"));
-    for id in ["ws-1", "ws-2"] {
+    for (id, user) in [("ws-1", "jdoe"), ("ws-2", "asmith")] {
         case = case
-            .record(stats(id, "jdoe", 1, time))
-            .record(activity(id, "jdoe", "Logon", time))
-            .record(startup(id, "jdoe", 1, time))
-            .record(processes(id, "jdoe", time))
+            .record(stats(id, user, 1, time))
+            .record(activity(id, user, "Logon", time))
+            .record(startup(id, user, 1, time))
+            .record(processes(id, user, time))
             .call(call(&format!(
                 "POST act /api/Actions/RebootWorkSpace?workSpaceId={id}"
             )));

@@ -109,7 +109,7 @@ impl World {
             opened: 1,
             now: start(),
             fleet: Fleet::default(),
-            telemetry: Telemetry::default(),
+            telemetry: Telemetry::since(start()),
             filed_at: None,
             keys: Vec::new(),
             ended: Vec::new(),
@@ -313,6 +313,7 @@ impl World {
         if last.is_none_or(|last| self.now < last || self.now >= last.plus_seconds(10)) {
             self.filed();
         }
+        self.telemetry.sweeps.maintained(self.now);
     }
 
     /// Notes that all that waited is filed.
@@ -326,6 +327,7 @@ impl World {
         self.engine.close().expect("a good disk");
         self.opened += 1;
         self.filed_at = None;
+        self.telemetry.sweeps.seen = None;
         self.engine = (self.open)(&self.clock, self.opened);
     }
 }

@@ -11,9 +11,49 @@ use super::rules::{Entry, normal};
 
 const DAY: i64 = 86_400;
 
+/// When the engine sweeps: after an hour by a clock that moves on, or a day where it is behind the last sweep.
+#[derive(Debug)]
+pub(super) struct Sweeps {
+    /// The time of the last one, at first of the creation of the store.
+    last: Timestamp,
+    /// What the clock showed last, since the store was opened.
+    pub(super) seen: Option<Timestamp>,
+    /// Seconds that it has moved on since, jumps left out.
+    moved: i64,
+}
+
+impl Sweeps {
+    pub(super) fn since(created: Timestamp) -> Self {
+        Self {
+            last: created,
+            seen: None,
+            moved: 0,
+        }
+    }
+
+    /// The engine was maintained.
+    pub(super) fn maintained(&mut self, now: Timestamp) {
+        let target = now.min(self.last.plus_seconds(DAY));
+        let is_behind = now < self.last;
+        match self.seen.replace(now) {
+            None => self.moved = if target == now && !is_behind { 3600 } else { 0 },
+            Some(seen) => {
+                let moved = (now.ticks() - seen.ticks()) / 10_000_000;
+                if (0..=DAY).contains(&moved) {
+                    self.moved += moved;
+                }
+            }
+        }
+        if self.moved >= if is_behind { DAY } else { 3600 } {
+            (self.last, self.moved) = (target, 0);
+        }
+    }
+}
+
 /// What was accepted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Telemetry {
+    pub(super) sweeps: Sweeps,
     /// Without repetitions, in the order of arrival.
     pub(super) records: Vec<Received>,
     /// Accepted and not filed, repetitions included.
@@ -78,14 +118,26 @@ pub(super) fn record(post: Post) -> Record {
 }
 
 impl Telemetry {
+    /// Of a store that was created then.
+    pub(super) fn since(created: Timestamp) -> Self {
+        Self {
+            sweeps: Sweeps::since(created),
+            records: Vec::new(),
+            queued: 0,
+        }
+    }
+
     pub(super) fn accept(&mut self, record: Record, now: Timestamp) {
         self.queued += 1;
         let sent = record.sent_time();
-        let believed = sent.filter(|sent| *sent <= now.plus_seconds(DAY));
+        // A clock that is behind the last sweep is not believed.
+        let received_at = now.max(self.sweeps.last);
+        let is_behind = now < received_at;
+        let believed = sent.filter(|sent| is_behind || *sent <= now.plus_seconds(DAY));
         let received = Received {
             record,
-            received_at: now,
-            filed_at: believed.unwrap_or(now),
+            received_at,
+            filed_at: believed.unwrap_or(received_at),
         };
         // A repetition is one of a record filed on the same day; the first that arrived stays.
         let same_day = |held: &Received| held.filed_at.day() == received.filed_at.day();

@@ -7,7 +7,7 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::limits::CHUNK_BYTES_MAX;
-use crate::model::{Record, Stream};
+use crate::model::Stream;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
@@ -390,38 +390,52 @@ pub(super) fn key_bucket(key: &[u8]) -> &[u8] {
         .map_or(key, |(bucket, _)| bucket)
 }
 
-/// A part old enough to remove: its key, and its first record, with texts alone, to tell whose it is.
-pub(crate) struct OldPart {
-    pub(crate) key: Vec<u8>,
-    pub(crate) first: Option<Record>,
+/// A part of an old day: what decides whether it is removed.
+pub(crate) struct OldPart<'p> {
+    pub(crate) key: &'p [u8],
+    /// The names in its records, each once.
+    pub(crate) instances: Vec<&'p str>,
+    pub(crate) users: Vec<&'p str>,
+    chunk: &'p [u8],
 }
 
-/// The parts of `stream` before `day` behind the key `after`, at most `parts_max`.
-pub(crate) fn parts_before(
+impl OldPart<'_> {
+    /// The times that its records carry.
+    pub(crate) fn sent_times(&self) -> Result<impl Iterator<Item = Timestamp>> {
+        Ok(columns::sent_times(self.chunk)?.into_iter().flatten())
+    }
+}
+
+/// Visits the parts of `stream` before `day` after the key `after`, at most `parts_max`.
+pub(crate) fn scan_before(
     read: &impl Read,
     stream: Stream,
     day: u32,
     after: Option<&[u8]>,
     parts_max: usize,
-) -> Result<Vec<OldPart>> {
+    mut visit: impl FnMut(OldPart<'_>) -> Result<()>,
+) -> Result<()> {
     let start = [stream.number()];
     let start = after.map_or(Bound::Included(start.as_slice()), Bound::Excluded);
     let end = day_prefix(stream, day);
-    let mut parts = Vec::new();
+    let mut parts = 0;
     let range = (start, Bound::Excluded(end.as_slice()));
     read.scan(Table::History, range, |key, value| {
         let (_, _, chunk) = split_part(value)?;
-        parts.push(OldPart {
-            key: key.to_vec(),
-            first: columns::first_texts(chunk)?,
-        });
-        Ok(if parts.len() < parts_max {
+        let [instances, users] = columns::names(chunk)?;
+        visit(OldPart {
+            key,
+            instances,
+            users,
+            chunk,
+        })?;
+        parts += 1;
+        Ok(if parts < parts_max {
             Step::Continue(())
         } else {
             Step::Break(())
         })
-    })?;
-    Ok(parts)
+    })
 }
 
 /// Removes one part.

@@ -140,6 +140,12 @@ impl<'a> EntryRef<'a> {
         computer_name
     }
 
+    /// `username`.
+    pub(crate) fn username(&self) -> Option<&'a str> {
+        let [.., username, _] = self.values;
+        username
+    }
+
     /// `state`.
     pub(crate) fn state(&self) -> Option<&'a str> {
         let [.., state] = self.values;

@@ -14,7 +14,7 @@ mod writer;
 
 use crate::error::Result;
 use crate::limits::{CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX};
-use crate::model::{Places, Received, Record, Stream};
+use crate::model::{Places, Received, Stream};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
@@ -192,19 +192,18 @@ pub(super) fn sent_times(chunk: &[u8]) -> Result<Vec<Option<Timestamp>>> {
     table.times(time, count)
 }
 
-/// The first record of a chunk with its texts alone; `None` when there is no record.
-pub(super) fn first_texts(chunk: &[u8]) -> Result<Option<Record>> {
+/// The names of instances and of users in a chunk, each once; what stands after the texts is not read.
+pub(super) fn names(chunk: &[u8]) -> Result<[Vec<&str>; 2]> {
     let mut decoder = Decoder::new(chunk);
     let count = head(&mut decoder)?;
     if count == 0 {
-        return Ok(None);
+        return Ok([Vec::new(), Vec::new()]);
     }
     let stream = stream(&mut decoder)?;
     let mut table = Table::new(stream.fields());
     table.read(&mut decoder, count, &[], Part::Texts)?;
-    let mut record = stream.empty_record();
-    table.fill(record.fields_mut())?;
-    Ok(Some(record))
+    let places = Places::of_stream(stream);
+    Ok([places.instance, places.username].map(|field| table.texts(field).to_vec()))
 }
 
 #[cfg(test)]

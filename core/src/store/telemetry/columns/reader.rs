@@ -80,6 +80,17 @@ impl<'a> Table<'a> {
         (0..count).map(&mut time).collect()
     }
 
+    /// The different texts of a column.
+    pub(super) fn texts(&self, index: usize) -> &[&'a str] {
+        match self.columns.get(index) {
+            Some(Some(Column {
+                values: Values::Texts(texts),
+                ..
+            })) => texts.dictionary(),
+            _ => &[],
+        }
+    }
+
     /// Passes over rows.
     pub(super) fn skip(&mut self, rows: usize) {
         for column in self.columns.iter_mut().flatten() {

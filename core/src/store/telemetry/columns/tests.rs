@@ -1,10 +1,12 @@
 //! Chunks of every stream: what is written comes back, and nothing that is not.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::model::{
-    ActivityRecord, Nullable, ProcessItem, ProcessReport, StartupRecord, StatsRecord,
+    ActivityRecord, Nullable, ProcessItem, ProcessReport, Record, StartupRecord, StatsRecord,
 };
 
 use super::*;
@@ -162,12 +164,22 @@ fn a_span_is_read_alone() {
 }
 
 #[test]
-fn the_first_record_tells_its_names() {
-    let chunk = encode(&received((7..90).map(stats)));
-    let first = first_texts(&chunk).unwrap().unwrap();
-    assert_eq!((first.instance_id(), first.username()), ("ws-1", "jdoe"));
-    assert_eq!(first.sent_time(), None);
-    assert_eq!(first_texts(&encode(&[])).unwrap(), None);
+fn names_and_times_are_read_without_the_rest() {
+    for records in samples() {
+        let chunk = encode(&records);
+        let sent: Vec<_> = records.iter().map(|r| r.record.sent_time()).collect();
+        assert_eq!(sent_times(&chunk).unwrap(), sent);
+        let order: Vec<_> = records.iter().map(crate::model::history_order).collect();
+        assert_eq!(orders(&chunk).unwrap(), order);
+        let distinct = |name: fn(&Record) -> &str| -> BTreeSet<&str> {
+            let names = records.iter().map(|r| name(&r.record));
+            names.filter(|name| !name.is_empty()).collect()
+        };
+        let expected = [distinct(Record::instance_id), distinct(Record::username)];
+        assert_eq!(names(&chunk).unwrap().map(BTreeSet::from_iter), expected);
+    }
+    let none = encode(&[]);
+    assert_eq!(names(&none).unwrap(), [Vec::<&str>::new(), Vec::new()]);
 }
 
 #[test]
@@ -192,7 +204,7 @@ fn every_bit_flip_is_refused_or_decodes() {
             if let Ok(records) = decode_all(&flipped) {
                 assert!(records.len() <= CHUNK_RECORDS_MAX);
             }
-            let _ = first_texts(&flipped);
+            let _ = (names(&flipped), sent_times(&flipped), orders(&flipped));
         }
     }
 }

@@ -104,6 +104,11 @@ impl<'a> Texts<'a> {
         Ok(Self { dictionary, column })
     }
 
+    /// The different texts.
+    pub(super) fn dictionary(&self) -> &[&'a str] {
+        &self.dictionary
+    }
+
     /// The numbers of the texts in the dictionary.
     pub(super) fn numbers(&self, texts: &mut Numbered) -> Vec<u32> {
         let texts = self.dictionary.iter().map(|text| texts.intern(text));
