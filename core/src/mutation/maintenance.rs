@@ -93,7 +93,8 @@ impl Context<'_, '_> {
         after: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>> {
         let first_kept = first_day_kept(now, self.config.retention_days.of(stream));
-        let newest = now.plus_seconds(RECORD_AHEAD_SECONDS);
+        // By the clock: the sweeps of one that was behind catch up a day an hour.
+        let newest = now.max(self.now).plus_seconds(RECORD_AHEAD_SECONDS);
         let held = HeldNames::read(self.tables)?;
         let (mut parts, mut last, mut old) = (0, None, Vec::new());
         let max = MAINTENANCE_ROWS_MAX;

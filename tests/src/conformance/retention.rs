@@ -1,6 +1,6 @@
 //! How long telemetry and the audit are kept.
 
-use super::case::{Case, call};
+use super::case::{Call, Case, call};
 use super::fixtures::{activity, desk, processes, startup, stats};
 use super::queue::{history, queued};
 
@@ -12,6 +12,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend([audit_retention(), held_retention(), older_than_retention()]);
     cases.push(a_clock_that_jumps());
     cases.extend(a_clock_that_was_wrong_before());
+    cases.extend([clock_behind(), clock_behind_for_a_day(), clock_ahead()]);
+    cases.push(shared_machine());
     cases
 }
 
@@ -175,4 +177,74 @@ fn a_clock_that_jumps() -> Case {
     let case = hours(case, 24).call(there());
     let case = hours(case, 24).call(history("stats", "i", "")).call(rows());
     case.clock(-3650 * DAY).maintain().call(rows())
+}
+
+/// The history of an instance within an hour, to see that a record stands where it belongs.
+fn at_eleven() -> Call {
+    call(
+        "GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T11:00:00Z&to=2026-11-20T12:00:00Z",
+    )
+    .gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#)
+}
+
+/// Two days of upkeep.
+fn two_days(case: Case) -> Case {
+    (0..48).fold(case, |case, _| case.clock(3600).maintain())
+}
+
+/// Sixty days behind the last sweep the clock is not believed, nor in 1971: a record stands at the time it carries, is not too
+/// old once the clock is right, and its retry is one.
+fn clock_behind() -> Case {
+    let record = || stats("i", "jdoe", 1, "2026-11-20T11:00:00Z");
+    let case = Case::new("9 time of a record", "behind the last sweep").maintain();
+    let case = case.clock(-60 * DAY).maintain().record(record()).file();
+    let case = case.call(at_eleven()).at("1971-01-01T00:00:00Z").maintain();
+    let case = case.record(record()).file().call(at_eleven());
+    let case = case.at("2026-11-20T12:00:00Z").maintain().record(record());
+    two_days(case.file().call(at_eleven())).call(at_eleven())
+}
+
+/// A clock that goes on behind the last sweep for a day is believed then, and a record with the right time is filed at its receipt.
+/// Retention goes by the time that it carries nevertheless.
+fn clock_behind_for_a_day() -> Case {
+    let there = || {
+        call("GET admin /operator/telemetry/stats?instanceId=i")
+            .gives_json(r#"{"records":["«_»"],"nextToken":null,"hasMore":false}"#)
+    };
+    let case = Case::new("9 time of a record", "behind for more than a day");
+    let case = two_days(case.maintain().clock(-60 * DAY));
+    let case = case.record(stats("i", "jdoe", 1, "2026-11-20T11:00:00Z"));
+    let case = case.file().call(there()).at("2026-11-20T12:00:00Z");
+    let case = two_days(two_days(case.call(there())));
+    case.days(25)
+        .call(there())
+        .days(3)
+        .call(history("stats", "i", ""))
+}
+
+/// Forty days ahead a record is not taken for one that is too old, and its retry is one.
+fn clock_ahead() -> Case {
+    let record = || stats("i", "jdoe", 1, "2026-11-20T11:00:00Z");
+    let case = Case::new("9 time of a record", "ahead of the last sweep").maintain();
+    let case = case.clock(40 * DAY).maintain().record(record()).file();
+    let case = case.clock(-40 * DAY).maintain().record(record());
+    two_days(case.call(at_eleven()).file()).call(at_eleven())
+}
+
+/// A record is not judged by its neighbour: on a machine of two users, one of whom has a workspace on hold under another
+/// spelling, what that one did is kept.
+fn shared_machine() -> Case {
+    let kept = call("GET admin /operator/telemetry/stats?instanceId=pool");
+    let case = Case::new("9 holds and retention", "one machine, two users")
+        .put(desk("ws-1", "AVAILABLE", "JDoe"))
+        .put(desk("ws-2", "AVAILABLE", "jdoe"))
+        .hold("ws-2")
+        .record(stats("pool", "asmith", 1, "2026-11-20T10:00:00Z"))
+        .record(stats("pool", "CORP\\jDOE", 2, "2026-11-20T11:00:00Z"))
+        .file();
+    let records = r#"{"records":["«_»","«_»"],"nextToken":null,"hasMore":false}"#;
+    let case = case.days(400).call(kept.gives_json(records));
+    case.call(call("DELETE admin /operator/workspaces/ws-2/litigation-hold").gives_any())
+        .days(32)
+        .call(history("stats", "pool", ""))
 }

@@ -13,51 +13,21 @@ use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix
 use crate::timestamp::Timestamp;
 
 use super::columns::{self, ChunkWriter};
-use super::key_name;
 use super::repetitions::{Buckets, Repetitions, bucket_of};
 use super::rows::{HistoryOrder, Rows};
 
+mod key;
 mod verify;
 
+pub(crate) use key::Bucket;
+pub(in crate::store) use key::part_name;
+pub(super) use key::{bucket_prefix, key_bucket, key_place, part_key};
 pub(crate) use verify::verify;
+
+use key::{day_prefix, part_number};
 
 /// Head of a part: two times.
 const SPAN_BYTES: usize = 16;
-
-/// Where the parts of one instance on one day lie.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Bucket {
-    pub(crate) stream: Stream,
-    pub(crate) day: u32,
-    pub(crate) instance: String,
-}
-
-impl Bucket {
-    pub(super) fn prefix(&self) -> Vec<u8> {
-        bucket_prefix(self.stream, self.day, &self.instance)
-    }
-}
-
-fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
-    let mut key = vec![stream.number()];
-    key.extend_from_slice(&day.to_be_bytes());
-    key
-}
-
-/// What the keys of a bucket begin with.
-pub(super) fn bucket_prefix(stream: Stream, day: u32, instance: &str) -> Vec<u8> {
-    let mut key = day_prefix(stream, day);
-    let name = key_name(instance);
-    key.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
-    key.extend_from_slice(&name);
-    key
-}
-
-pub(super) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
-    let mut key = prefix.to_vec();
-    key.extend_from_slice(&part.to_be_bytes());
-    key
-}
 
 /// What the key and the first bytes of a part tell.
 #[derive(Debug, Clone)]
@@ -254,28 +224,6 @@ impl PartWriter {
     }
 }
 
-fn part_number(key: &[u8]) -> Result<u32> {
-    let number = key.last_chunk().ok_or_else(damaged)?;
-    Ok(u32::from_be_bytes(*number))
-}
-
-/// What a person calls a part.
-pub(in crate::store) fn part_name(key: &[u8]) -> String {
-    let parse = || -> Result<String> {
-        let mut decoder = Decoder::new(key);
-        let (stream, day) = place(&mut decoder)?;
-        let day = Timestamp::from_day(day);
-        let length = usize::from(decoder.u8()?);
-        let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
-        let part = u32::from_be_bytes(decoder.array()?);
-        Ok(format!(
-            "history of {instance}, {} of the day {day}, part {part}",
-            stream.name()
-        ))
-    };
-    parse().unwrap_or_else(|_| format!("history part {key:02x?}"))
-}
-
 fn split_part(value: &[u8]) -> Result<(Timestamp, Timestamp, &[u8])> {
     let mut decoder = Decoder::new(value);
     let mut time =
@@ -367,27 +315,6 @@ pub(crate) fn next_day(
         },
     )?;
     Ok(found)
-}
-
-/// The stream and the day of a key.
-pub(super) fn key_place(key: &[u8]) -> Result<(Stream, u32)> {
-    place(&mut Decoder::new(key))
-}
-
-/// The head of a key.
-fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
-    let number = decoder.u8()?;
-    let stream = Stream::ALL
-        .into_iter()
-        .find(|stream| stream.number() == number);
-    let day = u32::from_be_bytes(decoder.array()?);
-    Ok((stream.ok_or_else(damaged)?, day))
-}
-
-/// A key without its part.
-pub(super) fn key_bucket(key: &[u8]) -> &[u8] {
-    key.split_last_chunk::<4>()
-        .map_or(key, |(bucket, _)| bucket)
 }
 
 /// A part of an old day: what decides whether it is removed.

@@ -1,0 +1,89 @@
+//! The keys of history: stream, day, instance, part.
+
+use crate::error::Result;
+use crate::model::Stream;
+use crate::store::codec::{Decoder, damaged};
+use crate::store::telemetry::key_name;
+use crate::timestamp::Timestamp;
+
+/// Where the parts of one instance on one day lie.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Bucket {
+    pub(crate) stream: Stream,
+    pub(crate) day: u32,
+    pub(crate) instance: String,
+}
+
+impl Bucket {
+    pub(super) fn prefix(&self) -> Vec<u8> {
+        bucket_prefix(self.stream, self.day, &self.instance)
+    }
+}
+
+pub(super) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
+    let mut key = vec![stream.number()];
+    key.extend_from_slice(&day.to_be_bytes());
+    key
+}
+
+/// What the keys of a bucket begin with.
+pub(in crate::store::telemetry) fn bucket_prefix(
+    stream: Stream,
+    day: u32,
+    instance: &str,
+) -> Vec<u8> {
+    let mut key = day_prefix(stream, day);
+    let name = key_name(instance);
+    key.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
+    key.extend_from_slice(&name);
+    key
+}
+
+pub(in crate::store::telemetry) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
+    let mut key = prefix.to_vec();
+    key.extend_from_slice(&part.to_be_bytes());
+    key
+}
+
+pub(super) fn part_number(key: &[u8]) -> Result<u32> {
+    let number = key.last_chunk().ok_or_else(damaged)?;
+    Ok(u32::from_be_bytes(*number))
+}
+
+/// What a person calls a part.
+pub(in crate::store) fn part_name(key: &[u8]) -> String {
+    let parse = || -> Result<String> {
+        let mut decoder = Decoder::new(key);
+        let (stream, day) = place(&mut decoder)?;
+        let day = Timestamp::from_day(day);
+        let length = usize::from(decoder.u8()?);
+        let instance = String::from_utf8_lossy(decoder.raw(length)?).into_owned();
+        let part = u32::from_be_bytes(decoder.array()?);
+        Ok(format!(
+            "history of {instance}, {} of the day {day}, part {part}",
+            stream.name()
+        ))
+    };
+    parse().unwrap_or_else(|_| format!("history part {key:02x?}"))
+}
+
+/// The stream and the day of a key.
+pub(in crate::store::telemetry) fn key_place(key: &[u8]) -> Result<(Stream, u32)> {
+    place(&mut Decoder::new(key))
+}
+
+/// The head of a key.
+fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
+    let number = decoder.u8()?;
+    let stream = Stream::ALL
+        .into_iter()
+        .find(|stream| stream.number() == number);
+    let day = u32::from_be_bytes(decoder.array()?);
+    Ok((stream.ok_or_else(damaged)?, day))
+}
+
+/// A key without its part.
+pub(in crate::store::telemetry) fn key_bucket(key: &[u8]) -> &[u8] {
+    key.split_last_chunk::<4>()
+        .map_or(key, |(bucket, _)| bucket)
+}
