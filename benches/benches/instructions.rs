@@ -15,12 +15,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 use std::pin::Pin;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::task::{Context, Poll, Waker};
 
 use deskfleet::{CommitDriver, Engine, IssuedKey, NewKey, Scope, Stream};
+use deskfleet_benches::callgrind::{self, RUN};
 use deskfleet_benches::figures::float;
 use deskfleet_benches::samples::{STEPS_A_DAY, instance_id};
 use deskfleet_benches::{FILE as FIXTURE, Fixture, is_measuring, open, stats_json, stats_post};
@@ -30,8 +30,6 @@ use http::StatusCode;
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
 /// More than this above the file fails, more than this below asks for a new file.
 const TOLERANCE: f64 = 0.03;
-/// The first argument of a child.
-const RUN: &str = "--run";
 const POSTS: u64 = 64;
 
 /// A piece of work; answers how many times it did what it is named after.
@@ -63,7 +61,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    if !has_valgrind() {
+    if !callgrind::is_there() {
         println!("valgrind is not there, so no instructions can be counted");
         return if has("--optional") {
             ExitCode::SUCCESS
@@ -84,15 +82,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn has_valgrind() -> bool {
-    let asked = Command::new("valgrind")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    asked.is_ok_and(|status| status.success())
-}
-
 /// The compiler in use, which the counts depend on.
 fn compiler() -> String {
     let said = Command::new("rustc").arg("--version").output();
@@ -102,28 +91,9 @@ fn compiler() -> String {
 
 /// Instructions for each time of a piece of work.
 fn count(name: &str) -> f64 {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let out = folder.path().join("callgrind.out");
-    let ran = Command::new("valgrind")
-        .args(["--tool=callgrind", "--collect-atstart=no"])
-        .arg("--toggle-collect=*instructions::counted*")
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(std::env::current_exe().expect("this program"))
-        .args([RUN, name])
-        .stderr(Stdio::null())
-        .output()
-        .expect("valgrind runs");
-    assert!(ran.status.success(), "{name} fails under valgrind");
-    let times = String::from_utf8_lossy(&ran.stdout);
-    let times: u64 = times.trim().parse().expect("how many times");
-    float(total(&out)) / float(times)
-}
-
-fn total(out: &Path) -> u64 {
-    let text = fs::read_to_string(out).expect("what callgrind counted");
-    let total = text.lines().find_map(|line| line.strip_prefix("totals:"));
-    let total = total.and_then(|total| total.trim().parse().ok());
-    total.filter(|total| *total > 0).expect("a count")
+    let counted = callgrind::count("*instructions::counted*", false, &[name]);
+    let times: u64 = counted.printed.trim().parse().expect("how many times");
+    float(counted.totals.iter().sum()) / float(times)
 }
 
 fn bless(counts: &[(&str, f64)], compiler: &str) {
@@ -177,7 +147,7 @@ fn counted(work: &mut dyn FnMut()) {
 fn post() -> u64 {
     let fixture = open(None, |config| config.commit_driver = CommitDriver::Host);
     let engine = &fixture.engine;
-    let batches = if is_counted() { 64 } else { 2 };
+    let batches = if callgrind::is_child() { 64 } else { 2 };
     let mut context = Context::from_waker(Waker::noop());
     for batch in 0..batches {
         let numbers = batch * POSTS..(batch + 1) * POSTS;
@@ -202,12 +172,16 @@ fn post() -> u64 {
 }
 
 fn get_test() -> u64 {
-    gets("/api/Stats/Test", 0, if is_counted() { 10_000 } else { 10 })
+    gets(
+        "/api/Stats/Test",
+        0,
+        if callgrind::is_child() { 10_000 } else { 10 },
+    )
 }
 
 fn page() -> u64 {
     let path = "/api/Information/GetAllWorkSpaces?limit=50";
-    if is_counted() {
+    if callgrind::is_child() {
         gets(path, 10_000, 200)
     } else {
         gets(path, 100, 2)
@@ -235,7 +209,11 @@ fn ask(fixture: &Fixture, path: &str, times: u64, status: StatusCode) -> u64 {
 /// Filing samples of 1000 instances, at first and once more on top of that.
 fn file() -> u64 {
     let fixture = open(None, |_| {});
-    let (instances, steps) = if is_counted() { (1000, 10) } else { (10, 2) };
+    let (instances, steps) = if callgrind::is_child() {
+        (1000, 10)
+    } else {
+        (10, 2)
+    };
     for _ in 0..2 {
         fixture.sample(instances, steps);
         let mut filed = 0;
@@ -248,7 +226,11 @@ fn file() -> u64 {
 /// The last day of one instance out of 100, all filed.
 fn query() -> u64 {
     let fixture = open(None, |_| {});
-    let (instances, times) = if is_counted() { (100, 50) } else { (2, 2) };
+    let (instances, times) = if callgrind::is_child() {
+        (100, 50)
+    } else {
+        (2, 2)
+    };
     fixture.live(instances, 24);
     let from = fixture.engine.now().plus_seconds(-86_400);
     for instance in 0..times {
@@ -266,7 +248,11 @@ fn query() -> u64 {
 /// Opening a file with records of 1000 instances in its queue.
 fn open_queue() -> u64 {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let (instances, steps) = if is_counted() { (1000, 20) } else { (10, 2) };
+    let (instances, steps) = if callgrind::is_child() {
+        (1000, 20)
+    } else {
+        (10, 2)
+    };
     let fixture = open(Some(folder.path()), |_| {});
     fixture.sample(instances, steps);
     fixture.engine.close().expect("it closes");
@@ -285,7 +271,7 @@ fn refuse(bad: fn(&Fixture) -> String) -> u64 {
         issue(&fixture, number);
     }
     fixture.key = bad(&fixture);
-    let times = if is_counted() { 10_000 } else { 10 };
+    let times = if callgrind::is_child() { 10_000 } else { 10 };
     let path = "/api/Information/GetAdminActivity";
     ask(&fixture, path, times, StatusCode::UNAUTHORIZED)
 }
@@ -314,9 +300,4 @@ fn issue(fixture: &Fixture, number: usize) -> IssuedKey {
         expires: None,
     };
     fixture.engine.issue_key(key).expect("a key is issued")
-}
-
-/// Whether this is a child under valgrind.
-fn is_counted() -> bool {
-    std::env::args().any(|argument| argument == RUN)
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
 mod axum_app;
+pub mod callgrind;
 pub mod crash;
 pub mod drain;
 pub mod figures;

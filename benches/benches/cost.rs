@@ -1,0 +1,295 @@
+//! What the worst telemetry costs, in instructions for each byte posted: to accept it, to file it, and to read it. Families of
+//! records are made up from seeds, many of them nearly alike in the ways that once made loops quadratic: one instance, one
+//! sent time, one field that differs, retries, reports of many processes. Each is counted at one size and at four times
+//! that size.
+//!
+//! ```sh
+//! cargo bench -p deskfleet-benches --bench cost                # the seeds of CI
+//! cargo bench -p deskfleet-benches --bench cost -- --seeds 500 # a campaign
+//! cargo bench -p deskfleet-benches --bench cost -- --seed 17   # one
+//! ```
+//!
+//! It fails when a byte of the larger size takes more than [`GROWTH_MAX`] times the instructions of one of the smaller,
+//! or more than [`RATIO_MAX`] times those of ordinary telemetry. Without valgrind it fails, unless `--optional`
+//! says that it need not be there. Under `cargo test` one small family is run, uncounted.
+
+#![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
+#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use deskfleet::{Engine, Stream};
+use deskfleet_benches::callgrind::{self, RUN};
+use deskfleet_benches::figures::float;
+use deskfleet_benches::{is_measuring, open};
+
+/// Bytes of JSON of a family at its smaller size.
+const BYTES: usize = 128 * 1024;
+/// The larger size is so many times that.
+const SCALE: usize = 4;
+/// How much more a byte may take at the larger size. Of a quadratic loop it would be nearly [`SCALE`].
+const GROWTH_MAX: f64 = 2.0;
+/// How many times the instructions of ordinary telemetry a byte may take. Short records take more a byte, as a record has its cost.
+const RATIO_MAX: f64 = 12.0;
+/// Seeds that CI counts; 0 is ordinary telemetry.
+const SEEDS: u64 = 12;
+/// What is counted, in the order of a round.
+const PHASES: [&str; 4] = ["post", "read pending", "file", "read filed"];
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let number = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)?.parse::<u64>().ok()
+    };
+    if let Some(seed) = number(RUN) {
+        let scale = usize::try_from(number("--scale").expect("a scale")).expect("a scale");
+        println!("{}", run(seed, BYTES * scale));
+        return ExitCode::SUCCESS;
+    }
+    if !is_measuring() {
+        println!("seed 1: {} bytes, not counted", run(1, 10_000));
+        return ExitCode::SUCCESS;
+    }
+    if !callgrind::is_there() {
+        println!("valgrind is not there, so no instructions can be counted");
+        let optional = arguments.iter().any(|argument| argument == "--optional");
+        return if optional {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
+    }
+    let ordinary = count(0, SCALE);
+    show("0: ordinary telemetry", ordinary);
+    let seeds = match number("--seed") {
+        Some(seed) => seed..=seed,
+        None => 1..=number("--seeds").unwrap_or(SEEDS),
+    };
+    let mut holds = true;
+    for seed in seeds {
+        let (small, large) = (count(seed, 1), count(seed, SCALE));
+        show(&format!("{seed}: {}", Family::of(seed).name()), large);
+        let of_ordinary = large.iter().zip(ordinary);
+        let of_small = large.iter().zip(small);
+        for ((name, (large, small)), (_, ordinary)) in
+            PHASES.into_iter().zip(of_small).zip(of_ordinary)
+        {
+            let (growth, ratio) = (large / small, large / ordinary);
+            if growth > GROWTH_MAX || ratio > RATIO_MAX {
+                println!("  {name} TOO HIGH: {growth:.2} of a quarter, {ratio:.2} of ordinary");
+                holds = false;
+            }
+        }
+    }
+    if holds {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn show(name: &str, per_byte: [f64; PHASES.len()]) {
+    println!("{name}");
+    for (phase, count) in PHASES.iter().zip(per_byte) {
+        println!("  {phase:12} {count:9.1} instructions a byte");
+    }
+}
+
+/// Instructions for each byte posted, by phase.
+fn count(seed: u64, scale: usize) -> [f64; PHASES.len()] {
+    let arguments = [seed.to_string(), "--scale".to_owned(), scale.to_string()];
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let counted = callgrind::count("*cost::counted*", true, &arguments);
+    let bytes: u64 = counted.printed.trim().parse().expect("how many bytes");
+    let mut phases = [0; PHASES.len()];
+    for round in counted.totals.chunks(PHASES.len()) {
+        for (phase, total) in phases.iter_mut().zip(round) {
+            *phase += total;
+        }
+    }
+    phases.map(|total| float(total) / float(bytes))
+}
+
+/// How the records of a family are alike.
+struct Family {
+    stream: Stream,
+    /// Every how many records an instance, a user, a sent time comes again; 1 is always the same one.
+    instances: usize,
+    users: usize,
+    times: usize,
+    /// `0` sends no time, `1` one that is believed, `2` one far back.
+    dating: u64,
+    /// Whether each record is sent twice.
+    retried: bool,
+    /// Process items of a report.
+    items: usize,
+    /// Bytes of a text that is the same in all.
+    text: usize,
+    /// Rounds of posts, each filed before the next.
+    rounds: usize,
+}
+
+impl Family {
+    fn of(seed: u64) -> Self {
+        // The low bits of a multiplication say little; these are well mixed.
+        let mut state = seed;
+        let mut choose = |choices: &[usize]| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let at = usize::try_from(state >> 33).expect("31 bits") % choices.len();
+            *choices.get(at).expect("a choice")
+        };
+        if seed == 0 {
+            return Self {
+                stream: Stream::Stats,
+                instances: 100,
+                users: 100,
+                times: 100_000,
+                dating: 1,
+                retried: false,
+                items: 0,
+                text: 8,
+                rounds: 2,
+            };
+        }
+        let stream = Stream::ALL.get(choose(&[0, 0, 1, 2, 3]));
+        let stream = *stream.expect("a stream");
+        Self {
+            stream,
+            instances: choose(&[1, 1, 3, 1000]),
+            users: choose(&[1, 1, 3, 1000]),
+            times: choose(&[1, 1, 2, 100_000]),
+            dating: choose(&[0, 1, 1, 2]) as u64,
+            retried: choose(&[0, 0, 1]) == 1,
+            items: if stream == Stream::Processes {
+                choose(&[0, 1, 200, 4096])
+            } else {
+                0
+            },
+            text: choose(&[0, 8, 4000]),
+            rounds: choose(&[1, 2, 4]),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!(
+            "{}, {} instances, {} users, {} times, dating {}, retried {}, {} items, {} bytes of text, {} rounds",
+            self.stream.name(),
+            self.instances,
+            self.users,
+            self.times,
+            self.dating,
+            self.retried,
+            self.items,
+            self.text,
+            self.rounds
+        )
+    }
+
+    /// A record that differs from the others of its instance and time in its number alone.
+    fn json(&self, number: usize) -> String {
+        let (time, name) = match self.stream {
+            Stream::Stats => ("updatetime", "osVersion"),
+            Stream::Activity => ("activityTime", "activity"),
+            Stream::Startup => ("baselineUtc", "computeTypeName"),
+            Stream::Processes => ("createdDate", "computeTypeName"),
+        };
+        let (instance, user) = (number % self.instances, number % self.users);
+        let mut json = format!(r#"{{"instanceId":"ws-{instance}","username":"user{user}""#);
+        let step = number % self.times;
+        let (minute, second) = (step / 60 % 60, step % 60);
+        let day = match self.dating {
+            0 => None,
+            1 => Some("2026-11-20T07"),
+            _ => Some("2001-01-01T07"),
+        };
+        if let Some(day) = day {
+            write!(
+                json,
+                r#","{time}":"{day}:{minute:02}:{second:02}.{step:07}Z""#
+            )
+            .expect("a text");
+        }
+        let text = "x".repeat(if self.stream == Stream::Stats {
+            self.text.min(20)
+        } else {
+            self.text
+        });
+        write!(json, r#","{name}":"{text}""#).expect("a text");
+        match self.stream {
+            Stream::Stats | Stream::Startup | Stream::Activity => {
+                write!(json, r#","id":{number}}}"#).expect("a text");
+            }
+            Stream::Processes => {
+                json.push_str(r#","processes":["#);
+                for item in 0..self.items {
+                    let usage = if item + 1 == self.items { number } else { 1 };
+                    let comma = if item == 0 { "" } else { "," };
+                    write!(
+                        json,
+                        r#"{comma}{{"processName":"a.exe","processorUsage":{usage}}}"#
+                    )
+                    .expect("a text");
+                }
+                json.push_str("]}");
+            }
+        }
+        json
+    }
+}
+
+/// Posts, files and reads about so many bytes; returns how many.
+fn run(seed: u64, bytes_max: usize) -> usize {
+    let family = Family::of(seed);
+    let fixture = open(None, |_| {});
+    let engine = &fixture.engine;
+    let (mut number, mut bytes) = (0, 0);
+    for round in 1..=family.rounds {
+        let mut bodies = Vec::new();
+        while bytes < bytes_max * round / family.rounds {
+            let body = family.json(number);
+            number += 1;
+            for _ in 0..=usize::from(family.retried) {
+                bytes += body.len();
+                bodies.push(body.clone());
+            }
+        }
+        counted(&mut || {
+            for bodies in bodies.chunks(64) {
+                let mut batch = engine.batch();
+                for body in bodies {
+                    batch
+                        .push_json(family.stream, body.as_bytes())
+                        .expect("a record");
+                }
+                engine.record_batch(batch).expect("it is stored");
+            }
+        });
+        // Read while it is pending, filed, and read again.
+        counted(&mut || read(engine, family.stream));
+        counted(&mut || assert!(engine.file_pending().expect("it is filed") > 0));
+        counted(&mut || read(engine, family.stream));
+    }
+    bytes
+}
+
+/// A page of a history, a user, and the activities of the last day.
+fn read(engine: &Engine, stream: Stream) {
+    for limit in [1, 500] {
+        let page = engine.history(stream, "ws-0", None, None, limit, None);
+        assert!(page.expect("a page").records.len() <= 500);
+    }
+    assert!(engine.user("user0").expect("a user").is_some());
+    if stream == Stream::Activity {
+        engine.activity_24_hours().expect("activities");
+    }
+}
+
+/// What is counted: everything below it.
+#[inline(never)]
+fn counted(work: &mut dyn FnMut()) {
+    work();
+}
