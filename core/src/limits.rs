@@ -32,6 +32,8 @@ pub const TEXT_MAX: usize = 256;
 pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
 /// Most rows `GetAdminActivity` answers.
 pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
+/// Audit rows of one key and minute for different calls that changed nothing; further ones are counted without their particulars.
+pub const REPEATABLE_ROWS_MAX: usize = 100;
 /// Line errors reported by a bulk request; the counts go on.
 pub const LINE_ERRORS_MAX: usize = 100;
 /// What a line of a telemetry batch may hold beside the largest record that can be posted, in bytes: the name of the stream,

@@ -47,7 +47,7 @@ impl Context<'_, '_> {
                 Ok(Ok(Done::Nothing))
             }
             Decision::NoChange => {
-                self.write_row(row, AuditResult::NoChange)?;
+                self.write_repeatable_row(row, AuditResult::NoChange)?;
                 Ok(Ok(Done::Nothing))
             }
             Decision::Refuse(refusal) => {
