@@ -48,6 +48,8 @@ pub const BULK_UPSERT_CHUNK: usize = 1000;
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.
 pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
+/// A clock that shows an earlier time, in seconds since 1970, was never set: 2020.
+pub const CLOCK_SET_SECONDS: i64 = 1_577_836_800;
 /// A record dated further ahead of the clock than this is filed at its time of receipt.
 pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
 /// Least and most seconds a full queue asks its clients to wait.

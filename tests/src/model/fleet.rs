@@ -22,8 +22,17 @@ pub(crate) struct Fleet {
 const TICKS_PER_SECOND: i64 = 10_000_000;
 
 impl Fleet {
-    /// Ends what is due and forgets what has been TERMINATED for seven days.
+    /// Begins what was accepted by a clock that was ahead, ends what is due, and forgets what has been TERMINATED for seven days.
     pub(crate) fn settle(&mut self, now: Timestamp) {
+        for entry in self.desks.values_mut() {
+            if let Some(running) = &mut entry.running
+                && running.requested > now
+            {
+                let (_, _, _, seconds) = table(running.action);
+                (running.requested, running.due) = (now, now.plus_seconds(seconds));
+                entry.since = now;
+            }
+        }
         let is_due = |entry: &Entry| {
             let running = entry.running.as_ref();
             running.is_some_and(|running| running.due <= now)
