@@ -55,7 +55,10 @@ fn running(engine: &Engine) -> PendingAction {
         .unwrap()
         .transition
         .unwrap();
-    assert_eq!(engine.pending_actions().unwrap(), [shown.clone()]);
+    assert_eq!(
+        engine.pending_actions().unwrap(),
+        std::slice::from_ref(&shown)
+    );
     shown
 }
 
