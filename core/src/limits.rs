@@ -32,6 +32,8 @@ pub const TEXT_MAX: usize = 256;
 pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
 /// Most rows `GetAdminActivity` answers.
 pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
+/// Audit rows of one key and minute for different calls that changed nothing; further ones are counted without their particulars.
+pub const REPEATABLE_ROWS_MAX: usize = 100;
 /// Line errors reported by a bulk request; the counts go on.
 pub const LINE_ERRORS_MAX: usize = 100;
 /// What a line of a telemetry batch may hold beside the largest record that can be posted, in bytes: the name of the stream,
@@ -46,6 +48,8 @@ pub const BULK_UPSERT_CHUNK: usize = 1000;
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.
 pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
+/// A clock that shows an earlier time, in seconds since 1970, was never set: 2020.
+pub const CLOCK_SET_SECONDS: i64 = 1_577_836_800;
 /// A record dated further ahead of the clock than this is filed at its time of receipt.
 pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
 /// Least and most seconds a full queue asks its clients to wait.

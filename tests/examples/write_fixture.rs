@@ -17,6 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .open(&path)?;
     fill(&engine, &clock)?;
     names(&engine, &clock)?;
+    for _ in 0..2 {
+        let refused = engine.act(ActionRequest::new(Action::Reboot, "ws-99"));
+        refused.expect_err("no such workspace");
+    }
     engine.compact()?;
     engine.close()?;
     Ok(())

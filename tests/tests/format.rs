@@ -2,6 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
 
@@ -9,32 +10,65 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deskfleet::{AuditResult, Engine, EngineBuilder, ErrorKind, ManualClock, Stream};
-use redb::{Database, TableDefinition};
+use redb::{Database, ReadableDatabase as _, TableDefinition};
 
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
-fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1.redb")
-}
+/// The format this deskfleet writes.
+const FORMAT: u32 = 2;
 
-/// A copy of the fixture that may be written to.
-fn copied(folder: &Path) -> PathBuf {
+/// A copy of the fixture of a format that may be written to.
+fn copied(format: u32, folder: &Path) -> PathBuf {
     let path = folder.join("fleet.redb");
-    fs::copy(fixture(), &path).unwrap();
+    let fixture = format!("fixtures/format-{format}.redb");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture), &path).unwrap();
     path
 }
 
-/// An engine a minute after the fixture was written.
+/// An engine a few minutes after the fixtures were written.
 fn builder() -> EngineBuilder {
-    let clock = ManualClock::new("2026-11-20T08:06:00Z".parse().unwrap());
+    let clock = ManualClock::new("2026-11-20T08:12:00Z".parse().unwrap());
     Engine::builder().clock(clock).seed(2)
 }
 
-#[test]
-fn a_file_of_format_1_opens_with_all_that_is_in_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = builder().open(copied(folder.path())).unwrap();
+fn stored_format(path: &Path) -> u32 {
+    let database = Database::open(path).unwrap();
+    let meta = database.begin_read().unwrap().open_table(META).unwrap();
+    let format = meta.get(&b"format"[..]).unwrap().unwrap();
+    u32::from_le_bytes(format.value().try_into().unwrap())
+}
 
+#[test]
+fn a_file_of_format_1_opens_with_all_that_is_in_it_and_becomes_one_of_format_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(1, folder.path());
+    assert_eq!(stored_format(&path), 1);
+    let engine = builder().open(&path).unwrap();
+    check_contents(&engine, (3, 1, 4, 8), 0);
+    engine.close().unwrap();
+    assert_eq!(stored_format(&path), FORMAT);
+    check_contents(&builder().open(&path).unwrap(), (3, 1, 4, 8), 0);
+}
+
+#[test]
+fn a_file_of_format_2_opens_with_all_that_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(FORMAT, folder.path());
+    assert_eq!(stored_format(&path), FORMAT);
+    let engine = builder().open(path).unwrap();
+    check_contents(&engine, (7, 1, 1, 18), 1);
+    let refused = engine.admin_activity(1).unwrap().remove(0);
+    assert_eq!(
+        refused.detail.as_deref(),
+        Some("WorkSpaceNotFound (2 times)")
+    );
+    let user = engine.user("CORP\\zoe\u{308}").unwrap().unwrap();
+    assert_eq!(user.workspaces[0].id, "ws-12");
+    assert_eq!(user.last_seen.unwrap().to_string(), "2026-11-20T08:11:00Z");
+}
+
+/// What every fixture holds; `later` rows of the audit come after it.
+fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
     let report = engine.check().unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
     assert_eq!(
@@ -44,20 +78,17 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it() {
             report.queued_records,
             report.history_records
         ),
-        (3, 1, 4, 8)
+        counts
     );
 
-    let states: Vec<_> = engine
-        .workspaces(10, None)
-        .unwrap()
-        .workspaces
-        .into_iter()
-        .map(|w| w.state)
-        .collect();
-    assert_eq!(
-        states,
-        ["AVAILABLE", "UPDATING", "AVAILABLE"].map(|state| Some(state.to_owned()))
-    );
+    for (id, state) in [
+        ("ws-1", "AVAILABLE"),
+        ("ws-2", "UPDATING"),
+        ("ws-3", "AVAILABLE"),
+    ] {
+        let workspace = engine.workspace(id).unwrap().unwrap().workspace;
+        assert_eq!(workspace.state.as_deref(), Some(state), "{id}");
+    }
     let running = engine
         .workspace("ws-2")
         .unwrap()
@@ -84,6 +115,7 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it() {
         .admin_activity(10)
         .unwrap()
         .into_iter()
+        .skip(usize::try_from(later).unwrap())
         .map(|row| row.result)
         .collect();
     let done = AuditResult::Completed;
@@ -103,7 +135,7 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it() {
 #[test]
 fn opening_and_filing_an_old_file_keeps_it_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let path = copied(folder.path());
+    let path = copied(1, folder.path());
     let engine = builder().open(&path).unwrap();
     engine.maintain().unwrap();
     engine.close().unwrap();
@@ -122,14 +154,14 @@ fn opening_and_filing_an_old_file_keeps_it_whole() {
 #[test]
 fn a_newer_format_is_refused_and_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
-    let path = copied(folder.path());
-    set_format(&path, 2);
+    let path = copied(1, folder.path());
+    set_format(&path, FORMAT + 1);
     let before = fs::read(&path).unwrap();
     let error = builder().open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
     let said = error.to_string();
     assert!(
-        said.contains("fleet.redb") && said.contains("format 2"),
+        said.contains("fleet.redb") && said.contains("format 3"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -138,8 +170,8 @@ fn a_newer_format_is_refused_and_left_untouched() {
 #[test]
 fn a_newer_format_that_was_not_closed_is_refused_and_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
-    let path = copied(folder.path());
-    set_format(&path, 2);
+    let path = copied(1, folder.path());
+    set_format(&path, FORMAT + 1);
     // A copy of an open database is what a crash leaves.
     let database = Database::create(&path).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -176,7 +208,7 @@ fn the_format_document_names_the_current_version() {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/docs/format.md");
     let text = fs::read_to_string(document).unwrap();
     assert!(
-        text.contains("# Format 1"),
-        "core/docs/format.md describes another version than the fixture's"
+        text.contains(&format!("# Format {FORMAT}\n")),
+        "core/docs/format.md describes another version"
     );
 }

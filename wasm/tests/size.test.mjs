@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-const GZIP_BYTES_MAX = 415_000;
-const BROTLI_BYTES_MAX = 337_000;
+// 27 kB of gzip and 21 of brotli are what comparing names in NFC and simple case folding takes: 20 kB the tables of Unicode and what
+// reads them, the rest the rewriting of files with other keys, and the counting of equal refusals.
+const GZIP_BYTES_MAX = 442_000;
+const BROTLI_BYTES_MAX = 358_000;
 
 test("the module stays within its budget", (t) => {
     const module = readFileSync(new URL("../pkg/deskfleet.wasm", import.meta.url));

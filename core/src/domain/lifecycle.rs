@@ -107,7 +107,9 @@ pub(crate) fn decide(
     if rule.refused_under_hold && situation.held {
         return Decision::Refuse(Refusal::LitigationHold);
     }
-    let stuck = now > situation.state_since.plus_seconds(REBOOT_STUCK_SECONDS);
+    // A state from a time to come was stored by a clock that was ahead; nobody knows for how long it holds.
+    let stuck = now > situation.state_since.plus_seconds(REBOOT_STUCK_SECONDS)
+        || now < situation.state_since;
     let stuck_reboot = action == Action::Reboot && state == Some(State::Rebooting) && stuck;
     if situation.in_transition && action != Action::Terminate && !stuck_reboot {
         return Decision::Refuse(Refusal::OperationInProgress);
@@ -317,10 +319,12 @@ mod tests {
             decide_at(Action::Reboot, loaded, 1200),
             Decision::Refuse(Refusal::InvalidResourceState)
         );
-        assert!(matches!(
-            decide_at(Action::Reboot, loaded, 1201),
-            Decision::Accept { .. }
-        ));
+        for stuck in [1201, -1] {
+            assert!(matches!(
+                decide_at(Action::Reboot, loaded, stuck),
+                Decision::Accept { .. }
+            ));
+        }
     }
 
     #[test]

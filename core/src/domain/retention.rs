@@ -1,6 +1,6 @@
 //! How long things are kept.
 
-use crate::limits::{SEAL_AFTER_SECONDS, TERMINATED_DAYS};
+use crate::limits::{CLOCK_SET_SECONDS, SEAL_AFTER_SECONDS, TERMINATED_DAYS};
 use crate::model::State;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
@@ -53,7 +53,7 @@ impl ClockWatch {
 
 /// Whether the clock was ever set: one without a battery begins somewhere before 2020.
 pub(crate) fn clock_was_set(now: Timestamp) -> bool {
-    now >= Timestamp::from_unix_seconds(1_577_836_800)
+    now >= Timestamp::from_unix_seconds(CLOCK_SET_SECONDS)
 }
 
 /// Whether the clock is farther ahead of the last sweep than is believed.

@@ -25,6 +25,12 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
 
 /// The form of an account name that is compared: what stands after the last `\` and before the first `@`, [`folded`].
 pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
+    let is_plain =
+        |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'A'..=b'Z' | b'\\' | b'@');
+    // Every record names a user: most names are done after one look.
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
     let account = name.rsplit('\\').next().unwrap_or(name);
     folded(account.split('@').next().unwrap_or(account))
 }

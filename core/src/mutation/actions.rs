@@ -47,7 +47,7 @@ impl Context<'_, '_> {
                 Ok(Ok(Done::Nothing))
             }
             Decision::NoChange => {
-                self.write_row(row, AuditResult::NoChange)?;
+                self.write_repeatable_row(row, AuditResult::NoChange)?;
                 Ok(Ok(Done::Nothing))
             }
             Decision::Refuse(refusal) => {
@@ -131,23 +131,34 @@ impl Context<'_, '_> {
             outcome: then,
             compute_type: compute_type.map(|new| new.as_str().to_owned()),
         });
-        let workspace_id = entry.workspace.id.clone();
-        workspaces::put(self.tables, &entry)?;
+        self.put_running(&entry)
+    }
+
+    /// Writes a workspace and its running action.
+    fn put_running(&mut self, entry: &Entry) -> Result<()> {
+        workspaces::put(self.tables, entry)?;
+        let Some(running) = &entry.transition else {
+            return Ok(());
+        };
         pending::put(
             self.tables,
             &Pending {
-                id,
-                due_at,
-                workspace_id,
+                id: running.id,
+                due_at: running.due_at,
+                workspace_id: entry.workspace.id.clone(),
             },
         )
     }
 
-    /// The workspace of that id with what was due by now applied and written.
+    /// The workspace of that id with what was due by now applied and written. An action that was accepted by a clock ahead of now
+    /// begins now; as that is written, a later look does not begin it again.
     pub(super) fn settled(&mut self, id: &str) -> Result<Option<Entry>> {
         let Some(mut entry) = workspaces::get(self.tables, id)? else {
             return Ok(None);
         };
+        if entry.begin_at(self.now) {
+            self.put_running(&entry)?;
+        }
         if let Some(due_at) = entry.due_by(self.now)
             && let Some(transition) = entry.transition.take()
         {

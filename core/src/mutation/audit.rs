@@ -2,7 +2,9 @@
 
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
+use crate::limits::{REPEATABLE_ROWS_MAX, WORKSPACE_ID_MAX};
 use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
+use crate::store::repeats::Repeats;
 use crate::store::{audit, meta};
 
 use super::{Caller, Context, Done, Outcome, Refused};
@@ -24,8 +26,9 @@ impl Row {
         self.entry.new_state.clone_from(&workspace.state);
     }
 
+    /// Names the workspace as the call did. No workspace has a longer id than is kept.
     pub(super) fn set_id(&mut self, id: Option<String>) {
-        self.entry.workspace_id = id;
+        self.entry.workspace_id = id.map(|id| id.chars().take(WORKSPACE_ID_MAX).collect());
     }
 
     pub(super) fn set_new_state(&mut self, state: Option<String>) {
@@ -78,10 +81,53 @@ impl Context<'_, '_> {
         Ok(entry.id)
     }
 
+    /// Writes the row of a call that changed nothing, or counts it in the row of an equal one of the same key and minute. When a
+    /// key has many different ones in a minute, those that follow are only counted: by what was asked and how it ended.
+    pub(super) fn write_repeatable_row(&mut self, row: Row, result: AuditResult) -> Result<()> {
+        let key_name = row.entry.api_key_name.clone();
+        let mut repeats = Repeats::of(self.tables, key_name.as_deref(), self.now)?;
+        let mut entry = AuditEntry {
+            result,
+            ..row.entry
+        };
+        let is_new = repeats.equal(&entry).is_none();
+        if is_new && repeats.rows.len() >= REPEATABLE_ROWS_MAX {
+            entry = AuditEntry {
+                requester: Caller { key_name }.name().to_owned(),
+                workspace_id: None,
+                username: None,
+                computer_name: None,
+                previous_state: None,
+                new_state: None,
+                ..entry
+            };
+        }
+        if let Some(repeated) = repeats.equal(&entry)
+            && let Some(mut first) = audit::get(self.tables, repeated.id)?
+        {
+            repeated.count = repeated.count.saturating_add(1);
+            let times = format!("({} times)", repeated.count);
+            first.detail = Some(match &entry.detail {
+                Some(detail) => format!("{detail} {times}"),
+                None => times,
+            });
+            audit::put(self.tables, &first)?;
+        } else {
+            let id = self.write_row(
+                Row {
+                    entry: entry.clone(),
+                },
+                result,
+            )?;
+            repeats.add(&AuditEntry { id, ..entry });
+        }
+        repeats.put(self.tables)
+    }
+
     /// Writes the row of a refusal and hands the refusal back.
     pub(super) fn refused(&mut self, mut row: Row, error: EngineError) -> Result<Outcome> {
         row.set_detail(error.kind().code());
-        self.write_row(row, AuditResult::Refused)?;
+        self.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Err(error))
     }
 
@@ -90,7 +136,7 @@ impl Context<'_, '_> {
         let mut row = self.row(refused.action, by, refused.requester.as_deref());
         row.set_id(refused.workspace_id);
         row.set_detail(refused.code);
-        self.write_row(row, AuditResult::Refused)?;
+        self.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Ok(Done::Nothing))
     }
 }

@@ -53,7 +53,7 @@ impl Context<'_, '_> {
     pub(super) fn touch_keys(&mut self, used: &[(u64, Timestamp)]) -> Result<Outcome> {
         for (id, time) in used {
             if let Some(mut key) = keys::get(self.tables, *id)?
-                && key.info.last_used < Some(*time)
+                && key.info.last_used != Some(*time)
             {
                 key.info.last_used = Some(*time);
                 keys::put(self.tables, &key)?;

@@ -62,7 +62,8 @@ fn row_number(key: &[u8]) -> Result<u64> {
     Decoder::new(key).array().map(u64::from_be_bytes)
 }
 
-fn encode(entry: &AuditEntry) -> Vec<u8> {
+/// The value of a row, which its number is not in.
+pub(super) fn encode(entry: &AuditEntry) -> Vec<u8> {
     let mut encoder = Encoder::default();
     encoder.time(entry.time);
     encoder.text(&entry.requester);

@@ -47,15 +47,15 @@ impl LiveKey {
     /// The key with its newest use.
     pub(crate) fn current(&self) -> KeyInfo {
         let mut info = self.info.clone();
-        info.last_used = info.last_used.max(self.use_to_write());
+        info.last_used = self.use_to_write().or(info.last_used);
         info
     }
 
-    /// The last use, where the file does not tell it yet.
+    /// The last use, where the file does not tell it yet: an earlier time than in the file, where the clock was ahead.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
         let used_at = self.used_at.load(Ordering::Relaxed);
         let used_at = (used_at != 0).then(|| Timestamp::from_ticks(used_at));
-        used_at.filter(|used_at| self.info.last_used < Some(*used_at))
+        used_at.filter(|used_at| self.info.last_used != Some(*used_at))
     }
 }
 

@@ -14,6 +14,7 @@ mod medium;
 pub(crate) mod meta;
 mod opening;
 pub(crate) mod pending;
+pub(crate) mod repeats;
 pub(crate) mod table;
 pub(crate) mod telemetry;
 pub(crate) mod verify;

@@ -6,6 +6,7 @@ use std::ops::{Bound, ControlFlow};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::failure::{from_storage, from_table};
 use super::telemetry::contents::QueueChanges;
@@ -286,10 +287,24 @@ impl<'t> Tables<'t> {
 
     /// Removes every entry.
     pub(super) fn clear(&self, table: Table) -> Result<()> {
-        let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
-        table.retain(|_, _| false).map_err(from_storage)?;
-        self.written.set(true);
-        Ok(())
+        loop {
+            let mut keys = Vec::new();
+            self.scan(table, ALL_KEYS, |key, _| {
+                keys.push(key.to_vec());
+                let enough = keys.len() == MAINTENANCE_ROWS_MAX;
+                Ok(if enough {
+                    Step::Break(())
+                } else {
+                    Step::Continue(())
+                })
+            })?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            for key in keys {
+                self.remove(table, &key)?;
+            }
+        }
     }
 
     /// Removes `key`; answers whether it was there.

@@ -43,11 +43,14 @@ fn ended(reader: &Reader, id: u64) -> Result<Option<(Timestamp, &'static str)>> 
     let Some(row) = pending::get(&reader.snapshot, id)? else {
         return Ok(None);
     };
-    let Some(due_at) = row.due_at.filter(|due_at| *due_at <= reader.now) else {
-        return Ok(None);
-    };
-    let outcome = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
-        Ok(entry.transition.map(|running| running.outcome.as_str()))
+    let ended = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+        let running = entry.transition.filter(|running| running.id == id);
+        let outcome = running.map(|running| running.outcome.as_str());
+        let entry = entry.as_of(reader.now);
+        let ended = entry.transition.is_none();
+        Ok(outcome
+            .filter(|_| ended)
+            .map(|state| (entry.state_since, state)))
     })?;
-    Ok(outcome.flatten().map(|state| (due_at, state)))
+    Ok(ended.flatten())
 }

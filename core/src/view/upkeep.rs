@@ -7,11 +7,18 @@ use crate::store::{pending, workspaces};
 
 use super::Reader;
 
-/// Workspaces with an action that is due, at most one step's worth.
+/// Workspaces with an action that is due, or that was accepted by a clock ahead of now; at most one step's worth.
 pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     pending::for_each(&reader.snapshot, |row| {
-        if row.due_at.is_some_and(|due_at| due_at <= reader.now) {
+        let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
+        let is_ahead = || {
+            workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+                let running = entry.transition;
+                Ok(running.is_some_and(|running| running.is_ahead(reader.now)))
+            })
+        };
+        if is_due || is_ahead()? == Some(true) {
             ids.push(row.workspace_id);
         }
         Ok(enough(&ids))

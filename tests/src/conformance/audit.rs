@@ -1,6 +1,6 @@
 //! `GetAdminActivity`, and how its rows are written.
 
-use super::case::{Call, Case, call};
+use super::case::{Call, Case, Step, call};
 use super::fixtures::desk;
 
 const ROW: &str = "5 GetAdminActivity";
@@ -137,21 +137,25 @@ pub(super) fn cases() -> Vec<Case> {
         host_rows(),
         key_rows(),
         refusals(),
+        repeated_refusals(),
     ]
 }
 
 /// An array of that many rows about a refused reboot of nothing.
 fn refused_rows(count: usize) -> String {
-    let row = Row::refused("RebootWorkSpace", "WorkSpaceNotFound")
-        .nobody("null")
-        .text();
-    format!("[{}]", vec![row; count].join(","))
+    let row = Row {
+        time: "«_»",
+        ..Row::refused("RebootWorkSpace", "WorkSpaceNotFound").nobody("null")
+    };
+    format!("[{}]", vec![row.text(); count].join(","))
 }
 
+/// Refusals a minute apart, each with a row of its own.
 fn with_refusals(mut case: Case, count: usize) -> Case {
     for _ in 0..count {
-        case =
-            case.call(call("POST act /api/Actions/RebootWorkSpace").refused("WorkSpaceNotFound"));
+        case = case
+            .step(Step::Clock(60))
+            .call(call("POST act /api/Actions/RebootWorkSpace").refused("WorkSpaceNotFound"));
     }
     case
 }
@@ -300,4 +304,63 @@ fn refusals() -> Case {
             .refused("InvalidApiKey"),
     )
     .call(newest(&[removal, scope]))
+}
+
+/// Equal calls that change nothing have one row a minute, which counts them; a different one, another key or another minute has
+/// its own.
+fn repeated_refusals() -> Case {
+    let refuse = |query: &str| {
+        call(&format!("POST act /api/Actions/RebootWorkSpace{query}")).refused("WorkSpaceNotFound")
+    };
+    let row = |workspace, detail: &str| {
+        let row = Row::refused("RebootWorkSpace", "WorkSpaceNotFound").nobody(workspace);
+        Row {
+            detail: format!("{detail:?}"),
+            ..row
+        }
+    };
+    let scope = Row {
+        requester: "reader".to_owned(),
+        key: "\"reader\"",
+        detail: "\"InsufficientScope (2 times)\"".to_owned(),
+        ..row("\"ws-9\"", "")
+    };
+    let later = Row {
+        time: "2026-11-20T12:01:00Z",
+        ..row("\"ws-9\"", "WorkSpaceNotFound")
+    };
+    let unchanged = |detail: &str| Row {
+        new: "\"TERMINATED\"".to_owned(),
+        completed: "\"2026-11-20T12:01:00Z\"".to_owned(),
+        time: "2026-11-20T12:01:00Z",
+        detail: detail.to_owned(),
+        ..Row::of("TerminateWorkSpace", "NoChange").before("TERMINATED")
+    };
+    let terminate = || call("POST act /api/Actions/TerminateWorkSpace?workSpaceId=ws-1").empty(200);
+    let without_scope = || {
+        call("POST read /api/Actions/RebootWorkSpace?workSpaceId=ws-9").refused("InsufficientScope")
+    };
+    Case::new(
+        ROW,
+        "equal refusals of a minute have one row, which counts them",
+    )
+    .put(desk("ws-1", "TERMINATED", "jdoe"))
+    .call(refuse("?workSpaceId=ws-9"))
+    .call(newest(&[row("\"ws-9\"", "WorkSpaceNotFound")]))
+    .call(refuse("?workSpaceId=ws-8"))
+    .call(refuse("?workSpaceId=ws-9"))
+    .call(refuse("?workSpaceId=ws-9"))
+    .call(without_scope())
+    .call(without_scope())
+    .call(newest(&[
+        scope,
+        row("\"ws-8\"", "WorkSpaceNotFound"),
+        row("\"ws-9\"", "WorkSpaceNotFound (3 times)"),
+    ]))
+    .step(Step::Clock(60))
+    .call(refuse("?workSpaceId=ws-9"))
+    .call(terminate())
+    .call(newest(&[unchanged("null"), later.clone()]))
+    .call(terminate())
+    .call(newest(&[unchanged("\"(2 times)\""), later]))
 }

@@ -20,6 +20,8 @@ pub(crate) struct Row {
     pub(super) new: Option<Option<String>>,
     pub(super) completed: Option<Option<Timestamp>>,
     pub(super) detail: Option<Option<String>>,
+    /// How many equal calls it stands for.
+    pub(super) calls: u32,
 }
 
 impl Row {
@@ -35,7 +37,21 @@ impl Row {
             new: None,
             completed: None,
             detail: None,
+            calls: 1,
         }
+    }
+
+    /// Whether a call with the row `other` would be counted in this one, in the same minute.
+    pub(super) fn repeats(&self, other: &Self) -> bool {
+        let parts = |row: &Self| {
+            let about = (
+                row.workspace.clone(),
+                row.whose.clone(),
+                row.previous.clone(),
+            );
+            (row.action, row.result, about, row.detail.clone())
+        };
+        parts(self) == parts(other)
     }
 
     /// A refusal.
@@ -77,11 +93,13 @@ impl Row {
             "{}",
             told("end")
         );
-        assert!(
-            same(self.detail.as_ref(), &found.detail),
-            "{}",
-            told("detail")
-        );
+        let counted = |detail: &Option<String>| match (detail, self.calls) {
+            (detail, 1) => detail.clone(),
+            (Some(detail), calls) => Some(format!("{detail} ({calls} times)")),
+            (None, calls) => Some(format!("({calls} times)")),
+        };
+        let detail = self.detail.as_ref().map(counted);
+        assert!(same(detail.as_ref(), &found.detail), "{}", told("detail"));
     }
 }
 

@@ -15,11 +15,24 @@ pub(crate) struct Fleet {
     pub(crate) audit: Vec<Row>,
     /// What was forgotten, by name; the engine may still hold it.
     forgotten: BTreeMap<String, Entry>,
+    /// The minute of the last call that changed nothing, and the rows of such calls in it.
+    repeats: (i64, Vec<usize>),
 }
 
+const TICKS_PER_SECOND: i64 = 10_000_000;
+
 impl Fleet {
-    /// Ends what is due and forgets what has been TERMINATED for seven days.
+    /// Begins what was accepted by a clock that was ahead, ends what is due, and forgets what has been TERMINATED for seven days.
     pub(crate) fn settle(&mut self, now: Timestamp) {
+        for entry in self.desks.values_mut() {
+            if let Some(running) = &mut entry.running
+                && running.requested > now
+            {
+                let (_, _, _, seconds) = table(running.action);
+                (running.requested, running.due) = (now, now.plus_seconds(seconds));
+                entry.since = now;
+            }
+        }
         let is_due = |entry: &Entry| {
             let running = entry.running.as_ref();
             running.is_some_and(|running| running.due <= now)
@@ -126,14 +139,16 @@ impl Fleet {
         let named = asked.desk.map(str::to_owned);
         let unknown_kind = !matches!(asked.kind, Some(kind) if kind != "Huge");
         if asked.action == Action::ChangeComputeType && unknown_kind {
-            self.audit
-                .push(Row::refused(now, audited, ErrorKind::InvalidParameter));
+            self.note(Row {
+                workspace: Some(named),
+                ..Row::refused(now, audited, ErrorKind::InvalidParameter)
+            });
             return Err(ErrorKind::InvalidParameter);
         }
         let id = match self.find(asked) {
             Ok(id) => id,
             Err(kind) => {
-                self.audit.push(Row {
+                self.note(Row {
                     workspace: Some(named),
                     ..Row::refused(now, audited, kind)
                 });
@@ -154,12 +169,12 @@ impl Fleet {
         };
         match entry.judge(asked, now) {
             Err(kind) => {
-                self.audit.push(row(Row::refused(now, audited, kind)));
+                self.note(row(Row::refused(now, audited, kind)));
                 Err(kind)
             }
             Ok(false) => {
                 let unchanged = Row::open(now, audited, AuditResult::NoChange);
-                self.audit.push(row(Row {
+                self.note(row(Row {
                     new: Some(before.clone()),
                     completed: Some(Some(now)),
                     detail: Some(None),
@@ -272,14 +287,39 @@ impl Fleet {
         action: AuditAction,
         refusal: Option<ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        let row = match refusal {
-            Some(kind) => Row::refused(now, action, kind),
-            None => Row::open(now, action, AuditResult::Completed),
+        let workspace = Some(Some(id.to_owned()));
+        let Some(kind) = refusal else {
+            let row = Row::open(now, action, AuditResult::Completed);
+            self.audit.push(Row { workspace, ..row });
+            return Ok(());
         };
-        self.audit.push(Row {
-            workspace: Some(Some(id.to_owned())),
-            ..row
+        let known = self.desks.get(id).map(|entry| &entry.workspace);
+        let field =
+            |field: fn(&Workspace) -> &Option<String>| known.and_then(|known| field(known).clone());
+        self.note(Row {
+            workspace,
+            whose: Some((
+                field(|known| &known.username),
+                field(|known| &known.computer_name),
+            )),
+            previous: Some(field(|known| &known.state)),
+            ..Row::refused(now, action, kind)
         });
-        refusal.map_or(Ok(()), Err)
+        Err(kind)
+    }
+
+    /// Adds the row of a call that changed nothing, or counts it in an equal one of the same minute.
+    pub(super) fn note(&mut self, row: Row) {
+        let minute = row.time.ticks().div_euclid(60 * TICKS_PER_SECOND);
+        if self.repeats.0 != minute {
+            self.repeats = (minute, Vec::new());
+        }
+        let equal = |known: &&usize| self.audit[**known].repeats(&row);
+        if let Some(known) = self.repeats.1.iter().find(equal) {
+            self.audit[*known].calls += 1;
+        } else {
+            self.repeats.1.push(self.audit.len());
+            self.audit.push(row);
+        }
     }
 }

@@ -47,11 +47,8 @@ impl World {
             .collect();
         let Some(&index) = nth.of(&active) else {
             same(self.engine.revoke_key(u64::MAX), Err(ErrorKind::NotFound));
-            self.fleet.audit.push(Row::refused(
-                self.now,
-                AuditAction::RevokeKey,
-                ErrorKind::NotFound,
-            ));
+            let row = Row::refused(self.now, AuditAction::RevokeKey, ErrorKind::NotFound);
+            self.fleet.note(row);
             return;
         };
         self.engine.revoke_key(self.keys[index].id).expect("a key");

@@ -275,6 +275,8 @@ impl World {
         self.now = target;
         self.clock.set(target);
         if seconds < 0 {
+            // What was accepted later than now begins now, for good.
+            self.maintain();
             let engine = &self.engine;
             let holds = |id: &str| engine.workspace(id).expect("a good disk").is_some();
             self.fleet.set_back(target, holds);

@@ -110,7 +110,8 @@ impl Entry {
     }
 
     fn stuck(&self, now: Timestamp) -> bool {
-        self.state() == Some("REBOOTING") && now > self.since.plus_seconds(MINUTES_20)
+        let long = now > self.since.plus_seconds(MINUTES_20) || now < self.since;
+        self.state() == Some("REBOOTING") && long
     }
 
     pub(crate) fn owned_by(&self, person: &str) -> bool {

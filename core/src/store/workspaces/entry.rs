@@ -7,6 +7,7 @@
 //! needs an escape.
 
 use crate::error::Result;
+use crate::limits::CLOCK_SET_SECONDS;
 use crate::model::{Action, State, Workspace};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
@@ -63,7 +64,30 @@ pub(crate) struct TransitionRef<'a> {
     pub(crate) compute_type: Option<&'a str>,
 }
 
+/// When a transition begins and is due at `now`, if it was requested by a clock ahead of `now`: it begins at `now` and lasts as
+/// long as it would have. A clock that was never set is not believed.
+fn begun_at(
+    now: Timestamp,
+    requested_at: Timestamp,
+    due_at: Option<Timestamp>,
+) -> Option<(Timestamp, Option<Timestamp>)> {
+    let moved = |due_at: Timestamp| {
+        let lasts = due_at.ticks().saturating_sub(requested_at.ticks());
+        Timestamp::from_ticks(now.ticks().saturating_add(lasts))
+    };
+    is_ahead(requested_at, now).then(|| (now, due_at.map(moved)))
+}
+
+fn is_ahead(requested_at: Timestamp, now: Timestamp) -> bool {
+    (Timestamp::from_unix_seconds(CLOCK_SET_SECONDS)..requested_at).contains(&now)
+}
+
 impl TransitionRef<'_> {
+    /// Whether it was requested by a clock ahead of `now`.
+    pub(crate) fn is_ahead(&self, now: Timestamp) -> bool {
+        is_ahead(self.requested_at, now)
+    }
+
     pub(crate) fn into_transition(self) -> Transition {
         Transition {
             id: self.id,
@@ -114,8 +138,15 @@ impl<'a> EntryRef<'a> {
         })
     }
 
-    /// The entry as it stands at `now`: a transition that is due by then has ended.
+    /// The entry as it stands at `now`: a transition that is due by then has ended, one that was requested by a clock ahead of
+    /// `now` has just begun.
     pub(crate) fn as_of(mut self, now: Timestamp) -> Self {
+        if let Some(transition) = &mut self.transition
+            && let Some(begun) = begun_at(now, transition.requested_at, transition.due_at)
+        {
+            (transition.requested_at, transition.due_at) = begun;
+            self.state_since = now;
+        }
         if let Some(transition) = self.transition
             && let Some(due_at) = transition.due_at.filter(|due_at| *due_at <= now)
         {
@@ -186,6 +217,19 @@ impl Entry {
             .as_ref()?
             .due_at
             .filter(|due_at| *due_at <= now)
+    }
+
+    /// Lets a transition that was requested by a clock ahead of `now` begin at `now`; answers whether there is one.
+    pub(crate) fn begin_at(&mut self, now: Timestamp) -> bool {
+        let Some(transition) = &mut self.transition else {
+            return false;
+        };
+        let Some(begun) = begun_at(now, transition.requested_at, transition.due_at) else {
+            return false;
+        };
+        (transition.requested_at, transition.due_at) = begun;
+        self.state_since = now;
+        true
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {

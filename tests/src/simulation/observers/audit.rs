@@ -51,7 +51,29 @@ fn may_become(old: &AuditEntry, new: &AuditEntry, earliest: Timestamp) -> bool {
         };
         return as_asked == *old && (new.result == AuditResult::Accepted || ended(new));
     }
-    old == new
+    let counted = AuditEntry {
+        detail: new.detail.clone(),
+        ..old.clone()
+    };
+    counted == *new && may_count(old, new)
+}
+
+/// Whether the detail is the same, but for a count of equal calls that only grows.
+fn may_count(old: &AuditEntry, new: &AuditEntry) -> bool {
+    let (said, calls) = counted(old);
+    let (still, more) = counted(new);
+    let repeatable = matches!(old.result, AuditResult::Refused | AuditResult::NoChange);
+    said == still && (calls == more || repeatable && calls < more)
+}
+
+/// What the detail says, and for how many calls it stands.
+fn counted(row: &AuditEntry) -> (&str, u64) {
+    let detail = row.detail.as_deref().unwrap_or_default();
+    let parts = detail
+        .strip_suffix(" times)")
+        .and_then(|rest| rest.rsplit_once('('));
+    let parts = parts.and_then(|(said, calls)| Some((said.trim_end(), calls.parse().ok()?)));
+    parts.unwrap_or((detail, 1))
 }
 
 impl AuditRows {

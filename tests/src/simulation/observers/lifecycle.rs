@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deskfleet::{Action, AuditAction, AuditEntry, AuditResult};
+use deskfleet::{Action, AuditAction, AuditEntry, AuditResult, Timestamp};
 
 use crate::demand;
 use crate::model::rules::table;
@@ -14,6 +14,8 @@ use crate::simulation::fact::{Fact, Observer, Reading, Verdict};
 pub struct Lifecycle {
     /// Rows found legal.
     judged: BTreeSet<(u64, AuditResult)>,
+    /// Every time the clock has shown.
+    shown: BTreeSet<Timestamp>,
 }
 
 /// Whether the table of the contract has such a row.
@@ -43,6 +45,11 @@ fn legal(row: &AuditEntry, action: Action) -> bool {
 }
 
 impl Lifecycle {
+    /// Whether what was requested at a time may begin at another: a clock that is set back before the request begins it anew.
+    fn begun(&self, requested: Timestamp, begun: Timestamp) -> bool {
+        begun == requested || begun < requested && self.shown.contains(&begun)
+    }
+
     fn compare(&mut self, reading: &Reading) -> Verdict {
         let mut accepted = BTreeMap::new();
         for row in &reading.audit {
@@ -64,7 +71,7 @@ impl Lifecycle {
             let row = row.ok_or_else(|| format!("no accepted row for {running:?}"))?;
             let same = row.workspace_id.as_ref() == Some(desk)
                 && row.action == AuditAction::Lifecycle(running.action)
-                && row.time == running.requested_at;
+                && self.begun(row.time, running.requested_at);
             demand!(same, "{row:?} and {running:?}");
             let (_, via, _, seconds) = table(running.action);
             let due = running.requested_at.plus_seconds(seconds);
@@ -95,6 +102,10 @@ impl Observer for Lifecycle {
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         match fact {
+            Fact::Clock(now) => {
+                self.shown.insert(*now);
+                Ok(())
+            }
             Fact::Read(reading) => self.compare(reading),
             _ => Ok(()),
         }
