@@ -10,7 +10,7 @@
 //! ```
 //!
 //! It fails when a byte of the larger size takes more than [`GROWTH_MAX`] times the instructions of one of the smaller,
-//! or more than [`RATIO_MAX`] times those of ordinary telemetry. Without valgrind it fails, unless `--optional`
+//! or more than [`RATIO_MAX`] times what accepting a byte of ordinary telemetry takes. Without valgrind it fails, unless `--optional`
 //! says that it need not be there. Under `cargo test` one small family is run, uncounted.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
@@ -30,11 +30,11 @@ const BYTES: usize = 128 * 1024;
 const SCALE: usize = 4;
 /// How much more a byte may take at the larger size. Of a quadratic loop it would be nearly [`SCALE`].
 const GROWTH_MAX: f64 = 2.0;
-/// How many times the instructions of ordinary telemetry a byte may take. Short records take more a byte, as a record has its cost.
-const RATIO_MAX: f64 = 12.0;
+/// How many times what accepting a byte of ordinary telemetry takes a byte may take in each phase.
+const RATIO_MAX: f64 = 6.0;
 /// Seeds that CI counts; 0 is ordinary telemetry.
-const SEEDS: u64 = 12;
-/// What is counted, in the order of a round.
+const SEEDS: u64 = 8;
+/// What is counted, each in a child of its own.
 const PHASES: [&str; 4] = ["post", "read pending", "file", "read filed"];
 
 fn main() -> ExitCode {
@@ -45,11 +45,12 @@ fn main() -> ExitCode {
     };
     if let Some(seed) = number(RUN) {
         let scale = usize::try_from(number("--scale").expect("a scale")).expect("a scale");
-        println!("{}", run(seed, BYTES * scale));
+        let phase = arguments.last().expect("a phase");
+        println!("{}", run(seed, BYTES * scale, phase));
         return ExitCode::SUCCESS;
     }
     if !is_measuring() {
-        println!("seed 1: {} bytes, not counted", run(1, 10_000));
+        println!("seed 1: {} bytes, not counted", run(1, 10_000, ""));
         return ExitCode::SUCCESS;
     }
     if !callgrind::is_there() {
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     }
     let ordinary = count(0, SCALE);
     show("0: ordinary telemetry", ordinary);
+    let [accepting, ..] = ordinary;
     let seeds = match number("--seed") {
         Some(seed) => seed..=seed,
         None => 1..=number("--seeds").unwrap_or(SEEDS),
@@ -71,14 +73,12 @@ fn main() -> ExitCode {
     for seed in seeds {
         let (small, large) = (count(seed, 1), count(seed, SCALE));
         show(&format!("{seed}: {}", Family::of(seed).name()), large);
-        let of_ordinary = large.iter().zip(ordinary);
-        let of_small = large.iter().zip(small);
-        for ((name, (large, small)), (_, ordinary)) in
-            PHASES.into_iter().zip(of_small).zip(of_ordinary)
-        {
-            let (growth, ratio) = (large / small, large / ordinary);
+        for (name, (large, small)) in PHASES.into_iter().zip(large.into_iter().zip(small)) {
+            let (growth, ratio) = (large / small, large / accepting);
             if growth > GROWTH_MAX || ratio > RATIO_MAX {
-                println!("  {name} TOO HIGH: {growth:.2} of a quarter, {ratio:.2} of ordinary");
+                println!(
+                    "  {name} TOO HIGH: {growth:.2} times that of a quarter, {ratio:.2} of accepting"
+                );
                 holds = false;
             }
         }
@@ -99,17 +99,11 @@ fn show(name: &str, per_byte: [f64; PHASES.len()]) {
 
 /// Instructions for each byte posted, by phase.
 fn count(seed: u64, scale: usize) -> [f64; PHASES.len()] {
-    let arguments = [seed.to_string(), "--scale".to_owned(), scale.to_string()];
-    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let counted = callgrind::count("*cost::counted*", true, &arguments);
-    let bytes: u64 = counted.printed.trim().parse().expect("how many bytes");
-    let mut phases = [0; PHASES.len()];
-    for round in counted.totals.chunks(PHASES.len()) {
-        for (phase, total) in phases.iter_mut().zip(round) {
-            *phase += total;
-        }
-    }
-    phases.map(|total| float(total) / float(bytes))
+    PHASES.map(|phase| {
+        let arguments = [&seed.to_string(), "--scale", &scale.to_string(), phase];
+        let counted = callgrind::count("*cost::counted*", &arguments);
+        float(counted.total) / float(counted.printed)
+    })
 }
 
 /// How the records of a family are alike.
@@ -241,8 +235,15 @@ impl Family {
     }
 }
 
-/// Posts, files and reads about so many bytes; returns how many.
-fn run(seed: u64, bytes_max: usize) -> usize {
+/// Posts, files and reads about so many bytes, one phase of it counted; returns how many.
+fn run(seed: u64, bytes_max: usize, counted_phase: &str) -> usize {
+    let count_in = |phase: &str, work: &mut dyn FnMut()| {
+        if phase == counted_phase {
+            counted(work);
+        } else {
+            work();
+        }
+    };
     let family = Family::of(seed);
     let fixture = open(None, |_| {});
     let engine = &fixture.engine;
@@ -257,7 +258,7 @@ fn run(seed: u64, bytes_max: usize) -> usize {
                 bodies.push(body.clone());
             }
         }
-        counted(&mut || {
+        count_in("post", &mut || {
             for bodies in bodies.chunks(64) {
                 let mut batch = engine.batch();
                 for body in bodies {
@@ -268,10 +269,11 @@ fn run(seed: u64, bytes_max: usize) -> usize {
                 engine.record_batch(batch).expect("it is stored");
             }
         });
-        // Read while it is pending, filed, and read again.
-        counted(&mut || read(engine, family.stream));
-        counted(&mut || assert!(engine.file_pending().expect("it is filed") > 0));
-        counted(&mut || read(engine, family.stream));
+        count_in("read pending", &mut || read(engine, family.stream));
+        count_in("file", &mut || {
+            engine.file_pending().expect("it is filed");
+        });
+        count_in("read filed", &mut || read(engine, family.stream));
     }
     bytes
 }
@@ -282,7 +284,7 @@ fn read(engine: &Engine, stream: Stream) {
         let page = engine.history(stream, "ws-0", None, None, limit, None);
         assert!(page.expect("a page").records.len() <= 500);
     }
-    assert!(engine.user("user0").expect("a user").is_some());
+    let _ = engine.user("user0").expect("a user");
     if stream == Stream::Activity {
         engine.activity_24_hours().expect("activities");
     }

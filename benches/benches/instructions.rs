@@ -91,9 +91,8 @@ fn compiler() -> String {
 
 /// Instructions for each time of a piece of work.
 fn count(name: &str) -> f64 {
-    let counted = callgrind::count("*instructions::counted*", false, &[name]);
-    let times: u64 = counted.printed.trim().parse().expect("how many times");
-    float(counted.totals.iter().sum()) / float(times)
+    let counted = callgrind::count("*instructions::counted*", &[name]);
+    float(counted.total) / float(counted.printed)
 }
 
 fn bless(counts: &[(&str, f64)], compiler: &str) {

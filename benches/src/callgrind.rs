@@ -27,30 +27,24 @@ pub fn is_child() -> bool {
 /// What a child took and printed.
 #[derive(Debug)]
 pub struct Counted {
-    /// Instructions of each call of the function, in order; one sum of all where they were not told apart.
-    pub totals: Vec<u64>,
-    /// What it printed.
-    pub printed: String,
+    /// Instructions.
+    pub total: u64,
+    /// What it printed, a number.
+    pub printed: u64,
 }
 
-/// Runs this program again with [`RUN`] and `arguments`, and counts what it does in `function`: each call of it where `each`, else all
-/// of them together.
+/// Runs this program again with [`RUN`] and `arguments`, and counts what it does in `function`.
 ///
 /// # Panics
-/// When it cannot be run or fails.
+/// When it cannot be run or fails, or prints anything but a number.
 #[must_use]
-pub fn count(function: &str, each: bool, arguments: &[&str]) -> Counted {
+pub fn count(function: &str, arguments: &[&str]) -> Counted {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
-    let mut command = Command::new("valgrind");
-    command
+    let ran = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=no"])
         .arg(format!("--toggle-collect={function}"))
-        .arg(format!("--callgrind-out-file={}", out.display()));
-    if each {
-        command.arg(format!("--dump-after={function}"));
-    }
-    let ran = command
+        .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(std::env::current_exe().expect("this program"))
         .arg(RUN)
         .args(arguments)
@@ -58,16 +52,10 @@ pub fn count(function: &str, each: bool, arguments: &[&str]) -> Counted {
         .output()
         .expect("valgrind runs");
     assert!(ran.status.success(), "{arguments:?} fails under valgrind");
-    let totals = if each {
-        let parts = (1..).map(|part| out.with_extension(part.to_string()));
-        let parts = parts.take_while(|part| part.exists());
-        parts.map(|part| total(&part)).collect()
-    } else {
-        vec![total(&out)]
-    };
+    let printed = String::from_utf8_lossy(&ran.stdout);
     Counted {
-        totals,
-        printed: String::from_utf8_lossy(&ran.stdout).into_owned(),
+        total: total(&out),
+        printed: printed.trim().parse().expect("a number"),
     }
 }
 
