@@ -119,3 +119,33 @@ fn upkeep_files_a_full_step_at_once() {
     assert_eq!(engine.queue_count(), 0);
     assert_eq!(engine.check().unwrap().history_records, 50_001);
 }
+
+#[test]
+fn maintenance_that_is_told_to_stop_ends_after_its_step() {
+    const RECORDS: i32 = 110_000;
+    let engine = Engine::builder()
+        .clock(ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap()))
+        .seed(1)
+        .open_in_memory()
+        .unwrap();
+    let stats = |id| {
+        Record::Stats(Box::new(StatsRecord {
+            id: Some(id),
+            ..StatsRecord::default()
+        }))
+    };
+    let records: Vec<_> = (0..RECORDS).map(stats).collect();
+    engine.record_all(&records).unwrap();
+    engine.maintain_while(|| false).unwrap();
+    assert_eq!(engine.queue_count(), 110_000);
+    let filed = || engine.queue_count() < 110_000;
+    engine.maintain_while(|| !filed()).unwrap();
+    let left = engine.queue_count();
+    assert!(
+        (50_000..110_000).contains(&left),
+        "{left} left after a step"
+    );
+    engine.maintain().unwrap();
+    assert_eq!(engine.queue_count(), 0);
+    assert_eq!(engine.check().unwrap().history_records, 110_000);
+}

@@ -1,4 +1,5 @@
-//! Upkeep: ending what is due, filing, removing what is too old.
+//! Upkeep: ending what is due, filing, removing what is too old. Each takes bounded steps, and stops between two of them when
+//! it is not to go on.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -14,14 +15,17 @@ use crate::view::{Reader, upkeep};
 
 use super::{Machine, lock};
 
+/// Asked between two steps: whether the next one is to begin.
+type GoOn<'g> = &'g dyn Fn() -> bool;
+
 impl Machine {
     /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
     /// goes on committing.
-    pub(crate) fn file_pending(&self) -> Result<u64> {
+    pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
         let _one_at_a_time = lock(&self.filing);
         let waited = self.queued();
         let mut filed = 0;
-        while filed < waited {
+        while filed < waited && go_on() {
             match self.file_step()? {
                 0 => break,
                 records => filed += records,
@@ -64,10 +68,10 @@ impl Machine {
     }
 
     /// Files what waits, when that is a full step or the last filing was some seconds ago.
-    fn file_when_due(&self) -> Result<()> {
+    fn file_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
         let full = self.store.queued() >= FILE_RECORDS_MAX as u64;
         if full || self.is_due(&self.filed_at, FILE_EVERY_SECONDS) {
-            self.file_pending()?;
+            self.file_pending(go_on)?;
         }
         Ok(())
     }
@@ -81,8 +85,8 @@ impl Machine {
     }
 
     /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
-    pub(crate) fn maintain(&self) -> Result<()> {
-        loop {
+    pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
+        while go_on() {
             let due = upkeep::due(&self.reader()?)?;
             let more = due.len() == MAINTENANCE_ROWS_MAX;
             if !due.is_empty() {
@@ -93,15 +97,20 @@ impl Machine {
                 break;
             }
         }
-        self.file_when_due()?;
-        self.seal()?;
+        self.file_when_due(go_on)?;
+        if go_on() {
+            self.seal()?;
+        }
         self.write_key_uses()?;
-        self.sweep_when_due()
+        if go_on() {
+            self.sweep_when_due(go_on)?;
+        }
+        Ok(())
     }
 
     /// Removes what is too old once an hour, by a clock that is near the last time. What a clock that never was set shows is not
     /// noted either: retention would have to come from there, a day an hour.
-    fn sweep_when_due(&self) -> Result<()> {
+    fn sweep_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
         let now = self.now();
         if !clock_was_set(now) {
             return Ok(());
@@ -114,7 +123,7 @@ impl Machine {
             let seconds = ahead.unsigned_abs() / TICKS_PER_SECOND.unsigned_abs();
             self.observe(&Event::RetentionBehind { seconds });
         }
-        self.sweep(time)
+        self.sweep(time, go_on)
     }
 
     /// Takes one step of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
@@ -129,10 +138,10 @@ impl Machine {
     }
 
     /// Removes what is older than it is kept, by the time given.
-    pub(crate) fn sweep(&self, time: Timestamp) -> Result<()> {
+    pub(crate) fn sweep(&self, time: Timestamp, go_on: GoOn<'_>) -> Result<()> {
         self.run(Mutation::Maintain(Maintenance::Sweep(time)))?;
         self.swept_at.store(time.ticks(), Ordering::Release);
-        loop {
+        while go_on() {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_ROWS_MAX;
             if !ids.is_empty() {
@@ -148,7 +157,13 @@ impl Machine {
             Maintenance::ForgetUsers(time, None),
         ];
         for mut step in histories.into_iter().chain(others) {
-            while let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? {
+            loop {
+                if !go_on() {
+                    return Ok(());
+                }
+                let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? else {
+                    break;
+                };
                 step = next;
             }
         }

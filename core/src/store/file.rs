@@ -13,7 +13,7 @@ use super::failure::from_database;
 /// Opens the file at `path`, or creates it, and hands it to `open`.
 pub(super) fn open<T>(path: &Path, open: impl FnOnce(FileBackend) -> Result<T>) -> Result<T> {
     let new = !path.exists();
-    let file = OpenOptions::new()
+    let file = for_owner()
         .read(true)
         .write(true)
         .create(true)
@@ -40,22 +40,47 @@ pub(super) fn open_existing<T>(
     backend(file, path).and_then(|backend| at(path, open(backend)))
 }
 
-/// Creates a file at `path`, where none may be, and hands it to `fill`. The file is removed again when that fails.
+/// Creates a file at `path`, where none may be, and hands it to `fill`. Until it is whole and durable its name ends in `.part`;
+/// it is removed again when it cannot be filled.
 pub(super) fn create_new(path: &Path, fill: impl FnOnce(FileBackend) -> Result<()>) -> Result<()> {
-    let file = OpenOptions::new()
+    if path.exists() {
+        return Err(cannot_open(path, io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut part = path.to_owned().into_os_string();
+    part.push(".part");
+    let part = Path::new(&part);
+    // One that a process left behind that was killed is begun anew; one that another process is filling is locked.
+    let part_file = for_owner()
         .read(true)
         .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| cannot_open(path, error))?;
-    let filled = backend(file, path).and_then(|backend| at(path, fill(backend)));
+        .create(true)
+        .truncate(false)
+        .open(part);
+    let file = part_file.map_err(|error| cannot_open(path, error))?;
+    let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
+    let backend = backend(file, path)?;
+    let failed = |error| cannot_open(path, error);
+    let filled = whole.set_len(0).map_err(failed).and_then(|()| {
+        at(path, fill(backend))?;
+        let named = whole.sync_all().and_then(|()| std::fs::rename(part, path));
+        named.map_err(failed)
+    });
     if filled.is_err() {
         // The error that stopped the copy is the one to tell.
-        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(part);
     } else {
         sync_folder(path);
     }
     filled
+}
+
+/// How files are opened here: one that is created is for its owner alone, as it holds what is known of people.
+fn for_owner() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 fn backend(file: File, path: &Path) -> Result<FileBackend> {

@@ -14,22 +14,31 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on an empty or too long name, or no scope.
     pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
-        validation::short_text("name", &key.name)?;
+        self.issue_key_shown(key, |_| Ok(()))
+    }
+
+    /// Issues an API key once `show` has returned, which gets the secret: so there is no key that nobody was shown. When `show`
+    /// fails, or the process ends before this returns, the secret that was shown may be that of no key.
+    ///
+    /// # Errors
+    /// As [`Self::issue_key`], and what `show` returns.
+    pub fn issue_key_shown<E: From<EngineError>>(
+        &self,
+        key: NewKey,
+        show: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<IssuedKey, E> {
+        validation::short_text("name", &key.name).map_err(EngineError::from)?;
         if key.scopes.is_empty() {
-            return Err(EngineError::invalid(
-                "scopes",
-                "A key needs at least one scope.",
-            ));
+            return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
         let (secret, hash) = auth::new_secret(self.machine())?;
+        show(&secret)?;
         let by = Caller::HOST;
         match self.machine().run(Mutation::IssueKey { key, hash, by })? {
             Done::Key(info) => Ok(IssuedKey { info, secret }),
             other @ (Done::Nothing | Done::Workspace(_) | Done::Maintained(_)) => {
-                Err(EngineError::new(
-                    ErrorKind::Internal,
-                    format!("issuing a key answered {other:?}"),
-                ))
+                let said = format!("issuing a key answered {other:?}");
+                Err(EngineError::new(ErrorKind::Internal, said).into())
             }
         }
     }

@@ -40,7 +40,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
     pub fn file_pending(&self) -> Result<u64> {
-        self.machine().file_pending()
+        self.machine().file_pending(&|| true)
     }
 
     /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
@@ -55,7 +55,16 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was done until then stays done.
     pub fn maintain(&self) -> Result<()> {
-        self.machine().maintain()
+        self.maintain_while(|| true)
+    }
+
+    /// Does what [`Self::maintain`] does as long as `go_on` returns true: it is asked before each step, none of which takes long.
+    /// What is left is done by a later call. For a host that ends while there is much to do.
+    ///
+    /// # Errors
+    /// As [`Self::maintain`].
+    pub fn maintain_while(&self, go_on: impl Fn() -> bool) -> Result<()> {
+        self.machine().maintain(&go_on)
     }
 
     /// Removes what is older than it is kept, now, by the clock as it is.
@@ -63,7 +72,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was removed until then stays removed.
     pub fn apply_retention(&self) -> Result<()> {
-        self.machine().sweep(self.now())
+        self.machine().sweep(self.now(), &|| true)
     }
 
     /// Checks the whole file: its pages, its values, and that its tables agree; what is broken is in the report. Nothing else
