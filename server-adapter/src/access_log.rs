@@ -1,23 +1,21 @@
 //! One line for each request: time, method, path without its query, status, bytes, duration.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deskfleet::Timestamp;
 use http::Method;
 
+use crate::log::LogQueue;
+
 /// Receives one line for each request, without a line end.
 pub type AccessLog = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// An access log on standard error.
+/// An access log on standard error, which never waits for its reader: see [`LogQueue`].
 #[must_use]
 pub fn stderr_log() -> AccessLog {
-    Arc::new(|line| {
-        // One write for each line keeps lines of two threads apart; a log that cannot be written stops nobody.
-        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
-    })
+    Arc::new(|line| LogQueue::stderr().line(line))
 }
 
 /// Longest path in a line, in bytes.

@@ -2,8 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::mem::take;
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
@@ -12,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use deskfleet::{Code, Upload};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, Response, Version, header};
 use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
@@ -23,13 +21,15 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::access_log::Entry;
-use crate::body;
+use crate::body::{self, Unread};
+use crate::budget::Share;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::operation::Operation;
 use crate::pages;
 use crate::progress::Progress;
-use crate::refusal;
+use crate::refusal::{self, Guesser};
+use crate::sources::RequestPlace;
 use crate::state::ServerState;
 use crate::stream::{End, Stream};
 
@@ -44,17 +44,33 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// Serves one connection to its end. What goes wrong on it is the client's affair and is not reported.
+/// Serves one connection to its end, or until its place is another's. What goes wrong on it is the client's affair and is not
+/// reported.
 pub(crate) async fn serve(
-    (socket, peer): (TcpStream, IpAddr),
+    socket: TcpStream,
+    progress: Arc<Progress>,
+    shared: Arc<ServerState>,
+    phase: watch::Receiver<Phase>,
+) {
+    let _connected = shared.options.metrics.connected();
+    tokio::select! {
+        () = serve_either(socket, Arc::clone(&progress), shared, phase) => {}
+        () = progress.evicted() => {}
+    }
+}
+
+/// Serves a connection of either version.
+async fn serve_either(
+    socket: TcpStream,
+    progress: Arc<Progress>,
     shared: Arc<ServerState>,
     mut phase: watch::Receiver<Phase>,
 ) {
-    let _connected = shared.options.metrics.connected();
-    let progress = Arc::new(Progress::new(peer));
     let stream = Stream::new(socket, Arc::clone(&progress), &shared.options);
     #[cfg(feature = "http2")]
     match http2::begins(&stream, &mut phase).await {
+        // A place that is kept for one `/livez` is no place for many requests at once.
+        Some(true) if progress.is_kept_for_livez() => return,
         Some(true) => return Box::pin(http2::serve(stream, shared, progress, phase)).await,
         Some(false) => {}
         None => return,
@@ -96,7 +112,11 @@ async fn serve_requests(
     let service = service_fn(|request| {
         let turn = progress.begin();
         async move {
-            let response = answer(shared, progress, request, None).await;
+            let place = shared.begin(progress, request.headers());
+            let mut response = answer(shared, progress, request, &place, None).await;
+            if progress.is_kept_for_livez() {
+                refusal::close(&mut response, Version::HTTP_11);
+            }
             drop(turn);
             Ok::<_, Infallible>(response.map(Full::new))
         }
@@ -137,16 +157,18 @@ pub(crate) async fn answer(
     shared: &ServerState,
     progress: &Progress,
     request: Request<Incoming>,
+    place: &RequestPlace,
     refused: Option<Response<Bytes>>,
 ) -> Response<Bytes> {
     let started = Instant::now();
+    let _answering = progress.answering();
     let operation = Operation::of(request.method(), request.uri().path());
     let logged = shared
         .options
         .access_log
         .as_ref()
         .map(|log| (log, request.method().clone(), request.uri().clone()));
-    let refused = refused.or_else(|| refusal::before(shared, progress, operation, &request));
+    let refused = refused.or_else(|| refusal::before(shared, progress, place, operation, &request));
     let response = match (refused, operation) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
@@ -156,12 +178,12 @@ pub(crate) async fn answer(
         }
         (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
         (None, Operation::Route(_) | Operation::None) => {
-            let guesser = refusal::guesser(shared, progress, operation, &request);
-            let response = through_engine(shared, progress, operation, request).await;
-            if let Some(guesser) = guesser {
-                refusal::after(shared, guesser, response.status());
+            let guesser = Guesser::of(shared, progress, operation, &request);
+            let response = through_engine(shared, progress, operation, request, place).await;
+            match guesser {
+                Some(guesser) => guesser.after(shared, response),
+                None => response,
             }
-            response
         }
     };
     let duration = started.elapsed();
@@ -189,7 +211,9 @@ async fn through_engine(
     progress: &Progress,
     operation: Operation,
     request: Request<Incoming>,
+    place: &RequestPlace,
 ) -> Response<Bytes> {
+    let mut share = Share::none(&place.source.bodies, &shared.budget);
     let (mut head, body) = request.into_parts();
     let version = head.version;
     let traceparent = head.headers.get("traceparent").cloned();
@@ -200,8 +224,8 @@ async fn through_engine(
         None
     };
     let answered = match upload {
-        Some(upload) => in_pieces(shared, progress, (head, body), gzip, upload).await,
-        None => whole(shared, progress, (head, body), gzip).await,
+        Some(upload) => in_pieces(shared, progress, (head, body), gzip, upload, &mut share).await,
+        None => whole(shared, progress, (head, body), gzip, &mut share).await,
     };
     match answered {
         Ok(mut response) => {
@@ -219,24 +243,24 @@ async fn through_engine(
     }
 }
 
-/// Reads the body and has the request answered; else the refusal.
+/// Reads the body and has the request answered; else the refusal. `share` is the body's until the engine has answered.
 async fn whole(
     shared: &ServerState,
     progress: &Progress,
     (mut head, body): (Parts, Incoming),
     gzip: bool,
+    share: &mut Share<'_>,
 ) -> Result<Response<Bytes>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
-    let reading = body::read(body, gzip, bytes_max, &shared.budget);
-    let mut whole = arrived(in_time(shared.options.body_timeout, reading).await)?;
-    if whole.cut {
+    let read = body::read(body, gzip, bytes_max, share);
+    let read = received(shared, progress, read).await?;
+    if read.cut {
         progress.cut();
     }
-    if let Some(broken) = whole.broken {
+    if let Some(broken) = read.broken {
         head.extensions.insert(broken);
     }
-    // `whole` goes on holding the body's share of the budget until the engine has answered.
-    let request = Request::from_parts(head, take(&mut whole.bytes));
+    let request = Request::from_parts(head, read.bytes);
     Ok(shared.engine.call(request).await)
 }
 
@@ -247,22 +271,29 @@ async fn in_pieces(
     (head, body): (Parts, Incoming),
     gzip: bool,
     mut upload: Upload,
+    share: &mut Share<'_>,
 ) -> Result<Response<Bytes>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
-    let reading = body::hand_over(body, gzip, bytes_max, &shared.budget, &mut upload);
-    let (cut, _share) = arrived(in_time(shared.options.body_timeout, reading).await)?;
-    if cut {
+    let read = body::hand_over(body, gzip, bytes_max, share, &mut upload);
+    if received(shared, progress, read).await? {
         progress.cut();
     }
     Ok(upload.finish().await)
 }
 
-fn arrived<T>(read: Result<hyper::Result<T>, Elapsed>) -> Result<T, Refused> {
-    match read {
-        Ok(Ok(body)) => Ok(body),
+/// What `reading` a body brings within its time.
+async fn received<T>(
+    shared: &ServerState,
+    progress: &Progress,
+    reading: impl Future<Output = Result<T, Unread>>,
+) -> Result<T, Refused> {
+    let _receiving = progress.receiving();
+    match in_time(shared.options.body_timeout, reading).await {
+        Ok(Ok(read)) => Ok(read),
         // The framing of the body is broken, or the client is gone and nobody reads the answer.
-        Ok(Err(_)) => Err(refusal::BROKEN),
-        Err(_) => Err(refusal::LATE),
+        Ok(Err(Unread::Broken)) => Err(refusal::BROKEN),
+        Ok(Err(Unread::NoRoom)) => Err(refusal::BUSY),
+        Ok(Err(Unread::Late)) | Err(_) => Err(refusal::LATE),
     }
 }
 

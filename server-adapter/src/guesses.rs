@@ -1,16 +1,17 @@
-//! A bound on guessing API keys: so many bad keys a minute from one source, and then 429 for whatever needs a key.
+//! A bound on guessing API keys: so many bad keys a minute from one source, and then 429 instead of 401. A good key always passes.
 //!
 //! Kept here and not in the engine, which knows no sockets and so no sources.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use deskfleet::{Access, Config};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+
+use crate::sources::network;
 
 /// The span that a bound is told for.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -26,8 +27,6 @@ pub(crate) struct Guesses {
     /// `None`: no bound.
     interval: Option<Duration>,
     sources: Mutex<BTreeMap<IpAddr, Instant>>,
-    /// Whether any source is remembered: a server without bad keys takes no lock.
-    any: AtomicBool,
 }
 
 impl Guesses {
@@ -36,7 +35,6 @@ impl Guesses {
         Self {
             interval: per_minute.and_then(|count| WINDOW.checked_div(count)),
             sources: Mutex::default(),
-            any: AtomicBool::new(false),
         }
     }
 
@@ -44,22 +42,10 @@ impl Guesses {
         self.sources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The whole seconds, at least one, for which `source` is to send no key.
-    pub(crate) fn refuse(&self, source: IpAddr, now: Instant) -> Option<u64> {
+    /// `source` has sent a bad key. Notes it, unless it had too many already: then the whole seconds, at least one, for which it is
+    /// to send no other.
+    pub(crate) fn bad_key(&self, source: IpAddr, now: Instant) -> Option<u64> {
         let interval = self.interval?;
-        if !self.any.load(Ordering::Relaxed) {
-            return None;
-        }
-        let forgotten = self.lock().get(&network(source)).copied()?;
-        let wait = (forgotten + interval).checked_duration_since(now + WINDOW)?;
-        (!wait.is_zero()).then(|| wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
-    }
-
-    /// `source` has sent a bad key.
-    pub(crate) fn note(&self, source: IpAddr, now: Instant) {
-        let Some(interval) = self.interval else {
-            return;
-        };
         let source = network(source);
         let mut sources = self.lock();
         if sources.len() >= SOURCES_MAX && !sources.contains_key(&source) {
@@ -67,8 +53,13 @@ impl Guesses {
             forget_some(&mut sources);
         }
         let forgotten = sources.entry(source).or_insert(now);
-        *forgotten = (*forgotten).max(now) + interval;
-        self.any.store(true, Ordering::Relaxed);
+        let then = (*forgotten).max(now) + interval;
+        let wait = then.saturating_duration_since(now + WINDOW);
+        if wait.is_zero() {
+            *forgotten = then;
+            return None;
+        }
+        Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
     }
 }
 
@@ -81,31 +72,6 @@ fn forget_some(sources: &mut BTreeMap<IpAddr, Instant>) {
     let (_, last_to_go, _) = moments.select_nth_unstable(SOURCES_MAX / 4);
     let last_to_go = *last_to_go;
     sources.retain(|_, forgotten| *forgotten > last_to_go);
-}
-
-/// What counts as one source: an address of IPv4; of IPv6 a network of 64 bits, which is the least that one customer has.
-fn network(source: IpAddr) -> IpAddr {
-    match source.to_canonical() {
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        v4 @ IpAddr::V4(_) => v4,
-    }
-}
-
-/// Where a request comes from: the other end of the connection, or, where a proxy is trusted, the last address that it added to
-/// `X-Forwarded-For`; those before it are whatever the client wrote.
-pub(crate) fn source(peer: IpAddr, headers: &HeaderMap, proxied: bool) -> IpAddr {
-    if !proxied {
-        return peer;
-    }
-    let last = headers.get_all("x-forwarded-for").iter().next_back();
-    let address = last.and_then(|value| {
-        let last = value.to_str().ok()?.rsplit(',').next()?.trim();
-        last.trim_matches(['[', ']']).parse().ok()
-    });
-    address.unwrap_or(peer)
 }
 
 /// Whether a request may hold a key: one that holds none guesses nothing. A name in the query can be written in many ways, so
@@ -126,8 +92,6 @@ pub(crate) fn needs_key(access: Access, config: &Config) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     fn address(text: &str) -> IpAddr {
@@ -137,26 +101,23 @@ mod tests {
     #[test]
     fn a_source_has_its_bad_keys_a_minute_and_waits_for_the_next() {
         let guesses = Guesses::new(Some(20));
-        let (bad, good) = (address("192.0.2.1"), address("192.0.2.2"));
+        let (bad, other) = (address("192.0.2.1"), address("192.0.2.2"));
         let start = Instant::now();
         for _ in 0..20 {
-            assert_eq!(guesses.refuse(bad, start), None);
-            guesses.note(bad, start);
+            assert_eq!(guesses.bad_key(bad, start), None);
         }
-        assert_eq!(guesses.refuse(bad, start), Some(3));
-        assert_eq!(guesses.refuse(good, start), None);
+        assert_eq!(guesses.bad_key(bad, start), Some(3));
+        assert_eq!(guesses.bad_key(other, start), None);
         let later = start + Duration::from_millis(2_500);
-        assert_eq!(guesses.refuse(bad, later), Some(1));
+        assert_eq!(guesses.bad_key(bad, later), Some(1));
         let later = start + Duration::from_secs(3);
-        assert_eq!(guesses.refuse(bad, later), None);
-        guesses.note(bad, later);
-        assert_eq!(guesses.refuse(bad, later), Some(3));
+        assert_eq!(guesses.bad_key(bad, later), None);
+        assert_eq!(guesses.bad_key(bad, later), Some(3));
         let much_later = start + WINDOW * 2;
         for _ in 0..20 {
-            assert_eq!(guesses.refuse(bad, much_later), None);
-            guesses.note(bad, much_later);
+            assert_eq!(guesses.bad_key(bad, much_later), None);
         }
-        assert!(guesses.refuse(bad, much_later).is_some());
+        assert!(guesses.bad_key(bad, much_later).is_some());
     }
 
     #[test]
@@ -165,18 +126,9 @@ mod tests {
             let guesses = Guesses::new(none);
             let now = Instant::now();
             for _ in 0..1000 {
-                guesses.note(address("::1"), now);
+                assert_eq!(guesses.bad_key(address("::1"), now), None);
             }
-            assert_eq!(guesses.refuse(address("::1"), now), None);
         }
-    }
-
-    #[test]
-    fn one_network_is_one_source_however_it_is_written() {
-        assert_eq!(network(address("::ffff:192.0.2.1")), address("192.0.2.1"));
-        let same = [address("2001:db8:1:2::1"), address("2001:db8:1:2:ffff::")];
-        assert_eq!(network(same[0]), network(same[1]));
-        assert_ne!(network(same[0]), network(address("2001:db8:1:3::1")));
     }
 
     #[test]
@@ -184,35 +136,22 @@ mod tests {
         let guesses = Guesses::new(Some(2));
         let now = Instant::now();
         let busy = address("192.0.2.1");
-        guesses.note(busy, now);
-        guesses.note(busy, now);
-        for number in 0..20_000_u32 {
-            guesses.note(IpAddr::V4(number.into()), now);
+        for _ in 0..2 {
+            assert_eq!(guesses.bad_key(busy, now), None);
+        }
+        let others = |number: u32| guesses.bad_key(IpAddr::V4(number.into()), now);
+        for number in 0..20_000 {
+            others(number);
         }
         assert!(guesses.lock().len() <= SOURCES_MAX);
-        assert!(guesses.refuse(busy, now).is_some());
-        let full = |number: &u32| {
-            guesses.note(IpAddr::V4((*number).into()), now);
+        assert!(guesses.bad_key(busy, now).is_some());
+        let full = |number: u32| {
+            others(number);
             guesses.lock().len() == SOURCES_MAX
         };
-        assert!((50_000..90_000).any(|number| full(&number)));
+        assert!((50_000..90_000).any(full));
         let later = now + WINDOW * 2;
-        guesses.note(address("::1"), later);
+        guesses.bad_key(address("::1"), later);
         assert_eq!(guesses.lock().len(), 1, "those that are forgotten go first");
-    }
-
-    #[test]
-    fn a_proxy_is_believed_only_where_it_is_trusted_and_only_its_own_word() {
-        let peer = address("127.0.0.1");
-        let mut headers = HeaderMap::new();
-        assert_eq!(source(peer, &headers, true), peer);
-        let value = HeaderValue::from_static("198.51.100.9, 192.0.2.7");
-        headers.append("x-forwarded-for", value);
-        assert_eq!(source(peer, &headers, false), peer);
-        assert_eq!(source(peer, &headers, true), address("192.0.2.7"));
-        headers.append("x-forwarded-for", HeaderValue::from_static("[2001:db8::1]"));
-        assert_eq!(source(peer, &headers, true), address("2001:db8::1"));
-        headers.append("x-forwarded-for", HeaderValue::from_static("unknown"));
-        assert_eq!(source(peer, &headers, true), peer);
     }
 }

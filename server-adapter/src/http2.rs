@@ -21,6 +21,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::watch;
 
 use crate::connection::{Phase, answer, driven};
+use crate::operation::Operation;
 use crate::progress::Progress;
 use crate::refusal;
 use crate::state::ServerState;
@@ -86,10 +87,11 @@ pub(crate) async fn serve(
     let streams = Arc::new(Streams::new(options.write_timeout));
     let service = service_fn(|request| {
         let (shared, progress) = (Arc::clone(&shared), Arc::clone(&progress));
-        let stream = streams.begin(&shared.streams);
+        let place = shared.begin(&progress, request.headers());
+        let stream = streams.begin(&shared.streams, place);
         async move {
             let refused = refused(&shared, stream.is_admitted(), &request);
-            let response = answer(&shared, &progress, request, refused).await;
+            let response = answer(&shared, &progress, request, stream.place(), refused).await;
             Ok::<_, Infallible>(response.map(|body| Full::new(stream.answered(body))))
         }
     });
@@ -119,7 +121,8 @@ fn refused(
     admitted: bool,
     request: &Request<Incoming>,
 ) -> Option<Response<Bytes>> {
-    let refused = if !admitted {
+    let is_livez = || Operation::of(request.method(), request.uri().path()).is_livez();
+    let refused = if !admitted && !is_livez() {
         refusal::BUSY
     } else if request.headers().len() > HEADER_FIELDS_MAX {
         refusal::FIELDS

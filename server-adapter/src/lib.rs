@@ -21,23 +21,25 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `server.rs` | the listener, the bound on connections, graceful shutdown |
+//! | `server.rs`, `places.rs` | the listener, graceful shutdown; the bounds on connections |
+//! | `sources.rs` | where requests come from, and what each source has under way |
 //! | `connection.rs` | one connection and the requests on it |
 //! | `stream.rs`, `progress.rs` | the socket of one connection: its deadlines, and answers that leave together; what its requests tell it |
 //! | `http2.rs`, `streams.rs` | HTTP/2, and what its streams have under way |
-//! | `body.rs` | reading a request body within bounds |
+//! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
 //! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `hosts.rs`, `guesses.rs` | which hosts are answered for; a bound on guessing keys |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
 //! | `pages.rs` | the pages served without the engine's router |
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
-//! | `metrics.rs`, `access_log.rs` | what is counted, what is logged |
+//! | `metrics.rs`, `access_log.rs`, `log.rs` | what is counted, what is logged; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
 //! | `demo/` | a made-up fleet with a day of telemetry |
 
 mod access_log;
 mod body;
+mod budget;
 mod connection;
 pub mod demo;
 mod guesses;
@@ -45,6 +47,7 @@ mod gzip;
 mod hosts;
 #[cfg(feature = "http2")]
 mod http2;
+mod log;
 mod maintenance;
 mod metrics;
 pub mod openapi;
@@ -52,16 +55,19 @@ mod operation;
 mod options;
 mod page;
 mod pages;
+mod places;
 mod progress;
 mod refusal;
 mod running;
 mod server;
+mod sources;
 mod state;
 mod stream;
 #[cfg(feature = "http2")]
 mod streams;
 
 pub use access_log::{AccessLog, stderr_log};
+pub use log::LogQueue;
 pub use maintenance::Maintenance;
 pub use metrics::Metrics;
 pub use options::ServerOptions;

@@ -1,18 +1,22 @@
 //! The thread that keeps an engine tidy while nobody asks it anything.
 
-use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use deskfleet::Engine;
+use deskfleet::{Engine, error_chain};
+
+use crate::log::LogQueue;
 
 /// Calls [`Engine::maintain`] in a loop on a thread of its own, until it is dropped.
 ///
-/// An error is written to standard error once, not once a round, until a round succeeds again.
+/// An error is logged at most once a minute.
 #[derive(Debug)]
 pub struct Maintenance {
     stop: Option<Sender<()>>,
+    stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -24,38 +28,40 @@ impl Maintenance {
     /// When the operating system gives no thread.
     pub fn start(engine: Engine, pause: Duration) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let go_on = {
+            let stopping = Arc::clone(&stopping);
+            move || !stopping.load(Ordering::Acquire)
+        };
         let thread = Builder::new()
             .name("deskfleet-maintenance".into())
             .spawn(move || {
-                let mut failing = false;
                 while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                    failing = round(&engine, failing);
+                    if let Err(error) = engine.maintain_while(&go_on) {
+                        let said =
+                            format!("deskfleet: maintenance failed: {}", error_chain(&error));
+                        LogQueue::stderr().line_about("maintenance", &said);
+                    }
                 }
             })?;
         Ok(Self {
             stop: Some(stop),
+            stopping,
             thread: Some(thread),
         })
     }
-}
 
-/// One round; answers whether it failed.
-fn round(engine: &Engine, failed_before: bool) -> bool {
-    match engine.maintain() {
-        Ok(()) => false,
-        Err(error) => {
-            if !failed_before {
-                let _ = writeln!(std::io::stderr(), "deskfleet: maintenance failed: {error}");
-            }
-            true
-        }
+    /// Has a round that is under way end after its current step, and begins no other. Does not wait.
+    pub fn stop(&mut self) {
+        self.stopping.store(true, Ordering::Release);
+        drop(self.stop.take());
     }
 }
 
 impl Drop for Maintenance {
-    /// Waits for a round that is under way.
+    /// Waits for the step that is under way.
     fn drop(&mut self) {
-        drop(self.stop.take());
+        self.stop();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was already reported by the panic hook.
             let _ = thread.join();

@@ -79,6 +79,11 @@ impl Operation {
         }
     }
 
+    /// Whether it asks only if the process answers, which is always answered.
+    pub(crate) fn is_livez(self) -> bool {
+        self == Self::Page(Page::Livez)
+    }
+
     /// The label: the operation id, the page's name, or `none`.
     pub(crate) fn label(self) -> &'static str {
         match self {

@@ -9,16 +9,23 @@ use crate::metrics::Metrics;
 /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Connections served at once; more wait in the listener's backlog. Default 1000: with the store's own files that is below
-    /// the 1024 open files that many systems allow a process.
+    /// Connections served at once. A new one then takes the place of the idlest one of the source that has most; where all have a
+    /// request to answer it is answered nothing but `/livez`. Default 900: with the store's own files and the places kept for
+    /// `/livez` that is below the 1024 open files that many systems allow a process.
     pub connections_max: usize,
-    /// Bytes of request bodies, decoded, held in memory at once; more wait, within [`body_timeout`](Self::body_timeout). Raised to
-    /// the engine's largest body where it is less. A telemetry batch counts with what is kept of it, and one may go on beyond
-    /// this. Default 64 MiB.
+    /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
+    /// idlest of its own; eight requests over HTTP/2 may be under way for each. Behind a proxy ([`proxied`](Self::proxied)) the
+    /// requests under way from one source instead. Default `None`: a quarter of `connections_max`, or 16 if that is less.
+    pub connections_per_source: Option<usize>,
+    /// Bytes of request bodies, decoded, held in memory at once, of which one source may have a quarter; up to 64 bodies
+    /// wait for room, within [`body_timeout`](Self::body_timeout), others are refused with 503. A body counts with what has arrived, a telemetry batch with what is kept of it. Both
+    /// bounds are raised to the engine's largest body where they are less, and one body may go on beyond each, so that none wait
+    /// for each other. Default 64 MiB.
     pub bodies_bytes_max: usize,
     /// Time from the first byte of a request head to its last. Default 10 s.
     pub head_timeout: Duration,
-    /// Time from the head to the last byte of the body; beyond it 408. Default 30 s.
+    /// Time from the head to the last byte of the body; beyond it 408. So is a body that brings less than 1 KiB a second after its
+    /// first five. Default 30 s.
     pub body_timeout: Duration,
     /// Time a connection may rest before its first and between two requests. Default 75 s.
     pub idle_timeout: Duration,
@@ -32,8 +39,8 @@ pub struct ServerOptions {
     /// Host names that are answered for beside addresses and `localhost`; others are refused with 421. With none, a server that
     /// listens on a loopback address answers for no others, against DNS rebinding, and any other server for all. Default none.
     pub hosts: Vec<String>,
-    /// Requests with a bad key in a minute from one address (of IPv6, one network of 64 bits); above it whatever needs a key is
-    /// refused from there with 429, until there is room for another. `None` or 0 for no bound. Default 20.
+    /// Requests with a bad key in a minute from one source; above it those with a bad key are refused from there with 429 instead of
+    /// 401, until there is room for another. A good key always passes. `None` or 0 for no bound. Default 20.
     pub bad_keys_per_minute: Option<u32>,
     /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
     /// the source of a request then. Anyone else could write there what they like. Default no.
@@ -47,7 +54,8 @@ pub struct ServerOptions {
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
-            connections_max: 1000,
+            connections_max: 900,
+            connections_per_source: None,
             bodies_bytes_max: 64 * 1024 * 1024,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
@@ -64,10 +72,26 @@ impl Default for ServerOptions {
     }
 }
 
+/// A source may have one connection in so many, unless told otherwise, and so many at least.
+const SOURCE_PART: usize = 4;
+/// See [`SOURCE_PART`].
+const SOURCE_LEAST: usize = 16;
+
+impl ServerOptions {
+    /// The connections that one source may have, [`connections_per_source`](Self::connections_per_source) or its default.
+    pub(crate) fn source_connections_max(&self) -> usize {
+        let part = || (self.connections_max / SOURCE_PART).max(SOURCE_LEAST);
+        self.connections_per_source
+            .unwrap_or_else(part)
+            .clamp(1, self.connections_max.max(1))
+    }
+}
+
 impl fmt::Debug for ServerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerOptions")
             .field("connections_max", &self.connections_max)
+            .field("connections_per_source", &self.connections_per_source)
             .field("bodies_bytes_max", &self.bodies_bytes_max)
             .field("head_timeout", &self.head_timeout)
             .field("body_timeout", &self.body_timeout)

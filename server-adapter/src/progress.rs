@@ -1,25 +1,60 @@
-//! What the requests of a connection tell its stream.
+//! What the requests of a connection tell its stream, and the listener.
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// What the requests of a connection tell its stream.
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::sources::Source;
+
+/// Time that a connection has for its first request before another of its source may take its place.
+const FRESH: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// What the requests of a connection tell its stream, and the listener.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// The other end of the connection.
     pub(crate) peer: IpAddr,
+    /// The source that the other end is.
+    pub(crate) source: Arc<Source>,
     turn: AtomicU32,
     /// Whether input was left unread.
     cut: AtomicBool,
+    began: Instant,
+    /// When bytes last moved, in milliseconds after `began`.
+    moved: AtomicU64,
+    /// Requests being answered, of which so many are still being received.
+    requests: AtomicU32,
+    receiving: AtomicU32,
+    /// Whether it has one of the places that are kept for `/livez`.
+    reserve: AtomicBool,
+    evicted: Notify,
+}
+
+/// How little a connection does; the greatest is the first to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Idleness {
+    /// Whether no request is under way.
+    rests: bool,
+    /// Since its last byte; the one that began first goes first among equals.
+    since: std::cmp::Reverse<Instant>,
 }
 
 impl Progress {
-    pub(crate) fn new(peer: IpAddr) -> Self {
+    pub(crate) fn new(peer: IpAddr, source: Arc<Source>) -> Self {
         Self {
             peer,
+            source,
             turn: AtomicU32::new(0),
             cut: AtomicBool::new(false),
+            began: Instant::now(),
+            moved: AtomicU64::new(0),
+            requests: AtomicU32::new(0),
+            receiving: AtomicU32::new(0),
+            reserve: AtomicBool::new(false),
+            evicted: Notify::new(),
         }
     }
 
@@ -43,6 +78,61 @@ impl Progress {
     pub(crate) fn turn(&self) -> u32 {
         self.turn.load(Ordering::Relaxed)
     }
+
+    /// Bytes have moved.
+    pub(crate) fn moved(&self, now: Instant) {
+        let ms = now.saturating_duration_since(self.began).as_millis();
+        let ms = u64::try_from(ms).unwrap_or(u64::MAX);
+        self.moved.store(ms, Ordering::Relaxed);
+    }
+
+    /// A request is being answered, as long as the result lives.
+    pub(crate) fn answering(&self) -> Counted<'_> {
+        Counted::of(&self.requests)
+    }
+
+    /// A request's body is being received, as long as the result lives.
+    pub(crate) fn receiving(&self) -> Counted<'_> {
+        Counted::of(&self.receiving)
+    }
+
+    /// How little it does; `None` while the server has a request to answer on it.
+    pub(crate) fn idleness(&self) -> Option<Idleness> {
+        let requests = self.requests.load(Ordering::Relaxed);
+        if requests > self.receiving.load(Ordering::Relaxed) {
+            return None;
+        }
+        let ms = self.moved.load(Ordering::Relaxed);
+        Some(Idleness {
+            rests: requests == 0,
+            since: std::cmp::Reverse(self.began + std::time::Duration::from_millis(ms)),
+        })
+    }
+
+    /// Whether it was begun just now and has not had a request yet.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.turn() == 0 && self.began.elapsed() < FRESH
+    }
+
+    /// Has the connection end.
+    pub(crate) fn evict(&self) {
+        self.evicted.notify_one();
+    }
+
+    /// Ready when the connection is to end.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+
+    /// It gets one of the places that are kept for `/livez`.
+    pub(crate) fn keep_for_livez(&self) {
+        self.reserve.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is answered nothing but `/livez`.
+    pub(crate) fn is_kept_for_livez(&self) -> bool {
+        self.reserve.load(Ordering::Relaxed)
+    }
 }
 
 /// One request being answered.
@@ -52,5 +142,22 @@ pub(crate) struct Turn(Arc<Progress>);
 impl Drop for Turn {
     fn drop(&mut self) {
         self.0.turn.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// One more in a count, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Counted<'c>(&'c AtomicU32);
+
+impl<'c> Counted<'c> {
+    fn of(count: &'c AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -7,9 +7,10 @@ use bytes::Bytes;
 use deskfleet::{Code, Engine};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
-use crate::guesses::{holds_key, source};
+use crate::guesses::holds_key;
 use crate::operation::Operation;
 use crate::progress::Progress;
+use crate::sources::RequestPlace;
 use crate::state::ServerState;
 
 /// A body that did not come in time.
@@ -75,44 +76,64 @@ pub(crate) fn close(response: &mut Response<Bytes>, version: Version) {
     }
 }
 
-/// Why a request is not even looked at, if it is not: its host, or too many bad keys from where it comes.
+/// Why a request is not even looked at, if it is not: its host, or a connection or source without room.
 pub(crate) fn before<B>(
     shared: &ServerState,
     progress: &Progress,
+    place: &RequestPlace,
     operation: Operation,
     request: &Request<B>,
 ) -> Option<Response<Bytes>> {
-    let engine = &shared.engine;
-    let traceparent = || request.headers().get("traceparent");
-    if let Some(refusal) = shared.hosts.refuse(request) {
-        return Some(respond(engine, refusal, traceparent()));
-    }
-    if !operation.needs_key(engine.config()) {
-        return None;
-    }
-    let source = source(progress.peer, request.headers(), shared.options.proxied);
-    let seconds = shared.guesses.refuse(source, Instant::now())?;
-    let mut response = respond(engine, GUESSING, traceparent());
-    retry_after(&mut response, seconds);
-    Some(response)
+    let has_room = place.admitted && !progress.is_kept_for_livez();
+    let refused = match shared.hosts.refuse(request) {
+        Some(refused) => refused,
+        None if !has_room && !operation.is_livez() => BUSY,
+        None => return None,
+    };
+    let traceparent = request.headers().get("traceparent");
+    Some(respond(&shared.engine, refused, traceparent))
 }
 
-/// Where a request comes from, should its key be a bad one; `None` where it has none.
-pub(crate) fn guesser<B>(
-    shared: &ServerState,
-    progress: &Progress,
-    operation: Operation,
-    request: &Request<B>,
-) -> Option<IpAddr> {
-    let headers = request.headers();
-    let guesses =
-        operation.needs_key(shared.engine.config()) && holds_key(headers, request.uri().query());
-    guesses.then(|| source(progress.peer, headers, shared.options.proxied))
+/// A request that may hold a key: where it comes from, should that be a bad one.
+pub(crate) struct Guesser {
+    source: IpAddr,
+    method: Method,
+    version: Version,
+    traceparent: Option<HeaderValue>,
 }
 
-/// Notes an answer to a request from `guesser`.
-pub(crate) fn after(shared: &ServerState, guesser: IpAddr, status: StatusCode) {
-    if status == StatusCode::UNAUTHORIZED {
-        shared.guesses.note(guesser, Instant::now());
+impl Guesser {
+    /// `None` where the request holds no key, or needs none.
+    pub(crate) fn of<B>(
+        shared: &ServerState,
+        progress: &Progress,
+        operation: Operation,
+        request: &Request<B>,
+    ) -> Option<Self> {
+        let headers = request.headers();
+        let guesses = operation.needs_key(shared.engine.config())
+            && holds_key(headers, request.uri().query());
+        guesses.then(|| Self {
+            source: shared.source_address(progress, headers),
+            method: request.method().clone(),
+            version: request.version(),
+            traceparent: headers.get("traceparent").cloned(),
+        })
+    }
+
+    /// What is answered in place of `response`, where it says that the key is a bad one: after too many of them 429.
+    pub(crate) fn after(self, shared: &ServerState, response: Response<Bytes>) -> Response<Bytes> {
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return response;
+        }
+        let Some(seconds) = shared.guesses.bad_key(self.source, Instant::now()) else {
+            return response;
+        };
+        let mut throttled = respond(&shared.engine, GUESSING, self.traceparent.as_ref());
+        retry_after(&mut throttled, seconds);
+        if response.headers().contains_key(header::CONNECTION) {
+            close(&mut throttled, self.version);
+        }
+        to(&self.method, throttled)
     }
 }

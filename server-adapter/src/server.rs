@@ -1,4 +1,4 @@
-//! The listener, the bound on connections, graceful shutdown.
+//! The listener and graceful shutdown.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,20 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deskfleet::Engine;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::{Phase, serve};
 use crate::maintenance::Maintenance;
 use crate::options::ServerOptions;
+use crate::places::Places;
+use crate::progress::Progress;
 use crate::state::ServerState;
 
 /// Pause after a failed `accept`. The usual cause, no file descriptor left, does not pass faster by asking again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A connection and its other end.
-type Accepted = (TcpStream, IpAddr);
+/// Connections that wait to be accepted, as far as the system lets: when they are too many a client waits a second before it
+/// tries again.
+const BACKLOG: u32 = 4096;
 
 /// An engine bound to an address. Needs a tokio runtime with I/O and time.
 #[derive(Debug)]
@@ -43,12 +46,13 @@ impl Server {
     /// # Errors
     ///
     /// When the address cannot be bound.
+    #[expect(clippy::unused_async, reason = "only inside a runtime can it be bound")]
     pub async fn bind(
         address: SocketAddr,
         engine: Engine,
         options: ServerOptions,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
+        let listener = listen(address)?;
         let address = listener.local_addr()?;
         Ok(Self {
             listener,
@@ -73,12 +77,11 @@ impl Server {
     /// When the thread for maintenance cannot be started; nothing was served then.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<Drained> {
         let options = &self.shared.options;
-        let maintenance = match options.maintain_every {
+        let mut maintenance = match options.maintain_every {
             Some(pause) => Some(Maintenance::start(self.shared.engine.clone(), pause)?),
             None => None,
         };
-        let slots_max = options.connections_max.clamp(1, Semaphore::MAX_PERMITS);
-        let slots = Arc::new(Semaphore::new(slots_max));
+        let places = Places::new(options);
         let (phase, watching) = watch::channel(Phase::Serving);
 
         let mut shutdown = pin!(shutdown);
@@ -86,17 +89,27 @@ impl Server {
             tokio::select! {
                 biased;
                 () = shutdown.as_mut() => break,
-                (accepted, slot) = self.next(&slots) => {
-                    let served = serve(accepted, Arc::clone(&self.shared), watching.clone());
+                (socket, peer) = self.next() => {
+                    let source = self.shared.sources.of(peer);
+                    let progress = Arc::new(Progress::new(peer, source));
+                    let Some(place) = places.take(&progress) else {
+                        continue;
+                    };
+                    // Answers are written in one piece; waiting for more would only delay them.
+                    let _ = socket.set_nodelay(true);
+                    let served = serve(socket, progress, Arc::clone(&self.shared), watching.clone());
                     tokio::spawn(async move {
                         served.await;
-                        drop(slot);
+                        drop(place);
                     });
                 }
             }
         }
         drop(self.listener);
         drop(watching);
+        if let Some(maintenance) = &mut maintenance {
+            maintenance.stop();
+        }
 
         phase.send_replace(Phase::Draining);
         // Every connection holds a receiver, so the channel closes when the last one has ended.
@@ -107,17 +120,25 @@ impl Server {
         Ok(Drained { cut_off })
     }
 
-    /// The next connection, once there is room for it.
-    async fn next(&self, slots: &Arc<Semaphore>) -> (Accepted, Option<OwnedSemaphorePermit>) {
-        // An error would mean that the semaphore was closed; nobody closes it.
-        let slot = Arc::clone(slots).acquire_owned().await.ok();
+    /// The next connection, and its other end.
+    async fn next(&self) -> (TcpStream, IpAddr) {
         loop {
-            if let Ok((stream, peer)) = self.listener.accept().await {
-                // Answers are written in one piece; waiting for more would only delay them.
-                let _ = stream.set_nodelay(true);
-                return ((stream, peer.ip()), slot);
+            if let Ok((socket, peer)) = self.listener.accept().await {
+                return (socket, peer.ip());
             }
             sleep(ACCEPT_PAUSE).await;
         }
     }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // On Windows it would let another process take the address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }

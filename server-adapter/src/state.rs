@@ -1,18 +1,21 @@
 //! What all connections of a server have in common.
 
-use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use deskfleet::Engine;
+use http::HeaderMap;
 use hyper::server::conn::http1;
 
-use crate::body::Budget;
+use crate::budget::Room;
 use crate::guesses::Guesses;
 use crate::hosts::Hosts;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::options::ServerOptions;
+use crate::progress::Progress;
+use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 #[cfg(feature = "http2")]
 use crate::streams::Bound;
 
@@ -21,7 +24,6 @@ use crate::streams::Bound;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
-#[cfg(feature = "http2")]
 const STREAMS_PER_CONNECTION: usize = 8;
 
 /// What every connection of a server shares.
@@ -30,7 +32,9 @@ pub(crate) struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) openapi: OnceLock<Bytes>,
-    pub(crate) budget: Budget,
+    /// The budget of request bodies.
+    pub(crate) budget: Room,
+    pub(crate) sources: Arc<Sources>,
     pub(crate) hosts: Hosts,
     pub(crate) guesses: Guesses,
     pub(crate) http1: http1::Builder,
@@ -38,7 +42,7 @@ pub(crate) struct ServerState {
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
     /// The requests of all connections of HTTP/2.
     #[cfg(feature = "http2")]
-    pub(crate) streams: std::sync::Arc<Bound>,
+    pub(crate) streams: Arc<Bound>,
 }
 
 impl ServerState {
@@ -53,8 +57,19 @@ impl ServerState {
         // The deadlines are the stream's. So is the gathering of answers: hyper's `pipeline_flush` loses them when the
         // connection closes while input is left unread.
         http1.header_read_timeout(None).max_buf_size(BUFFER_BYTES);
+        let per_connection = if options.proxied {
+            1
+        } else {
+            STREAMS_PER_CONNECTION
+        };
+        let bounds = Bounds {
+            requests_max: options.source_connections_max() * per_connection,
+            bodies_bytes_max: options.bodies_bytes_max,
+            largest_body,
+        };
         Self {
-            budget: Budget::new(options.bodies_bytes_max, largest_body),
+            budget: Room::new(options.bodies_bytes_max, largest_body),
+            sources: Sources::new(bounds),
             openapi: OnceLock::new(),
             hosts: Hosts::new(&options.hosts, address),
             guesses: Guesses::new(options.bad_keys_per_minute),
@@ -70,5 +85,19 @@ impl ServerState {
             engine,
             options,
         }
+    }
+    /// The address that a request comes from: the other end of the connection, or what a trusted proxy says.
+    pub(crate) fn source_address(&self, progress: &Progress, headers: &HeaderMap) -> IpAddr {
+        let told = self.options.proxied.then(|| forwarded(headers)).flatten();
+        told.unwrap_or(progress.peer)
+    }
+
+    /// A request begins; it ends when the answer is dropped.
+    pub(crate) fn begin(&self, progress: &Progress, headers: &HeaderMap) -> RequestPlace {
+        if !self.options.proxied {
+            return progress.source.begin();
+        }
+        let source = self.source_address(progress, headers);
+        self.sources.of(source).begin()
     }
 }

@@ -1,12 +1,14 @@
 //! The socket of one connection: its deadlines, which hyper does not keep, and answers that leave together.
 
+mod io_traits;
+
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
@@ -213,6 +215,7 @@ impl Guarded {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
         if buffer.filled().len() > before {
+            self.progress.moved(Instant::now());
             self.bytes_arrived();
         }
         Poll::Ready(Ok(()))
@@ -317,6 +320,7 @@ impl Guarded {
             if self.write_timer.take().is_some() {
                 self.moved_at = Instant::now();
             }
+            self.progress.moved(self.moved_at);
             return written;
         }
         let timeout = self.write_timeout;
@@ -354,46 +358,5 @@ impl Guarded {
                 return Poll::Ready(());
             }
         }
-    }
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.lock().poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.lock().poll_write(cx, &[IoSlice::new(bytes)])
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.lock().poll_write(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    /// What is gathered leaves at the end of the turn, [`Stream::poll_with`].
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.lock().poll_shutdown(cx)
     }
 }

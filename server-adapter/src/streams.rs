@@ -11,6 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 
+use crate::sources::RequestPlace;
+
 /// Of an answer, so many bytes must leave within the write timeout.
 const BYTES_PER_TIMEOUT: usize = 64 * 1024;
 
@@ -100,11 +102,12 @@ impl Streams {
     }
 
     /// A request has arrived.
-    pub(crate) fn begin(self: &Arc<Self>, bound: &Arc<Bound>) -> Asked {
+    pub(crate) fn begin(self: &Arc<Self>, bound: &Arc<Bound>, of_source: RequestPlace) -> Asked {
         self.lock().asked += 1;
         Asked {
             streams: Arc::clone(self),
             place: Place::take(bound),
+            of_source,
         }
     }
 
@@ -142,9 +145,15 @@ impl Streams {
 pub(crate) struct Asked {
     streams: Arc<Streams>,
     place: Place,
+    of_source: RequestPlace,
 }
 
 impl Asked {
+    /// Its place among the requests of its source.
+    pub(crate) fn place(&self) -> &RequestPlace {
+        &self.of_source
+    }
+
     /// Whether the server has room for it.
     pub(crate) fn is_admitted(&self) -> bool {
         self.place.admitted

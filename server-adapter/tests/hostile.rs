@@ -118,7 +118,8 @@ fn is_whole_line(line: &str) -> bool {
 #[test]
 fn the_document_has_the_rows_of_the_table() {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
-    let documented: Vec<&str> = document
+    let verdicts = document.split("\n## ").next().unwrap();
+    let documented: Vec<&str> = verdicts
         .lines()
         .filter(|line| line.starts_with("| ") && !line.starts_with("| attack"))
         .collect();

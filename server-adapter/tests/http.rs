@@ -225,22 +225,6 @@ fn slow_and_resting_connections_are_closed() {
 }
 
 #[test]
-fn connections_above_the_bound_wait_their_turn() {
-    let options = ServerOptions {
-        connections_max: 1,
-        ..Default::default()
-    };
-    let server = spawn(engine(), options).unwrap();
-    let mut first = Client::connect(server.addr());
-    assert_eq!(first.ask("GET", "/livez", "").status, 200);
-    let mut second = Client::connect(server.addr());
-    second.send("GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n");
-    assert_eq!(first.ask("GET", "/livez", "").status, 200);
-    drop(first);
-    assert_eq!(second.answer_to("GET").status, 200);
-}
-
-#[test]
 fn shutdown_answers_what_is_in_flight() {
     let server = server();
     let address = server.addr();

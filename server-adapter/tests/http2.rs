@@ -275,12 +275,14 @@ fn requests_above_the_bound_of_the_server_are_refused() {
         let mut begun: Vec<_> = (0..8)
             .map(|_| connection.begin("/api/Stats/Post"))
             .collect();
-        assert_eq!(connection.get("/livez").await.unwrap().status(), 503);
+        let refused = connection.get("/api/Stats/Test").await.unwrap();
+        assert_eq!(refused.status(), 503);
+        assert_eq!(connection.get("/livez").await.unwrap().status(), 200);
         let (answer, mut stream) = begun.pop().unwrap();
         stream.send_data(Bytes::from_static(RECORD), true).unwrap();
         assert_eq!(answer.await.unwrap().status(), 200);
         let metrics = connection.get("/metrics").await.unwrap();
-        let counted = "{operation=\"livez\",status=\"503\"} 1\n";
+        let counted = "{operation=\"test\",status=\"503\"} 1\n";
         assert!(text(metrics).await.contains(counted));
     });
 }

@@ -44,6 +44,8 @@ pub(crate) struct ServeArgs {
     pub(crate) proxied: bool,
     /// Connections at once; `None` for as many as the system allows, within reason.
     pub(crate) connections: Option<usize>,
+    /// Connections from one source; `None` for a quarter of all.
+    pub(crate) connections_per_source: Option<usize>,
 }
 
 /// Everything the command line can say, before it is known which command may say it.
@@ -61,6 +63,7 @@ struct Given {
     proxied: bool,
     hosts: Vec<String>,
     connections: Option<usize>,
+    connections_per_source: Option<usize>,
     data: Option<PathBuf>,
     backups: Option<PathBuf>,
     listen: Option<String>,
@@ -97,6 +100,10 @@ fn read(mut parser: Parser) -> Result<Given, lexopt::Error> {
             Arg::Long("connections") => {
                 let count = parser.value()?.parse::<NonZeroUsize>()?;
                 given.connections = Some(count.get());
+            }
+            Arg::Long("connections-per-source") => {
+                let count = parser.value()?.parse::<NonZeroUsize>()?;
+                given.connections_per_source = Some(count.get());
             }
             Arg::Long("data") => given.data = Some(parser.value()?.into()),
             Arg::Long("backups") => given.backups = Some(parser.value()?.into()),
@@ -161,6 +168,7 @@ fn serve(given: &mut Given) -> Result<Command, Failure> {
         hosts: std::mem::take(&mut given.hosts),
         proxied: std::mem::take(&mut given.proxied),
         connections: given.connections.take(),
+        connections_per_source: given.connections_per_source.take(),
     }))
 }
 
@@ -233,6 +241,10 @@ impl Given {
             (!self.hosts.is_empty(), "--host"),
             (self.backups.is_some(), "--backups"),
             (self.connections.is_some(), "--connections"),
+            (
+                self.connections_per_source.is_some(),
+                "--connections-per-source",
+            ),
             (self.listen.is_some(), "--listen"),
             (self.name.is_some(), "--name"),
             (!self.scopes.is_empty(), "--scope"),
@@ -266,6 +278,7 @@ mod tests {
             hosts: Vec::new(),
             proxied: false,
             connections: None,
+            connections_per_source: None,
         });
         assert_eq!(parsed("--demo").unwrap(), expected);
         assert_eq!(parsed("serve --demo").unwrap(), expected);
@@ -343,6 +356,8 @@ mod tests {
             "--host https://fleet.example",
             "--host fleet.example:80",
             "--connections 0",
+            "--connections-per-source 0",
+            "check --connections-per-source 9",
             "check --host fleet.example",
             "import",
             "import a b",

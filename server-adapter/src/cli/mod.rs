@@ -1,6 +1,7 @@
 //! From arguments to an exit code.
 
 mod args;
+mod backups;
 mod failure;
 mod import;
 mod keys;
@@ -11,18 +12,31 @@ mod store;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
+
+use deskfleet_server::LogQueue;
 
 use self::args::Command;
 use self::failure::Failure;
-use self::output::{data, say};
+use self::output::{data, log, say};
 
 const HELP: &str = include_str!("help.txt");
 
+/// Time for the last log lines of a server.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Runs the command that `arguments` ask for.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let done = args::parse(arguments).and_then(run);
-    if let Err(failure) = &done {
-        say!("deskfleet: {failure}");
+    let command = args::parse(arguments);
+    let serves = matches!(command, Ok(Command::Serve(_)));
+    let done = command.and_then(run);
+    match &done {
+        Err(failure) if serves => log!("deskfleet: {failure}"),
+        Err(failure) => say!("deskfleet: {failure}"),
+        Ok(()) => {}
+    }
+    if serves {
+        LogQueue::stderr().flush(LAST_WORDS);
     }
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,8 +1,16 @@
-//! The two ways out: text for people on standard error, data on standard output.
+//! The ways out: text for people on standard error, data on standard output.
 
 use std::io::Write as _;
 
 use super::failure::Failure;
+
+/// Queues a line for people, for a server: it never waits for who reads standard error.
+macro_rules! log {
+    ($($format:tt)*) => {
+        deskfleet_server::LogQueue::stderr().line(&format!($($format)*))
+    };
+}
+pub(crate) use log;
 
 /// Writes a line for people. Nobody may be reading; that is no failure.
 macro_rules! say {

@@ -2,28 +2,32 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::pin::pin;
+use std::time::Duration;
 
 use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope};
 use deskfleet_server::demo::{self, DemoClock};
-use deskfleet_server::{Metrics, Server, ServerOptions, stderr_log};
-use tokio::sync::oneshot;
+use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, stderr_log};
 
 use super::args::ServeArgs;
+use super::backups::Backups;
 use super::failure::Failure;
-use super::output::{data, say};
-use super::signals::{Signals, Wish};
+use super::output::{data, log};
+use super::signals;
 use super::store;
 
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
 /// Connections at once unless told otherwise: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
 const CONNECTIONS_MAX: usize = 4096;
-/// Open files that are not connections: the store, the listener, the standard ones, the runtime's.
-const OTHER_FILES: usize = 32;
+/// Open files beside the connections: the store, the listener, the standard ones, the runtimes', the places kept for `/livez`.
+const OTHER_FILES: usize = 64;
+/// Time for what still runs beside the answers when all of them are given.
+const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    // The standard hook writes to standard error itself, and waits where that is not read.
+    std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let metrics = Metrics::default();
     let engine = open(args, metrics.clone())?;
     require_key(&engine, args)?;
@@ -34,14 +38,21 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     let options = ServerOptions {
         connections_max: connections(args.connections),
+        connections_per_source: args.connections_per_source,
         hosts: args.hosts.clone(),
         proxied: args.proxied,
         metrics,
         access_log: (!args.quiet).then(stderr_log),
         ..ServerOptions::default()
     };
-    runtime.block_on(serve(&engine, args, options))?;
-    Ok(engine.close()?)
+    let backups = Backups::start(engine.clone(), args.backups.clone())
+        .map_err(|error| Failure::caused("cannot start a thread", &error))?;
+    let served = runtime.block_on(serve(&engine, args, options, &backups));
+    runtime.shutdown_timeout(RUNTIME_END);
+    backups.finish();
+    let closed = engine.close();
+    served?;
+    Ok(closed?)
 }
 
 /// How many connections are served at once, after room was made for them: files that are not connections are few.
@@ -52,7 +63,7 @@ fn connections(wanted: Option<usize>) -> usize {
     if let Some(wanted) = wanted
         && possible < wanted
     {
-        say!(
+        log!(
             "{wanted} connections need more open files than allowed; {possible} will be served at once."
         );
     }
@@ -90,10 +101,16 @@ fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
         .clock(clock.clone())
         .observer(move |event: &Event<'_>| {
             metrics.event(event);
-            store::report(event);
+            if let Some((topic, said)) = store::described(event) {
+                LogQueue::stderr().line_about(topic, &said);
+            }
         });
     let engine = match &args.data {
-        Some(file) => store::open(builder, file, "Is a server running already?")?,
+        Some(file) => {
+            let engine = store::open(builder, file, "Is a server running already?")?;
+            warn_of_readers(file);
+            engine
+        }
         None => builder.open_in_memory()?,
     };
     if args.demo {
@@ -102,13 +119,29 @@ fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
     Ok(engine)
 }
 
+/// A file that this program created is for its owner alone.
+#[cfg(unix)]
+fn warn_of_readers(file: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(file).map_or(0, |about| about.permissions().mode() & 0o777);
+    if mode & 0o077 != 0 {
+        let file = file.display();
+        log!(
+            "deskfleet: others on this machine can open {file} (mode {mode:03o}); run: chmod 600 {file}"
+        );
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_of_readers(_file: &Path) {}
+
 fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
     if !engine.workspaces(1, None)?.workspaces.is_empty() {
-        say!("The store has workspaces already; --demo adds nothing.");
+        log!("The store has workspaces already; --demo adds nothing.");
         return Ok(());
     }
     let loaded = demo::load(engine, clock, DEMO_SEED)?;
-    say!(
+    log!(
         "Loaded a made-up fleet: {} workspaces, {} telemetry records.",
         loaded.workspaces,
         loaded.records
@@ -135,9 +168,14 @@ fn require_key(engine: &Engine, args: &ServeArgs) -> Result<(), Failure> {
     )))
 }
 
-async fn serve(engine: &Engine, args: &ServeArgs, options: ServerOptions) -> Result<(), Failure> {
-    let mut signals =
-        Signals::catch().map_err(|error| Failure::caused("cannot catch signals", &error))?;
+async fn serve(
+    engine: &Engine,
+    args: &ServeArgs,
+    options: ServerOptions,
+    backups: &Backups,
+) -> Result<(), Failure> {
+    let stop = signals::catch(backups.requests())
+        .map_err(|error| Failure::caused("cannot catch signals", &error))?;
     let server = Server::bind(args.listen, engine.clone(), options)
         .await
         .map_err(|error| {
@@ -147,54 +185,16 @@ async fn serve(engine: &Engine, args: &ServeArgs, options: ServerOptions) -> Res
     greet(args.data.as_deref(), address);
     // Only now: a key issued before a failed bind would be lost.
     issue_first_key(engine, address)?;
-
-    let (stop, stopped) = oneshot::channel::<()>();
-    let mut running = pin!(server.run(async { drop(stopped.await) }));
-    loop {
-        tokio::select! {
-            ended = running.as_mut() => {
-                return ended.map(drop).map_err(|error| Failure::caused("cannot serve", &error));
-            }
-            wish = signals.next() => match wish {
-                Wish::Stop => break,
-                #[cfg(unix)]
-                Wish::Backup => backup(engine, args.backups.as_deref()),
-            },
-        }
-    }
-    say!("Stopping; once more to stop at once.");
-    drop(stop);
-    tokio::select! {
-        ended = running => {
-            let drained = ended.map_err(|error| Failure::caused("cannot serve", &error))?;
-            if drained.cut_off > 0 {
-                say!("{} connections were cut off.", drained.cut_off);
-            }
-            Ok(())
-        }
-        _ = signals.next() => Err(Failure::Failed("stopped at once".to_owned())),
-    }
-}
-
-/// Writes a copy of the store, named after the time, into `folder`; requests are answered in the meantime.
-#[cfg(unix)]
-fn backup(engine: &Engine, folder: Option<&Path>) {
-    let Some(folder) = folder else {
-        say!("There is no folder for backups; start with --backups FOLDER.");
-        return;
+    let stopped = async {
+        drop(stop.await);
+        log!("Stopping; once more to stop at once.");
     };
-    let now = engine.now().to_string();
-    let time = now.get(..19).unwrap_or(&now).replace(':', "-");
-    let file = folder.join(format!("deskfleet-{time}Z.redb"));
-    let engine = engine.clone();
-    tokio::task::spawn_blocking(move || match engine.backup(&file) {
-        Ok(()) => say!("Backup: {}", file.display()),
-        Err(error) => say!(
-            "No backup {}: {}",
-            file.display(),
-            deskfleet::error_chain(&error)
-        ),
-    });
+    let served = server.run(stopped).await;
+    let drained = served.map_err(|error| Failure::caused("cannot serve", &error))?;
+    if drained.cut_off > 0 {
+        log!("{} connections were cut off.", drained.cut_off);
+    }
+    Ok(())
 }
 
 fn greet(file: Option<&Path>, address: SocketAddr) {
@@ -202,24 +202,27 @@ fn greet(file: Option<&Path>, address: SocketAddr) {
         || "a store in memory".to_owned(),
         |file| file.display().to_string(),
     );
-    say!("deskfleet serves {store} at http://{address}");
-    say!("  http://{address}/openapi.json describes it, http://{address}/readyz tells its health.");
+    log!("deskfleet serves {store} at http://{address}");
+    log!("  http://{address}/openapi.json describes it, http://{address}/readyz tells its health.");
 }
 
-/// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log.
+/// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only
+/// after it was shown: a start that ends before leaves a store without keys, and the next one shows another.
 fn issue_first_key(engine: &Engine, address: SocketAddr) -> Result<(), Failure> {
     if !engine.keys().is_empty() {
         return Ok(());
     }
-    let issued = engine.issue_key(NewKey {
+    let key = NewKey {
         name: "admin".to_owned(),
         scopes: [Scope::Admin].into_iter().collect(),
         expires: None,
+    };
+    log!("The store's first key, for everything but ingest. It is shown only now; to try it:");
+    engine.issue_key_shown(key, |secret| {
+        data(secret)?;
+        data(format_args!(
+            "curl -H 'X-Api-Key: {secret}' http://{address}/api/Information/GetAllWorkSpaces"
+        ))
     })?;
-    say!("The store's first key, for everything but ingest. It is shown only now; to try it:");
-    data(&issued.secret)?;
-    data(format_args!(
-        "curl -H 'X-Api-Key: {}' http://{address}/api/Information/GetAllWorkSpaces",
-        issued.secret
-    ))
+    Ok(())
 }

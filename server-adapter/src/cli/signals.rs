@@ -1,10 +1,18 @@
-//! What people wish of a running server, as the operating system brings it.
+//! Signals, on a thread of their own: whatever blocks the server, a second request to stop ends it.
 
 use std::io;
+use std::thread::Builder;
+use std::time::Duration;
 
-/// A wish.
+use deskfleet_server::LogQueue;
+use tokio::sync::oneshot;
+
+/// Time for the last log lines when the process ends at once.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+enum Command {
     /// SIGINT and SIGTERM; on other systems Ctrl-C.
     Stop,
     /// SIGUSR1, where there are signals.
@@ -12,9 +20,54 @@ pub(crate) enum Wish {
     Backup,
 }
 
+/// Catches signals from now on. The result is ready at the first one that asks to stop; the second one ends the process.
+/// `backup` is called for each request for a backup, and must not block.
+#[cfg_attr(
+    not(unix),
+    expect(unused_variables, reason = "only Unix asks for backups by signal")
+)]
+pub(crate) fn catch(backup: impl Fn() + Send + 'static) -> io::Result<oneshot::Receiver<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::catch()?
+    };
+    let (stop, stopped) = oneshot::channel();
+    let thread = Builder::new().name("deskfleet-signals".into());
+    thread.spawn(move || {
+        let mut stop = Some(stop);
+        loop {
+            match runtime.block_on(signals.next()) {
+                Command::Stop => match stop.take() {
+                    // A server that has ended needs no request to.
+                    Some(stop) => drop(stop.send(())),
+                    None => end_at_once(),
+                },
+                #[cfg(unix)]
+                Command::Backup => backup(),
+            }
+        }
+    })?;
+    Ok(stopped)
+}
+
+/// Ends the process as a crash would, which loses nothing that was answered.
+#[expect(
+    clippy::exit,
+    reason = "no other thread may be able to return from main"
+)]
+fn end_at_once() {
+    let log = LogQueue::stderr();
+    log.line("deskfleet: stopped at once");
+    log.flush(LAST_WORDS);
+    std::process::exit(1);
+}
+
 /// The signals that are caught.
 #[derive(Debug)]
-pub(crate) struct Signals {
+struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -26,7 +79,7 @@ pub(crate) struct Signals {
 #[cfg(unix)]
 impl Signals {
     /// From now on the signals come here and end nothing by themselves. Needs a tokio runtime.
-    pub(crate) fn catch() -> io::Result<Self> {
+    fn catch() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -36,28 +89,29 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) -> Wish {
+    async fn next(&mut self) -> Command {
         tokio::select! {
-            _ = self.interrupt.recv() => Wish::Stop,
-            _ = self.terminate.recv() => Wish::Stop,
-            _ = self.backup.recv() => Wish::Backup,
+            // A backup that was asked for before the end is to be written.
+            biased;
+            _ = self.backup.recv() => Command::Backup,
+            _ = self.interrupt.recv() => Command::Stop,
+            _ = self.terminate.recv() => Command::Stop,
         }
     }
 }
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Needs a tokio runtime.
-    pub(crate) fn catch() -> io::Result<Self> {
+    fn catch() -> io::Result<Self> {
         Ok(Self {})
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) -> Wish {
+    async fn next(&mut self) -> Command {
         if tokio::signal::ctrl_c().await.is_err() {
             // Without signals only the end of the process stops the server.
             std::future::pending::<()>().await;
         }
-        Wish::Stop
+        Command::Stop
     }
 }

@@ -28,20 +28,42 @@ pub(crate) fn builder() -> EngineBuilder {
 }
 
 /// Tells people what went wrong inside.
-pub(crate) fn report(event: &Event<'_>) {
+fn report(event: &Event<'_>) {
+    if let Some((_, said)) = described(event) {
+        say!("{said}");
+    }
+}
+
+/// What people are to be told of an event, and the topic that it is about.
+pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
     match event {
         Event::CommitFailed { error } => {
-            say!("deskfleet: a commit failed: {}", error_chain(*error));
+            let topic = if error.kind() == ErrorKind::LowDisk {
+                "low disk"
+            } else {
+                "commits"
+            };
+            let said = format!("deskfleet: a commit failed: {}", error_chain(*error));
+            Some((topic, said))
         }
-        Event::Internal { error } => say!("deskfleet: internal error: {}", error_chain(*error)),
-        Event::Reopened => say!("deskfleet: the store was reopened after an I/O error"),
-        Event::RetentionBehind { seconds } => say!(
-            "deskfleet: the clock is {} days ahead of the last removal of old records; if it is wrong, set it right: \
-             retention follows by a day an hour",
-            seconds / 86_400
-        ),
+        Event::Internal { error } => {
+            let said = format!("deskfleet: internal error: {}", error_chain(*error));
+            Some(("internal errors", said))
+        }
+        Event::Reopened => {
+            let said = "deskfleet: the store was reopened after an I/O error";
+            Some(("reopened", said.to_owned()))
+        }
+        Event::RetentionBehind { seconds } => {
+            let days = seconds / 86_400;
+            let said = format!(
+                "deskfleet: the clock is {days} days ahead of the last removal of old records; if it is wrong, set it right: \
+                 retention follows by a day an hour"
+            );
+            Some(("retention", said))
+        }
         // Daily work; and of what is added later it is not known whether it matters.
-        Event::Committed { .. } | Event::Filed { .. } | _ => {}
+        Event::Committed { .. } | Event::Filed { .. } | _ => None,
     }
 }
 

@@ -1,0 +1,176 @@
+//! Where requests come from, and what each source has under way: one client must not take what all share.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use http::HeaderMap;
+
+use crate::budget::Room;
+
+/// The bounds of each source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Requests under way at once.
+    pub(crate) requests_max: usize,
+    /// Bytes of request bodies of all sources together.
+    pub(crate) bodies_bytes_max: usize,
+    /// The largest body.
+    pub(crate) largest_body: usize,
+}
+
+/// The sources that have something under way.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    bounds: Bounds,
+    known: Mutex<BTreeMap<IpAddr, Weak<Source>>>,
+}
+
+impl Sources {
+    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
+        let known = Mutex::default();
+        Arc::new(Self { bounds, known })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, Weak<Source>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The source that `address` is of; the same one as long as anyone has it.
+    pub(crate) fn of(self: &Arc<Self>, address: IpAddr) -> Arc<Source> {
+        let network = network(address);
+        let mut known = self.lock();
+        if let Some(source) = known.get(&network).and_then(Weak::upgrade) {
+            return source;
+        }
+        let source = Arc::new(Source {
+            sources: Arc::clone(self),
+            network,
+            requests: AtomicUsize::new(0),
+            bodies: Room::of_source(self.bounds.bodies_bytes_max, self.bounds.largest_body),
+        });
+        known.insert(network, Arc::downgrade(&source));
+        source
+    }
+}
+
+/// What one source has under way.
+#[derive(Debug)]
+pub(crate) struct Source {
+    sources: Arc<Sources>,
+    network: IpAddr,
+    requests: AtomicUsize,
+    /// Its part of the budget of bodies.
+    pub(crate) bodies: Room,
+}
+
+impl Source {
+    /// A request begins; it ends when the answer is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
+        let before = self.requests.fetch_add(1, Ordering::Relaxed);
+        RequestPlace {
+            admitted: before < self.sources.bounds.requests_max,
+            source: Arc::clone(self),
+        }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        let mut known = self.sources.lock();
+        // Another may stand in its place already.
+        if known
+            .get(&self.network)
+            .is_some_and(|known| known.strong_count() == 0)
+        {
+            known.remove(&self.network);
+        }
+    }
+}
+
+/// A request under way, below the bound of its source or above it.
+#[derive(Debug)]
+pub(crate) struct RequestPlace {
+    pub(crate) source: Arc<Source>,
+    /// Whether the source has room for it.
+    pub(crate) admitted: bool,
+}
+
+impl Drop for RequestPlace {
+    fn drop(&mut self) {
+        self.source.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What counts as one source: an address of IPv4; of IPv6 a network of 64 bits, which is the least that one customer has.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// Where a request comes from, behind a proxy: the last address that it added to `X-Forwarded-For`; those before it are
+/// whatever the client wrote.
+pub(crate) fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+    let last = last.to_str().ok()?.rsplit(',').next()?.trim();
+    last.trim_matches(['[', ']']).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_network_is_one_source_however_it_is_written() {
+        assert_eq!(network(address("::ffff:192.0.2.1")), address("192.0.2.1"));
+        let same = [address("2001:db8:1:2::1"), address("2001:db8:1:2:ffff::")];
+        assert_eq!(network(same[0]), network(same[1]));
+        assert_ne!(network(same[0]), network(address("2001:db8:1:3::1")));
+    }
+
+    #[test]
+    fn a_proxy_is_believed_only_where_it_is_trusted_and_only_its_own_word() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(forwarded(&headers), None);
+        let value = HeaderValue::from_static("198.51.100.9, 192.0.2.7");
+        headers.append("x-forwarded-for", value);
+        assert_eq!(forwarded(&headers), Some(address("192.0.2.7")));
+        headers.append("x-forwarded-for", HeaderValue::from_static("[2001:db8::1]"));
+        assert_eq!(forwarded(&headers), Some(address("2001:db8::1")));
+        headers.append("x-forwarded-for", HeaderValue::from_static("unknown"));
+        assert_eq!(forwarded(&headers), None);
+    }
+
+    #[test]
+    fn requests_above_the_bound_of_their_source_are_not_admitted() {
+        let sources = Sources::new(Bounds {
+            requests_max: 2,
+            bodies_bytes_max: 0,
+            largest_body: 0,
+        });
+        let source = sources.of(address("2001:db8::1"));
+        let (first, second) = (source.begin(), sources.of(address("2001:db8::2")).begin());
+        assert!(first.admitted && second.admitted);
+        assert!(!source.begin().admitted);
+        assert!(sources.of(address("192.0.2.1")).begin().admitted);
+        drop(first);
+        assert!(source.begin().admitted);
+        drop((source, second));
+        assert!(
+            sources.lock().is_empty(),
+            "who has nothing under way is forgotten"
+        );
+    }
+}

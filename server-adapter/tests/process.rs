@@ -1,0 +1,225 @@
+//! The server as a process: pipes that nobody reads, signals, and the files that it makes.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+mod load;
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, PipeReader, Write as _};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use client::Client;
+use load::{Place, command, done};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Fails a test instead of hanging; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+const RECORD: &str = r#"{"instanceId":"ws-1","username":"jdoe"}"#;
+
+/// A server whose standard error is read up to its address and no further.
+struct Unread {
+    child: Child,
+    address: SocketAddr,
+    said: String,
+    _stderr: BufReader<ChildStderr>,
+}
+
+impl Unread {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let address = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "{said}");
+            said.push_str(&line);
+            if let Some((_, address)) = line.trim_end().split_once(" at http://") {
+                break address.parse().unwrap();
+            }
+        };
+        Self {
+            child,
+            address,
+            said,
+            _stderr: stderr,
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The exit code, once it has ended.
+    fn end(&mut self) -> Option<i32> {
+        end(&mut self.child)
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn end(child: &mut Child) -> Option<i32> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        assert!(began.elapsed() < PATIENCE, "it does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn mode(file: &Path) -> u32 {
+    fs::metadata(file).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn stderr_that_nobody_reads_stops_neither_requests_nor_the_end() {
+    let place = Place::new();
+    let mut serve = command(place.path(), "serve --listen 127.0.0.1:0");
+    serve.stdout(Stdio::null());
+    let mut served = Unread::start(serve);
+    let mut client = Client::connect(served.address);
+    // Lines of about 70 bytes, of which a pipe holds a thousand.
+    for _ in 0..3000 {
+        assert_eq!(client.ask("GET", "/livez", "").status, 200);
+    }
+    let answer = client.post("/api/Stats/PostActivity", "", RECORD);
+    assert_eq!(answer.status, 200);
+    served.signal(Signal::TERM);
+    assert_eq!(served.end(), Some(0));
+}
+
+#[test]
+fn second_signal_ends_a_server_that_waits_for_a_client() {
+    let place = Place::new();
+    let mut serve = command(place.path(), "serve --listen 127.0.0.1:0");
+    serve.stdout(Stdio::null());
+    let mut served = Unread::start(serve);
+    let mut client = Client::connect(served.address);
+    client.send(
+        "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n",
+    );
+    assert!(client.head().starts_with("http/1.1 100"));
+    served.signal(Signal::TERM);
+    while std::net::TcpStream::connect(served.address).is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    served.signal(Signal::TERM);
+    assert_eq!(served.end(), Some(1));
+}
+
+/// A pipe with room for nothing, and its reading end.
+fn full_pipe() -> (PipeReader, std::io::PipeWriter) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut filling = writer.try_clone().unwrap();
+    // Writes until it blocks, and ends with the reader.
+    std::thread::spawn(move || while filling.write_all(&[b'\n'; 4096]).is_ok() {});
+    (reader, writer)
+}
+
+#[test]
+fn start_killed_before_its_first_key_was_shown_is_followed_by_one_that_shows_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "serve --listen 127.0.0.1:0 --quiet";
+    let (unread, full) = full_pipe();
+    let mut serve = command(folder.path(), line);
+    serve.stdout(full);
+    let mut killed = Unread::start(serve);
+    // It is about to show the key, or blocked by it.
+    std::thread::sleep(Duration::from_millis(300));
+    killed.signal(Signal::KILL);
+    assert_eq!(killed.end(), None);
+    drop(unread);
+
+    let mut serve = command(folder.path(), line);
+    serve.stdout(Stdio::piped());
+    let mut served = Unread::start(serve);
+    let shown = BufReader::new(served.child.stdout.take().unwrap());
+    let (send, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in shown.lines().map_while(Result::ok) {
+            // The test may be over.
+            let _ = send.send(line);
+        }
+    });
+    let key = lines.recv_timeout(PATIENCE).unwrap();
+    let mut client = Client::connect(served.address);
+    let header = format!("x-api-key: {key}\r\n");
+    let keys = client.ask("GET", "/operator/keys", &header);
+    assert_eq!(keys.status, 200, "{keys:?}");
+    assert_eq!(keys.json()["keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn files_are_for_their_owner_alone_and_others_are_warned_of() {
+    let place = Place::new();
+    let store = place.file("deskfleet.redb");
+    done(place.path(), "backup copy.redb");
+    assert_eq!(
+        (mode(&store), mode(&place.file("copy.redb"))),
+        (0o600, 0o600)
+    );
+    for (mode, warns) in [(0o600, false), (0o640, true)] {
+        fs::set_permissions(&store, Permissions::from_mode(mode)).unwrap();
+        let mut serve = command(place.path(), "serve --listen 127.0.0.1:0 --quiet");
+        serve.stdout(Stdio::null());
+        let mut served = Unread::start(serve);
+        assert_eq!(served.said.contains("chmod 600"), warns, "{}", served.said);
+        served.signal(Signal::TERM);
+        assert_eq!(served.end(), Some(0));
+    }
+    assert_eq!(mode(&store), 0o640, "it is the owner's to change");
+}
+
+#[test]
+fn copy_that_was_killed_is_begun_anew_and_never_has_the_name_of_a_whole_one() {
+    let place = Place::new();
+    fs::write(place.file("copy.redb.part"), vec![1; 100_000]).unwrap();
+    done(place.path(), "backup copy.redb");
+    done(place.path(), "check --data copy.redb");
+    assert!(!place.file("copy.redb.part").exists());
+    let again = command(place.path(), "backup copy.redb").output().unwrap();
+    assert_eq!(again.status.code(), Some(1), "a copy replaces nothing");
+    assert!(!place.file("copy.redb.part").exists());
+}
+
+#[test]
+fn signals_within_a_second_leave_a_backup_that_is_newer_than_the_last() {
+    let place = Place::new();
+    fs::create_dir(place.file("copies")).unwrap();
+    let mut served = place.serve_with("--quiet --backups copies");
+    let mut client = Client::connect(served.address);
+    for _ in 0..5 {
+        let answer = client.post("/api/Stats/PostActivity", "", RECORD);
+        assert_eq!(answer.status, 200);
+        served.signal(Signal::USR1);
+    }
+    drop(client);
+    // Those that were asked for are written before the end.
+    let said = served.terminate().join("\n");
+    assert!(!said.contains("No backup"), "{said}");
+    let mut copies: Vec<_> = fs::read_dir(place.file("copies"))
+        .unwrap()
+        .map(|copy| copy.unwrap().path())
+        .collect();
+    copies.sort();
+    let newest = copies.last().unwrap().display().to_string();
+    for copy in &copies {
+        done(place.path(), &format!("check --data {}", copy.display()));
+    }
+    let report = done(place.path(), &format!("check --data {newest}"));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(count("queuedRecords") + count("historyRecords"), 5);
+}
