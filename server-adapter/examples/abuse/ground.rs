@@ -1,0 +1,250 @@
+//! The server that is attacked, as a process of its own, and the attacker's connections to it.
+
+use std::error::Error;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::attacks::{Attack, Stderr};
+
+const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+/// How long the attacker waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the end of the server is waited for.
+const END_PATIENCE: Duration = Duration::from_secs(60);
+/// Requests that one connection has under way at a time.
+const PIPELINED: usize = 50;
+
+/// A server to attack.
+pub(crate) struct Ground {
+    child: Mutex<Child>,
+    process: Pid,
+    pub(crate) address: SocketAddr,
+    /// Of an admin, for attacks by who has a key.
+    pub(crate) key: String,
+    _unread: Option<BufReader<ChildStderr>>,
+    _folder: TempDir,
+}
+
+impl Ground {
+    pub(crate) fn start(program: &Path, attack: &Attack) -> Result<Self, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        if attack.desktops > 0 {
+            import(program, folder.path(), attack.desktops)?;
+        }
+        let quiet = match attack.stderr {
+            Stderr::Read => &["--quiet"][..],
+            Stderr::Unread => &[],
+        };
+        let mut child = Command::new(program)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(quiet)
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut said = BufReader::new(child.stderr.take().ok_or("no standard error")?);
+        let address = loop {
+            let mut line = String::new();
+            if said.read_line(&mut line)? == 0 {
+                return Err("the server does not start".into());
+            }
+            if let Some((_, address)) = line.trim_end().split_once(" at http://") {
+                break address.parse()?;
+            }
+        };
+        let mut key = String::new();
+        let mut shown = BufReader::new(child.stdout.take().ok_or("no standard output")?);
+        shown.read_line(&mut key)?;
+        // Shown in two lines, of which neither may fail.
+        shown.read_line(&mut String::new())?;
+        let unread = match attack.stderr {
+            Stderr::Unread => Some(said),
+            Stderr::Read => {
+                thread::spawn(move || said.lines().map_while(Result::ok).for_each(drop));
+                None
+            }
+        };
+        Ok(Self {
+            process: Pid::from_child(&child),
+            child: Mutex::new(child),
+            address,
+            key: key.trim_end().to_owned(),
+            _unread: unread,
+            _folder: folder,
+        })
+    }
+
+    /// The most memory that it has had.
+    pub(crate) fn peak_mib(&self) -> Result<f64, Box<dyn Error>> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .ok_or("no VmHWM")?;
+        let kib: f64 = line.split_whitespace().next().ok_or("no value")?.parse()?;
+        Ok(kib / 1024.0)
+    }
+
+    /// SIGTERM; the time to its end. SIGKILL where that takes too long.
+    pub(crate) fn terminate(&self) -> Result<Duration, Box<dyn Error>> {
+        let began = Instant::now();
+        kill_process(self.process, Signal::TERM)?;
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        while child.try_wait()?.is_none() {
+            if began.elapsed() > END_PATIENCE {
+                child.kill()?;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(began.elapsed())
+    }
+
+    /// A connection of the attacker's.
+    pub(crate) fn attack(&self) -> io::Result<TcpStream> {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        bind(&socket, &SocketAddr::from((ATTACKER, 0)))?;
+        connect(&socket, &self.address)?;
+        let stream = TcpStream::from(socket);
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(stream)
+    }
+
+    /// A GET with the key.
+    pub(crate) fn get(&self, target: &str) -> Vec<u8> {
+        let key = &self.key;
+        format!("GET {target} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\n\r\n").into_bytes()
+    }
+
+    /// Asks, reads the answer to its end and forgets it.
+    pub(crate) fn ask(&self, target: &str) -> io::Result<()> {
+        let mut stream = self.attack()?;
+        let key = &self.key;
+        let request = format!(
+            "GET {target} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes())?;
+        io::copy(&mut stream, &mut io::sink()).map(drop)
+    }
+
+    /// Sends `count` requests over so many connections, as fast as the server takes them.
+    pub(crate) fn pour(
+        &self,
+        connections: usize,
+        count: usize,
+        request: impl Fn(usize) -> Vec<u8> + Sync,
+    ) -> io::Result<()> {
+        thread::scope(|scope| {
+            let request = &request;
+            let workers: Vec<_> = (0..connections)
+                .map(|first| {
+                    scope.spawn(move || {
+                        let numbers: Vec<_> = (first..count).step_by(connections).collect();
+                        let mut stream = self.attack()?;
+                        for numbers in numbers.chunks(PIPELINED) {
+                            let requests: Vec<_> =
+                                numbers.iter().map(|number| request(*number)).collect();
+                            stream.write_all(&requests.concat())?;
+                            answers(&mut stream, numbers.len())?;
+                        }
+                        Ok(())
+                    })
+                })
+                .collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|_| Err(io::Error::other("a panic")))
+            })
+        })
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // It has ended, unless the attack failed.
+        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn Error>> {
+    let mut child = Command::new(program)
+        .args(["import", "-"])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut lines = io::BufWriter::new(child.stdin.take().ok_or("no standard input")?);
+    for number in 0..desktops {
+        writeln!(
+            lines,
+            r#"{{"workSpId":"ws-{number:07}","username":"user{number}","computerName":"PC-{number:07}","state":"AVAILABLE"}}"#
+        )?;
+    }
+    drop(lines.into_inner()?);
+    if child.wait()?.success() {
+        Ok(())
+    } else {
+        Err("the import failed".into())
+    }
+}
+
+/// Reads so many answers, whatever they are. No body has the text that begins one.
+fn answers(stream: &mut TcpStream, mut count: usize) -> io::Result<()> {
+    const BEGINNING: &[u8] = b"HTTP/1.1 ";
+    let mut buffer = vec![0; 64 * 1024];
+    let mut kept = 0;
+    while count > 0 {
+        let read = stream.read(buffer.get_mut(kept..).unwrap_or_default())?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let end = kept + read;
+        let text = buffer.get(..end).unwrap_or_default();
+        let found = text
+            .windows(BEGINNING.len())
+            .filter(|window| *window == BEGINNING)
+            .count();
+        count = count.saturating_sub(found);
+        // A beginning may be cut by the end of what was read.
+        kept = (BEGINNING.len() - 1).min(end);
+        buffer.copy_within(end - kept..end, 0);
+    }
+    Ok(())
+}
+
+/// A post of a JSON body.
+pub(crate) fn post(target: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    request("POST", target, headers, body)
+}
+
+/// A request with a JSON body.
+pub(crate) fn request(method: &str, target: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "{method} {target} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n{headers}\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
