@@ -23,15 +23,15 @@ const RECORDS: i32 = 20_000;
 const REPORTS: usize = 60;
 const ITEMS: usize = 4096;
 
-fn time(text: &str) -> Option<Timestamp> {
-    Some(text.parse().unwrap())
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
 }
 
 /// Statistics of one instance at one time, told apart by their number. `sent` is far back where they are to be filed at their receipt.
 fn stats(number: i32, sent: &str) -> Record {
     Record::Stats(Box::new(StatsRecord {
         id: Some(number),
-        update_time: time(sent),
+        update_time: Some(time(sent)),
         username: Nullable::from("jdoe"),
         instance_id: Nullable::from("i"),
         ..StatsRecord::default()
@@ -49,7 +49,7 @@ fn report(number: usize) -> Record {
     ];
     items.last_mut().unwrap().processor_usage = Some(f64::from(u32::try_from(number).unwrap()));
     Record::Processes(Box::new(ProcessReport {
-        created_date: time("2026-11-20T11:00:00Z"),
+        created_date: Some(time("2026-11-20T11:00:00Z")),
         instance_id: Nullable::from("i"),
         username: Nullable::from("jdoe"),
         processes: Some(items),
@@ -139,6 +139,6 @@ fn history_pages_of_large_reports_are_bounded_by_bytes() {
         assert_eq!(pages.iter().map(Vec::len).sum::<usize>(), REPORTS);
         assert_eq!(walk(&engine, Stream::Processes, 1).len(), REPORTS);
         let user = engine.user("jdoe").unwrap().unwrap();
-        assert_eq!(user.last_seen, time("2026-11-20T11:00:00Z"));
+        assert_eq!(user.last_seen, Some(time("2026-11-20T11:00:00Z")));
     }
 }
