@@ -1,8 +1,7 @@
 import { DeskfleetError } from "../errors.js";
 import { afterThisTurn } from "../turn.js";
-import { errorParts } from "./calls.js";
+import { lost } from "./calls.js";
 import { Leader } from "./leader.js";
-import { problemParts } from "./problem.js";
 
 /** Part of the names by which workers find each other; another when they would not understand each other. */
 const PROTOCOL = 1;
@@ -10,6 +9,11 @@ const PROTOCOL = 1;
 const KNOCK_MS = 100;
 /** Longer than a file is waited for. */
 const WELCOME_MS = 15_000;
+/** How often a leader that has calls is asked whether it is there. */
+const WATCH_MS = 1_000;
+/** So many times in vain, and its calls are refused: the browser may have frozen its tab. */
+const SILENT_TIMES = 15;
+const CLOSED = "the tab that kept the store was closed";
 
 /**
  * One of the workers that share a store. The one that holds the Web Lock is the leader: it has the file open and answers for all.
@@ -38,6 +42,9 @@ export class Member {
     #release = () => {};
     #leave = () => {};
     #knocking;
+    #watching;
+    /** How often the leader was asked since it was last heard. */
+    #askedInVain = 0;
     #joining = { joined() {}, failed() {} };
     #closed = new AbortController();
 
@@ -52,10 +59,15 @@ export class Member {
         this.#tell = gathered(tell);
     }
 
-    /** Resolves once there is a leader; rejects when this member should be it and cannot open the file. */
-    async join() {
+    /**
+     * Resolves once there is a leader; rejects when this member should be it and cannot open the file.
+     * @param {(lock: string) => void} begun is given the name of a Web Lock that is held for as long as this member lives
+     */
+    async join(begun) {
         await new Promise((held) => {
-            void navigator.locks.request(this.#channelOf(this.#id), () => {
+            const lock = this.#channelOf(this.#id);
+            void navigator.locks.request(lock, () => {
+                begun(lock);
                 held();
                 return new Promise((leave) => (this.#leave = leave));
             });
@@ -85,6 +97,7 @@ export class Member {
     /** Gives everything back. A leader answers what it was asked first, and tells the others that it goes. */
     async close() {
         clearInterval(this.#knocking);
+        clearInterval(this.#watching);
         this.#closed.abort();
         this.#hall.close();
         this.#inbox.onmessage = null;
@@ -116,6 +129,7 @@ export class Member {
         }
         if (this.#closed.signal.aborted) return leader.close();
         clearInterval(this.#knocking);
+        clearInterval(this.#watching);
         this.#leader = leader;
         this.#remote?.close();
         this.#remote = undefined;
@@ -123,7 +137,7 @@ export class Member {
         const left = [...this.#unanswered.values()];
         this.#unanswered.clear();
         for (const { call, sent } of left) {
-            if (sent && !call.repeatable) this.#tell(lost(call));
+            if (sent && !call.repeatable) this.#tell(lost(call, CLOSED));
             else void leader.answer(call).then(this.#tell);
         }
         this.#joining.joined();
@@ -160,6 +174,7 @@ export class Member {
     }
 
     #receive({ type, leader, calls, from, answers }) {
+        this.#askedInVain = 0;
         if (type === "calls" && this.#leader) this.#answer({ from, calls });
         if (type === "answers") {
             this.#tell(...answers.filter(({ id }) => this.#unanswered.delete(id)));
@@ -176,7 +191,7 @@ export class Member {
             for (const [id, { call, sent }] of this.#unanswered) {
                 if (!sent || call.repeatable) continue;
                 this.#unanswered.delete(id);
-                this.#tell(lost(call));
+                this.#tell(lost(call, CLOSED));
             }
             for (const waiting of this.#unanswered.values()) waiting.sent = false;
             this.#send();
@@ -206,7 +221,27 @@ export class Member {
             if (!waiting.sent) calls.push(waiting.call);
             waiting.sent = true;
         }
-        if (calls.length > 0) this.#remote.postMessage({ type: "calls", from: this.#id, calls });
+        if (calls.length === 0) return;
+        this.#remote.postMessage({ type: "calls", from: this.#id, calls });
+        this.#watch();
+    }
+
+    /** Sees that the leader is there for as long as it has calls; counts in steps, for this worker may have been frozen itself. */
+    #watch() {
+        clearInterval(this.#watching);
+        this.#askedInVain = 0;
+        this.#watching = setInterval(() => {
+            const sent = [...this.#unanswered.values()].filter((waiting) => waiting.sent);
+            if (sent.length === 0) return clearInterval(this.#watching);
+            this.#askedInVain += 1;
+            if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
+            clearInterval(this.#watching);
+            for (const { call } of sent) {
+                this.#unanswered.delete(call.id);
+                this.#tell(lost(call, `the tab that keeps the store did not answer for ${(SILENT_TIMES * WATCH_MS) / 1000} s`));
+            }
+            this.#forget();
+        }, WATCH_MS);
     }
 
     #channelOf(member) {
@@ -227,13 +262,6 @@ function gathered(tell) {
         }
         answers.push(...more);
     };
-}
-
-/** The leader went while it had this call, and made it or did not. */
-function lost({ id, name }) {
-    const message = "the tab that kept the store was closed while it had this call; look whether it was carried out before you send it again";
-    if (name === "fetch") return { id, value: problemParts(503, "StorageUnavailable", message) };
-    return { id, error: errorParts(new DeskfleetError("StorageUnavailable", message)) };
 }
 
 function silent() {

@@ -41,7 +41,8 @@ export async function serve(files = {}) {
                 "content-type": TYPES[path.extname(file)] ?? "application/octet-stream",
                 "content-security-policy": searchParams.get("policy") === "no-wasm" ? POLICY.replace(" 'wasm-unsafe-eval'", "") : POLICY,
                 "service-worker-allowed": "/",
-                "cache-control": "no-store",
+                // Kept by nobody, but for the back/forward cache, which "no-store" would switch off.
+                "cache-control": "no-cache",
             });
             response.end(body);
         } catch {
