@@ -57,9 +57,7 @@ impl Core {
     pub fn open(host: &Host, now: f64, settings: &str) -> Crossing<Self> {
         let settings = Settings::parse(settings).map_err(|said| thrown(Failure::argument(said)))?;
         report_panics(host.clone());
-        let seeded = settings
-            .seed
-            .map(|seed| Arc::new(SeededRandom::new(seed)));
+        let seeded = settings.seed.map(|seed| Arc::new(SeededRandom::new(seed)));
         let prepare = |builder: EngineBuilder| {
             let random = host.clone();
             let builder = match seeded.clone() {

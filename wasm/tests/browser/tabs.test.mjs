@@ -236,3 +236,24 @@ everyBrowserTest("worker_ended_by_its_host_refuses_pending_calls", async ({ star
     assert.ok([200, 503, "StorageUnavailable"].includes(seen.post), String(seen.post));
     assert.deepEqual([seen.later, seen.again], ["StorageUnavailable", 200]);
 });
+
+browserTest("calls_to_a_tab_that_stands_still_are_refused_and_go_on_when_it_does", async ({ start, origin }) => {
+    const browser = await start();
+    const leader = await tab(browser, origin);
+    await leader.evaluate(async () => {
+        globalThis.worker = new Worker("/tests/browser/stalling-worker.js", { type: "module" });
+        globalThis.engine = await connect({ worker });
+    });
+    const other = await tab(browser, origin);
+    await other.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    assert.equal(await posted(other, 1), 200);
+    await leader.evaluate(() => worker.postMessage({ stall: true }));
+    const seen = await other.evaluate(async () => {
+        const answers = await Promise.all([engine.fetch(postRequest(2)).then(({ status }) => status), failure(engine.queueCount())]);
+        return [answers[0], answers[1].code, answers[1].message];
+    });
+    assert.deepEqual(seen.slice(0, 2), [503, "StorageUnavailable"]);
+    assert.match(seen[2], /did not answer for 15 s/);
+    await other.evaluate(() => fetch("/resume"));
+    assert.equal(await posted(other, 3), 200);
+});
