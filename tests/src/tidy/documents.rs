@@ -245,9 +245,15 @@ mod tests {
             decisions(&tree(&[
                 (DECISIONS, &text),
                 ("tests/tests/a.rs", "fn paths_are_case_blind() {}"),
+                (
+                    "wasm/tests/tabs.test.mjs",
+                    "everyBrowserTest(\"tab_closes\", async () => {});",
+                ),
             ]))
             .len()
         };
+        assert_eq!(count("| tabs | close | `tab_closes` |"), 0);
+        assert_eq!(count("| tabs | close | `tab_crashes` |"), 1);
         assert_eq!(count("| paths | case-blind | `paths_are_case_blind` |"), 0);
         assert_eq!(count("| paths | case-blind | `no_such_test` |"), 1);
         assert_eq!(count("| paths | case-blind | by reading |"), 1);

@@ -66,8 +66,10 @@ class Client {
     #listening = new AbortController();
     #number = 0;
     #underway = new Underway();
-    /** @type {Map<number, { call: object, sent: boolean, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
+    /** @type {Map<number, { call: object, sent: boolean, ended: Promise<unknown>, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
     #waiting = new Map();
+    /** Those of them that no worker was given yet; calls of one turn. */
+    #unsent = [];
     #sending = false;
     #kept = false;
     /** @type {DeskfleetError | undefined} */
@@ -220,10 +222,13 @@ class Client {
         this.#worker?.terminate();
         this.#worker = undefined;
         this.#ready = false;
+        this.#unsent = [];
         for (const waiting of this.#waiting.values()) {
             const { call, sent } = waiting;
-            if (error === undefined && (!sent || call.repeatable)) waiting.sent = false;
-            else if (sent) this.#settle(lost(call, "the worker that has the engine ended"));
+            if (error === undefined && (!sent || call.repeatable)) {
+                waiting.sent = false;
+                this.#unsent.push(waiting);
+            } else if (sent) this.#settle(lost(call, "the worker that has the engine ended"));
             else this.#settle({ id: call.id, error: errorParts(error) });
         }
         this.#closed();
@@ -269,36 +274,41 @@ class Client {
         if (this.#ended) return Promise.reject(this.#ended);
         const id = (this.#number += 1);
         const call = { id, name, argument, repeatable: isRepeatable(name, argument) };
-        const ended = new Promise((answered, failed) => this.#waiting.set(id, { call, sent: false, answered, failed }));
-        this.#waiting.get(id).ended = ended;
+        const waiting = { call, sent: false };
+        waiting.ended = new Promise((answered, failed) => Object.assign(waiting, { answered, failed }));
+        this.#waiting.set(id, waiting);
+        this.#unsent.push(waiting);
         if (this.#worker === undefined && !this.#away) this.#start();
         else if (!this.#sending) {
             this.#sending = true;
             afterThisTurn(() => this.#send());
         }
-        return ended;
+        return waiting.ended;
     }
 
     #send() {
         this.#sending = false;
         if (!this.#ready) return;
-        const unsent = [...this.#waiting.values()].filter(({ sent }) => !sent);
+        const unsent = this.#unsent;
+        this.#unsent = [];
         if (unsent.length === 0) return;
         for (const waiting of unsent) waiting.sent = true;
-        if (this.#crosses(unsent)) return;
+        if (this.#post(unsent) === undefined) return;
         // One of them holds what cannot be copied; the others are not to blame.
         for (const waiting of unsent) {
             const { id, name } = waiting.call;
-            if (!this.#crosses([waiting])) this.#settle({ id, error: { code: "InvalidArgument", message: `${name} was given what cannot cross to a worker` } });
+            const cause = this.#post([waiting]);
+            if (cause !== undefined) this.#settle({ id, error: { code: "InvalidArgument", message: `${name} was given what cannot cross to a worker`, cause } });
         }
     }
 
-    #crosses(waiting) {
+    /** Gives calls to the worker; returns why that cannot be. */
+    #post(waiting) {
         try {
             this.#worker.postMessage({ calls: waiting.map(({ call }) => call) });
-            return true;
-        } catch {
-            return false;
+            return undefined;
+        } catch (error) {
+            return error;
         }
     }
 

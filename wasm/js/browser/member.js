@@ -9,10 +9,11 @@ const PROTOCOL = 1;
 const KNOCK_MS = 100;
 /** Longer than a file is waited for. */
 const WELCOME_MS = 15_000;
-/** How often a leader that has calls is asked whether it is there. */
+/** How often the leader is asked whether it is there while calls are not answered. */
 const WATCH_MS = 1_000;
-/** So many times in vain, and its calls are refused: the browser may have frozen its tab. */
+/** When it was asked this often in vain, the calls are refused. */
 const SILENT_TIMES = 15;
+const SILENT = `the tab that keeps the store did not answer for ${(SILENT_TIMES * WATCH_MS) / 1000} s`;
 const CLOSED = "the tab that kept the store was closed";
 
 /**
@@ -43,6 +44,8 @@ export class Member {
     #leave = () => {};
     #knocking;
     #watching;
+    /** Whether this member is the leader or is about to be. */
+    #leading = false;
     /** How often the leader was asked since it was last heard. */
     #askedInVain = 0;
     #joining = { joined() {}, failed() {} };
@@ -92,12 +95,13 @@ export class Member {
             else this.#unanswered.set(call.id, { call, sent: false });
         }
         this.#send();
+        if (this.#unanswered.size > 0) this.#watch();
     }
 
     /** Gives everything back. A leader answers what it was asked first, and tells the others that it goes. */
     async close() {
         clearInterval(this.#knocking);
-        clearInterval(this.#watching);
+        this.#unwatch();
         this.#closed.abort();
         this.#hall.close();
         this.#inbox.onmessage = null;
@@ -120,6 +124,9 @@ export class Member {
     // ---- as the leader
 
     async #lead() {
+        // Opening may take long, and then calls are answered here.
+        this.#leading = true;
+        this.#unwatch();
         const leader = this.#makeLeader();
         try {
             await leader.engine();
@@ -129,7 +136,6 @@ export class Member {
         }
         if (this.#closed.signal.aborted) return leader.close();
         clearInterval(this.#knocking);
-        clearInterval(this.#watching);
         this.#leader = leader;
         this.#remote?.close();
         this.#remote = undefined;
@@ -221,27 +227,30 @@ export class Member {
             if (!waiting.sent) calls.push(waiting.call);
             waiting.sent = true;
         }
-        if (calls.length === 0) return;
-        this.#remote.postMessage({ type: "calls", from: this.#id, calls });
-        this.#watch();
+        if (calls.length > 0) this.#remote.postMessage({ type: "calls", from: this.#id, calls });
     }
 
-    /** Sees that the leader is there for as long as it has calls; counts in steps, for this worker may have been frozen itself. */
+    /**
+     * Refuses what is not answered when the leader is silent for too long: the browser may have frozen its tab. Counts in steps, for
+     * this worker may have been frozen itself.
+     */
     #watch() {
-        clearInterval(this.#watching);
+        if (this.#watching !== undefined || this.#leading) return;
         this.#askedInVain = 0;
         this.#watching = setInterval(() => {
-            const sent = [...this.#unanswered.values()].filter((waiting) => waiting.sent);
-            if (sent.length === 0) return clearInterval(this.#watching);
+            if (this.#unanswered.size === 0) return this.#unwatch();
             this.#askedInVain += 1;
             if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
-            clearInterval(this.#watching);
-            for (const { call } of sent) {
-                this.#unanswered.delete(call.id);
-                this.#tell(lost(call, `the tab that keeps the store did not answer for ${(SILENT_TIMES * WATCH_MS) / 1000} s`));
-            }
+            this.#unwatch();
+            for (const { call } of this.#unanswered.values()) this.#tell(lost(call, SILENT));
+            this.#unanswered.clear();
             this.#forget();
         }, WATCH_MS);
+    }
+
+    #unwatch() {
+        clearInterval(this.#watching);
+        this.#watching = undefined;
     }
 
     #channelOf(member) {

@@ -43,7 +43,7 @@ export function fileStorage(name, options = {}) {
 }
 
 function opened(asked, breakLock) {
-    let name = String(asked);
+    let name = "the store";
     let lock;
     try {
         name = nameOf(asked);
@@ -102,8 +102,8 @@ class OpenFile {
     }
 
     sync() {
-        fs.fdatasyncSync(this.#handle);
         this.#checked = false;
+        fs.fdatasyncSync(this.#handle);
         this.#mustHold();
         this.#checked = false;
     }
@@ -128,6 +128,7 @@ class OpenFile {
     /** Another opener has the file from now on. */
     lose() {
         this.#lost = true;
+        this.#checked = false;
     }
 
     /** Looked at when a commit begins and when it ends: two owners that write destroy a file. */

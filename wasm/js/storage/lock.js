@@ -105,11 +105,11 @@ function isGone({ content, writtenAt }, here, now) {
     if (content === undefined || content.host !== here.host) return stale;
     if (content.boot !== here.boot) return true;
     if (content.namespace !== here.namespace) return stale;
-    if (content.threadStarted !== undefined && here.threadStarted !== undefined) {
-        const { pid, started, thread, threadStarted } = content;
-        return startOf(`/proc/${pid}/stat`) !== started || startOf(`/proc/${pid}/task/${thread}/stat`) !== threadStarted;
-    }
-    return !runs(content.pid) || stale;
+    const { pid, started, thread, threadStarted } = content;
+    const seen = startOf(`/proc/${pid}/stat`);
+    // Where there is no such folder, or it hides what is not ours.
+    if (threadStarted === undefined || seen === undefined) return !runs(pid) || stale;
+    return seen !== started || startOf(`/proc/${pid}/task/${thread}/stat`) !== threadStarted;
 }
 
 function runs(pid) {
@@ -209,12 +209,14 @@ function locked(name, lock, held) {
     );
 }
 
-/** When a process or thread that still runs began, in ticks since the system did; Linux only. */
+/**
+ * When a process or thread began, in ticks since the system did; `"ended"` when it has ended and its parent has not asked for it
+ * yet, `undefined` when it cannot be seen. Linux only.
+ */
 function startOf(stat) {
     // The name of the program stands in brackets and may hold spaces; after it the state is the first field, the time the 20th.
     const fields = textOf(stat)?.split(") ").at(-1)?.split(" ");
-    // A process that ended stays there until its parent asks for it.
-    return fields === undefined || "ZX".includes(fields[0]) ? undefined : fields[19];
+    return fields !== undefined && "ZX".includes(fields[0]) ? "ended" : fields?.[19];
 }
 
 function textOf(file) {

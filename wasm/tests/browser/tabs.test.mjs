@@ -254,6 +254,8 @@ browserTest("calls_to_a_tab_that_stands_still_are_refused_and_go_on_when_it_does
     });
     assert.deepEqual(seen.slice(0, 2), [503, "StorageUnavailable"]);
     assert.match(seen[2], /did not answer for 15 s/);
+    // Nor does a call wait for ever that is made while no leader is known.
+    assert.equal(await other.evaluate(async () => (await failure(engine.queueCount())).code), "StorageUnavailable");
     await other.evaluate(() => fetch("/resume"));
     assert.equal(await posted(other, 3), 200);
 });
