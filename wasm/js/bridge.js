@@ -5,6 +5,15 @@ const METHODS = ["len", "read", "write", "setLen", "sync", "close"];
 const RANDOM_BYTES_MAX = 65_536;
 
 /**
+ * The bridges by their storages: two engines on one storage would destroy it. Shared by all copies of this module. A bridge that
+ * was collected, as its engine was, holds its storage no more.
+ * @type {WeakMap<object, { deref(): Bridge | undefined }>}
+ */
+const inUse = (globalThis[Symbol.for("deskfleet.storages")] ??= new WeakMap());
+/** Not every runtime has weak references. */
+const weakly = (value) => (typeof WeakRef === "function" ? new WeakRef(value) : { deref: () => value });
+
+/**
  * What stands between the engine and a storage: it checks what the storage answers and remembers what it threw, so that an
  * error of the engine can name it as its cause.
  */
@@ -28,6 +37,10 @@ export class Bridge {
                 throw invalidArgument(`options.storage has no method ${name}; a storage has ${METHODS.join(", ")}`);
             }
         }
+        if (inUse.get(storage)?.deref() !== undefined) {
+            throw new DeskfleetError("StorageLocked", "another engine has this storage; close that engine first, or give each engine a storage of its own");
+        }
+        inUse.set(storage, weakly(this));
         this.#storage = storage;
     }
 
@@ -85,6 +98,7 @@ export class Bridge {
     close() {
         if (this.#closed) return;
         this.#closed = true;
+        inUse.delete(this.#storage);
         this.#call("close", (storage) => {
             this.closing = storage.close();
         });

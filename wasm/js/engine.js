@@ -1,6 +1,6 @@
 import { Bridge } from "./bridge.js";
 import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
-import { EMPTY, bodyBytes, headerLines, headerPairs, headerRecord, readBody, text, toResponse } from "./exchange.js";
+import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, requestFrom, text, toResponse } from "./exchange.js";
 import { instances } from "./loading.js";
 import { coreOptions } from "./options.js";
 import { bytesOf, restoreInto } from "./storage/bytes.js";
@@ -17,6 +17,8 @@ const URL_LENGTH_MAX = 65_535;
 const HEADERS_LENGTH_MAX = 1024 * 1024 + 1;
 /** A body up to here crosses without being asked how much of it is wanted. */
 const BODY_BYTES_ASKED = 65_537;
+/** How long closing waits for the bodies of requests that were made before. */
+const CLOSE_PATIENCE_MS = 1000;
 /** Only {@link Engine.open} makes engines. */
 const OPENING = Symbol("opening");
 
@@ -38,6 +40,7 @@ export function defineEngine(load) {
         #ended;
         /** What waits for the commit at the end of this turn. @type {Array<{ number: number, answered: (answer: object) => void, failed: (error: unknown) => void, traceparent: string | null }>} */
         #waiting = [];
+        #underway = new Underway();
         #closing;
 
         constructor(token, core, bridge, clock) {
@@ -48,10 +51,10 @@ export function defineEngine(load) {
         }
 
         static async open(options = {}) {
-            const { clock, settings, restore, wasm } = coreOptions(options);
             const storage = await storageOf(options);
             const bridge = new Bridge(storage);
             try {
+                const { clock, settings, restore, wasm } = coreOptions(options);
                 const { Core } = await instance(wasm);
                 if (restore !== undefined) restoreInto(storage, restore);
                 settings.freeBytes = bridge.tellsFreeBytes;
@@ -69,20 +72,17 @@ export function defineEngine(load) {
             return Engine.open({ ...options, restore: bytes });
         }
 
-        async fetch(request) {
-            const { method, url, headers } = requestParts(request);
-            const lines = headerLines(headers);
-            while (this.#inside) await undefined;
-            this.#mustRun();
-            const body = request.body === null ? EMPTY : await this.#read(request, url);
-            const answer = await this.#submit(method, url, lines, body, headers.get("traceparent"));
-            return toResponse(answer);
+        async fetch(input, init) {
+            const request = requestFrom(input, init);
+            this.#mustBeOpen();
+            return this.#underway.add(this.#respond(request));
         }
 
         handle(method, url, headers, body) {
             text(method, "method");
             text(url, "url");
             const lines = headerLines(headers).slice(0, HEADERS_LENGTH_MAX);
+            this.#mustBeOpen();
             const bytes = this.#cut(url, bodyBytes(body));
             const told = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
             const answer = this.#answer(told);
@@ -145,6 +145,7 @@ export function defineEngine(load) {
         }
 
         async snapshot() {
+            this.#mustBeOpen();
             const copy = memoryStorage();
             const into = new Bridge(copy);
             this.#enter((core) => core.snapshot(this.#now(), into));
@@ -165,15 +166,24 @@ export function defineEngine(load) {
         }
 
         async #close() {
+            // A callback of the engine may ask for it; the call that led to the callback ends first.
+            while (this.#inside) await undefined;
             if (this.#ended !== undefined) return;
             this.#commitTurn();
+            const drained = this.#underway.drained(CLOSE_PATIENCE_MS);
+            if (drained !== undefined) {
+                await drained;
+                if (this.#ended !== undefined) return;
+                this.#underway.stop(closed());
+                this.#commitTurn();
+            }
             const core = this.#core;
             try {
                 this.#enter(() => core.close(this.#now()));
                 await this.#bridge.settled();
                 core.free();
             } finally {
-                this.#end(new DeskfleetError("EngineClosed", "the engine was closed; open another"));
+                this.#end(closed());
                 closeQuietly(this.#bridge);
                 await this.#bridge.closing;
             }
@@ -184,6 +194,12 @@ export function defineEngine(load) {
         }
 
         // ---- inside
+
+        /** Calls made before `close()` still run then. */
+        #mustBeOpen() {
+            this.#mustRun();
+            if (this.#closing !== undefined) throw closed();
+        }
 
         #mustRun() {
             if (this.#ended !== undefined) throw this.#ended;
@@ -228,18 +244,30 @@ export function defineEngine(load) {
             const waiting = this.#waiting;
             this.#waiting = [];
             for (const { failed } of waiting) failed(why);
+            this.#underway.stop(why);
         }
 
         #call(name, argument) {
             const json = jsonOf(name, argument);
+            this.#mustBeOpen();
             const answer = JSON.parse(this.#enter((core) => core.call(this.#now(), name, json)));
             if (!this.#bridge.mustSettle) return answer;
             return this.#bridge.settled().then(() => answer);
         }
 
+        async #respond(request) {
+            const { method, url, headers } = request;
+            request.signal?.throwIfAborted();
+            const lines = headerLines(headers);
+            while (this.#inside) await undefined;
+            const body = request.body === null ? EMPTY : await this.#read(request, url);
+            const answer = await this.#submit(method, url, lines, body, headers.get("traceparent"));
+            return toResponse(answer);
+        }
+
         async #read(request, url) {
             const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
-            return readBody(request, max);
+            return this.#underway.read(request, max);
         }
 
         /** No more of a body than tells that it is too large. */
@@ -257,7 +285,7 @@ export function defineEngine(load) {
             if (told < WAITS) {
                 const answer = this.#answer(told);
                 if (!this.#bridge.mustSettle) return answer;
-                return this.#settle([{ answer, traceparent }]).then(([settled]) => settled);
+                return new Promise((answered, failed) => void this.#settle([{ answered, failed, answer, traceparent }]));
             }
             return new Promise((answered, failed) => {
                 this.#waiting.push({ number: told - WAITS, answered, failed, traceparent });
@@ -274,9 +302,9 @@ export function defineEngine(load) {
             const committed = [];
             try {
                 this.#enter((core) => core.commit(this.#now()));
-                for (const { number, answered, traceparent } of waiting) {
+                for (const { number, answered, failed, traceparent } of waiting) {
                     const told = this.#enter((core) => core.finish(number));
-                    committed.push({ answered, answer: this.#answer(told), traceparent });
+                    committed.push({ answered, failed, answer: this.#answer(told), traceparent });
                 }
             } catch (error) {
                 for (const { failed } of waiting) failed(error);
@@ -286,24 +314,33 @@ export function defineEngine(load) {
                 for (const { answered, answer } of committed) answered(answer);
                 return;
             }
-            this.#settle(committed).then((answers) => {
-                committed.forEach(({ answered }, index) => answered(answers[index]));
-            });
+            void this.#settle(committed);
         }
 
-        /** The answers, once the storage says that what they tell will last; refusals when it says that it will not. */
+        /** Answers once the storage says that what the answers tell will last; refuses when it says that it will not. */
         async #settle(committed) {
             try {
                 await this.#bridge.settled();
-                return committed.map(({ answer }) => answer);
-            } catch {
-                return committed.map(({ answer, traceparent }) => {
+                for (const { answered, answer } of committed) answered(answer);
+            } catch (error) {
+                for (const { answered, failed, answer, traceparent } of committed) {
                     // What was refused is refused all the same.
-                    if (answer.status >= 400 || this.#ended !== undefined) return answer;
-                    const told = this.#enter((core) => core.unavailable(traceparent ?? undefined));
-                    return this.#answer(told);
-                });
+                    if (answer.status >= 400) {
+                        answered(answer);
+                        continue;
+                    }
+                    try {
+                        answered(this.#unavailable(traceparent));
+                    } catch {
+                        // The engine that would write the refusal has ended meanwhile.
+                        failed(error);
+                    }
+                }
             }
+        }
+
+        #unavailable(traceparent) {
+            return this.#answer(this.#enter((core) => core.unavailable(traceparent ?? undefined)));
         }
 
         /** @returns {{ status: number, headers: string, body: Uint8Array }} */
@@ -315,12 +352,16 @@ export function defineEngine(load) {
     };
 }
 
-async function storageOf({ storage }) {
+async function storageOf(options) {
     try {
-        return (await storage) ?? memoryStorage();
+        return (await options?.storage) ?? memoryStorage();
     } catch (error) {
         throw storageFailure(error, "options.storage did not open");
     }
+}
+
+function closed() {
+    return new DeskfleetError("EngineClosed", "the engine was closed; open another");
 }
 
 function opened(open, bridge) {
@@ -340,15 +381,6 @@ function jsonOf(name, argument) {
         throw invalidArgument(`${name} was given what has no JSON`, error);
     }
     throw invalidArgument(`${name} was given ${kindOf(argument)}`);
-}
-
-/** The parts of a request; anything that has those of a `Request` is one. */
-function requestParts(request) {
-    const { method, url, headers } = request ?? {};
-    if (typeof method !== "string" || typeof url !== "string" || typeof headers?.get !== "function") {
-        throw invalidArgument(`fetch takes a Request, not ${kindOf(request)}`);
-    }
-    return { method, url, headers };
 }
 
 /** What a call of the core threw, as an error of ours. Neither a refusal nor an error of ours, it is a trap. */

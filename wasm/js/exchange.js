@@ -54,27 +54,109 @@ function isDetached(view) {
 }
 
 /**
- * Reads the body of a request, but no more than one byte above `max`: that tells the engine that it is too large.
- * @param {Request} request
- * @param {number} max
+ * The request that `fetch` was given. An object with the parts of a `Request` is one; a path without an origin is enough.
+ * @param {unknown} input @param {unknown} [init]
  */
-export async function readBody(request, max) {
-    if (max === 0 || request.body === null) return EMPTY;
-    if (request.bodyUsed) throw invalidArgument("the body of the request was read before");
-    // Where there is no stream to read from, all of it is read.
-    if (request.body === undefined) return new Uint8Array(await request.arrayBuffer()).subarray(0, max + 1);
-    const reader = request.body.getReader();
-    const pieces = [];
-    let length = 0;
-    while (length <= max) {
-        const { done, value } = await reader.read();
-        if (done) return joined(pieces, length);
-        pieces.push(value);
-        length += value.length;
+export function requestFrom(input, init) {
+    if (init === undefined && typeof input?.method === "string" && typeof input.url === "string" && typeof input.headers?.get === "function") return input;
+    const address = typeof input === "string" || (globalThis.URL !== undefined && input instanceof URL);
+    if (!address && !(input instanceof Request)) throw invalidArgument(`fetch takes a Request, or a URL and what else a Request is made of, not ${kindOf(input)}`);
+    try {
+        return new Request(address ? new URL(input, "http://fleet/") : input, init);
+    } catch (error) {
+        throw invalidArgument(`fetch was given no request: ${error?.message ?? error}`, error);
     }
-    // The rest is not wanted; that its sender is told so is a courtesy.
-    reader.cancel().catch(() => {});
-    return joined(pieces, length).subarray(0, max + 1);
+}
+
+/** The requests that an engine was given and has not answered, some of which wait for their bodies. */
+export class Underway {
+    #requests = new Set();
+    /** Each ends the reading of one body. @type {Set<(reason: unknown) => void>} */
+    #stops = new Set();
+
+    /** @template T @param {Promise<T>} answer @returns {Promise<T>} */
+    add(answer) {
+        const ended = () => this.#requests.delete(answer);
+        this.#requests.add(answer);
+        answer.then(ended, ended);
+        return answer;
+    }
+
+    /** Resolves once all are answered, or after `patience` milliseconds: a body may never end. At once when there are none. */
+    drained(patience) {
+        if (this.#requests.size === 0) return undefined;
+        return new Promise((resolve) => {
+            const late = setTimeout(resolve, patience);
+            void Promise.allSettled(this.#requests).then(() => (clearTimeout(late), resolve()));
+        });
+    }
+
+    /** Ends the reading of all bodies. */
+    stop(reason) {
+        for (const stop of this.#stops) stop(reason);
+    }
+
+    /**
+     * Reads the body of a request, but no more than one byte above `max`: that tells the engine that it is too large. Rejects
+     * with the reason when the signal of the request is aborted.
+     * @param {Request} request
+     * @param {number} max
+     */
+    async read(request, max) {
+        const { body, signal } = request;
+        signal?.throwIfAborted();
+        if (max === 0 || body === null) return EMPTY;
+        if (request.bodyUsed) throw invalidArgument("the body of the request was read before");
+        // Where there is no stream to read from, all of it is read.
+        const source = body === undefined ? wholeBody(request) : body.getReader();
+        /** @type {{ reason: unknown } | undefined} */
+        let stopped;
+        const stop = (reason) => {
+            stopped ??= { reason };
+            // Ends the read that is under way, too. That the sender is told is a courtesy.
+            source.cancel(reason).catch(() => {});
+        };
+        const aborted = () => stop(signal.reason);
+        signal?.addEventListener("abort", aborted);
+        this.#stops.add(stop);
+        try {
+            const pieces = [];
+            let length = 0;
+            while (length <= max) {
+                const { done, value } = await source.read();
+                if (stopped) throw stopped.reason;
+                if (done) return joined(pieces, length);
+                pieces.push(value);
+                length += value.length;
+            }
+            // The rest is not wanted.
+            source.cancel().catch(() => {});
+            return joined(pieces, length).subarray(0, max + 1);
+        } catch (error) {
+            throw stopped ? stopped.reason : error;
+        } finally {
+            signal?.removeEventListener("abort", aborted);
+            this.#stops.delete(stop);
+        }
+    }
+}
+
+/** Reads a body in one piece, as a reader of a stream would. */
+function wholeBody(request) {
+    let cancel;
+    const cancelled = new Promise((resolve) => (cancel = () => resolve({ done: true })));
+    let read = false;
+    return {
+        async read() {
+            if (read) return { done: true };
+            read = true;
+            const whole = async () => ({ done: false, value: new Uint8Array(await request.arrayBuffer()) });
+            return Promise.race([whole(), cancelled]);
+        },
+        async cancel() {
+            cancel();
+        },
+    };
 }
 
 function joined(pieces, length) {

@@ -1,4 +1,5 @@
 import type { Engine } from "./index.js";
+import type { WebRequest, WebResponse } from "./web.js";
 
 /**
  * A handler for Hono: `app.all("/api/*", mount(engine))`. Needs no import of Hono.
@@ -7,4 +8,4 @@ import type { Engine } from "./index.js";
 export function mount(
     engine: Engine | Promise<Engine>,
     options?: { base?: string },
-): (context: { req: { raw: Request } }) => Promise<Response>;
+): (context: { req: { raw: WebRequest } }) => Promise<WebResponse>;

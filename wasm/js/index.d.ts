@@ -1,3 +1,5 @@
+import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
+
 /** Where an engine keeps its bytes. All methods are synchronous and throw when they cannot do what they are asked. */
 export interface Storage {
     /** How many bytes there are. */
@@ -54,7 +56,7 @@ export type ErrorCode =
     | "EngineCrashed"
     /** The WebAssembly module cannot be fetched, or may not be compiled here; the message tells what to do. */
     | "ModuleUnavailable"
-    /** Another engine has the storage open. */
+    /** Another engine has the storage open, or took it. */
     | "StorageLocked"
     /** The storage holds something that is no store of ours; it was left untouched. */
     | "ForeignFile"
@@ -114,7 +116,10 @@ export interface EngineOptions {
     storage?: Storage | Promise<Storage>;
     /** The time in milliseconds since 1970, asked once for each call; `Date.now` when left out. */
     clock?: () => number;
-    /** Makes keys and trace ids repeatable, for tests: whoever knows the seed knows the keys. */
+    /**
+     * Makes keys and trace ids repeatable, for tests: whoever knows the seed knows the keys. A store that has issued keys goes on
+     * from their number, so that no secret is issued twice.
+     */
     seed?: number;
     limits?: Limits;
     actionSeconds?: ActionSeconds;
@@ -126,7 +131,7 @@ export interface EngineOptions {
     /** A snapshot to begin with; the storage must hold nothing yet. */
     restore?: Uint8Array;
     /** The module, where the package cannot load it itself. */
-    wasm?: WebAssembly.Module | ArrayBuffer | ArrayBufferView;
+    wasm?: WasmModule | ArrayBuffer | ArrayBufferView;
 }
 
 export interface Workspace {
@@ -187,8 +192,12 @@ export class Engine {
     static open(options?: EngineOptions): Promise<Engine>;
     /** Opens a new store that begins as a snapshot was. */
     static restore(bytes: Uint8Array, options?: EngineOptions): Promise<Engine>;
-    /** Answers a request. Writes of one turn of the event loop share a commit. Every refusal is an answer. */
-    fetch(request: Request): Promise<Response>;
+    /**
+     * Answers a request, given as one, or as an address and what else a request is made of; of the address only the path and the
+     * query count. Writes of one turn of the event loop share a commit. Every refusal is an answer. A signal that is aborted
+     * before the body is there rejects with its reason, and nothing is written; later it has no effect.
+     */
+    fetch(input: WebRequest | WebUrl | string, init?: WebRequestInit): Promise<WebResponse>;
     /**
      * Answers a request at once, committing for it. On a storage with `settled`, await {@link settled} before you tell anyone.
      * @param url a path with its query, or absolute
@@ -196,7 +205,7 @@ export class Engine {
     handle(
         method: string,
         url: string,
-        headers?: Record<string, string> | Headers | Iterable<[string, string]>,
+        headers?: Record<string, string> | WebHeaders | Iterable<[string, string]>,
         body?: Uint8Array | string,
     ): Answer;
     /** Creates or replaces workspaces, all or nothing in each 1000; answers how many. */
@@ -224,7 +233,10 @@ export class Engine {
     persisted(): boolean;
     /** Resolves once all that was written will last. */
     settled(): Promise<void>;
-    /** Commits what waits and closes the storage. */
+    /**
+     * Answers what was asked before, commits it and closes the storage. A request whose body has not come after a second is
+     * refused with `EngineClosed`.
+     */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Engine } from "./index.js";
+import type { WebRequest, WebResponse } from "./web.js";
 
 export interface MountOptions {
     /** The path below which the engine stands, such as `/fleet`; none when left out. */
@@ -9,7 +10,7 @@ export interface MountOptions {
 export function resolver(
     engine: Engine | Promise<Engine>,
     options?: MountOptions,
-): (info: { request: Request }) => Promise<Response>;
+): (info: { request: WebRequest }) => Promise<WebResponse>;
 
 /**
  * Handlers for all that an engine answers: `setupServer(...handlers(engine, http))`.
@@ -17,7 +18,7 @@ export function resolver(
  */
 export function handlers<Handler>(
     engine: Engine | Promise<Engine>,
-    http: { all(path: string, resolver: (info: { request: Request }) => Promise<Response>): Handler },
+    http: { all(path: string, resolver: (info: { request: WebRequest }) => Promise<WebResponse>): Handler },
     options?: MountOptions & {
         /** Such as `https://fleet.example`; any origin when left out. */
         origin?: string;

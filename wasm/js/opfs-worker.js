@@ -14,7 +14,7 @@ async function open({ name, options }) {
     const openEngine = () => Engine.open({ ...options, storage: opfsStorage(name) });
     member = new Member(name, openEngine, (answers) => postMessage({ answers }, { transfer: bodiesOf(answers) }));
     try {
-        await member.join();
+        await member.join((lock) => postMessage({ lock }));
         postMessage({ opened: true });
     } catch (error) {
         postMessage({ failed: errorParts(error) });

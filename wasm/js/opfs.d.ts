@@ -1,4 +1,5 @@
 import type { Engine, EngineOptions, Storage } from "./index.js";
+import type { WebUrl, WebWorker } from "./web.js";
 
 /**
  * A file in the origin's private file system, for an engine in a dedicated worker. Waits up to 5 s for a tab that is just closing,
@@ -10,14 +11,19 @@ export function opfsStorage(name: string): Promise<Storage>;
 export interface ConnectOptions extends Omit<EngineOptions, "storage" | "clock"> {
     /** The name of the store, by default `deskfleet.redb`. */
     name?: string;
-    /** A worker that runs `deskfleet/opfs-worker`, or the URL of its script, where the package cannot start it by itself. */
-    worker?: Worker | string | URL;
+    /**
+     * What runs `deskfleet/opfs-worker`, where the package cannot start it by itself: the URL of its script, or a function that
+     * makes a worker. A `Worker` works until it ends, which it does when the browser freezes the page.
+     */
+    worker?: (() => WebWorker) | WebWorker | WebUrl | string;
 }
 
 /**
  * An engine in a worker, as a page has it. All tabs of an origin that connect to one name share one engine: that of the tab which
  * came first, with its options. When that tab goes, another opens the store. A call that was under way then is made again if that
- * changes nothing; else it answers 503 or rejects with `StorageUnavailable`, for it may have been carried out or not.
+ * changes nothing; else it answers 503 or rejects with `StorageUnavailable`, for it may have been carried out or not. The same
+ * holds for a page that the browser freezes or keeps in its back/forward cache: its worker ends, and it joins again when it is
+ * shown. Calls to a tab that has not answered for 15 s are refused.
  */
 export interface ConnectedEngine
     extends Pick<

@@ -4,6 +4,10 @@ import { invalidArgument, kindOf } from "./errors.js";
 const OF_THE_CORE = ["seed", "limits", "actionSeconds", "retentionDays", "actionDriver", "requireIngestKey"];
 const OF_THE_FACE = ["storage", "clock", "restore", "wasm"];
 
+/** The options that are groups of numbers. */
+const GROUPS = ["limits", "actionSeconds", "retentionDays"];
+const DRIVERS = ["clock", "host"];
+
 /** Checks the options of `Engine.open`. @param {unknown} options */
 export function coreOptions(options) {
     if (typeof options !== "object" || options === null) throw invalidArgument(`options must be an object, not ${kindOf(options)}`);
@@ -27,8 +31,23 @@ function checked(name, value) {
     if (name === "seed" && (!Number.isSafeInteger(value) || value < 0)) {
         throw invalidArgument("options.seed must be a whole number from 0 to 2^53");
     }
-    if (typeof value === "number" && !Number.isFinite(value)) throw invalidArgument(`options.${name} must be finite`);
+    if (name === "actionDriver" && !DRIVERS.includes(value)) {
+        throw invalidArgument(`options.actionDriver must be ${DRIVERS.join(" or ")}, not ${typeof value === "string" ? value : kindOf(value)}`);
+    }
+    if (name === "requireIngestKey" && typeof value !== "boolean") {
+        throw invalidArgument(`options.requireIngestKey must be true or false, not ${kindOf(value)}`);
+    }
+    if (GROUPS.includes(name)) numbers(name, value);
     return value;
+}
+
+/** JSON would make `null` of what is no number, and the core would take that for left out. */
+function numbers(name, group) {
+    if (typeof group !== "object" || group === null) throw invalidArgument(`options.${name} must be an object, not ${kindOf(group)}`);
+    for (const [field, value] of Object.entries(group)) {
+        if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue;
+        throw invalidArgument(`options.${name}.${field} must be a whole number from 0 to 2^53, not ${typeof value === "number" ? value : kindOf(value)}`);
+    }
 }
 
 function time(clock) {

@@ -23,6 +23,7 @@ export function rebased(request, base) {
         url: `${url.origin}${path}${url.search}`,
         headers: request.headers,
         body: request.body,
+        signal: request.signal,
         get bodyUsed() {
             return request.bodyUsed;
         },

@@ -120,6 +120,6 @@ class Desk {
 function without(base, request) {
     const url = new URL(request.url);
     url.pathname = url.pathname.slice(base.length - 1);
-    const { method, headers, body, bodyUsed } = request;
-    return { method, url: url.href, headers, body, bodyUsed, arrayBuffer: () => request.arrayBuffer() };
+    const { method, headers, body, bodyUsed, signal } = request;
+    return { method, url: url.href, headers, body, bodyUsed, signal, arrayBuffer: () => request.arrayBuffer() };
 }

@@ -82,6 +82,13 @@ impl Fleet {
         Ok(&self.engine)
     }
 
+    /// How many keys this store has ever issued: they are numbered from 1, and revoked ones stay.
+    #[must_use]
+    pub fn keys_issued(&self) -> u64 {
+        let keys = self.engine.keys();
+        keys.iter().map(|key| key.id).max().unwrap_or(0)
+    }
+
     /// Answers one request, and commits for it.
     ///
     /// # Errors

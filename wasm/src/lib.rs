@@ -8,9 +8,11 @@ mod failure;
 mod fleet;
 mod host;
 pub mod operations;
+mod random;
 mod settings;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use deskfleet::EngineBuilder;
 use wasm_bindgen::JsValue;
@@ -23,6 +25,7 @@ pub use settings::Settings;
 
 use exchange::Answer;
 use host::HostStorage;
+use random::SeededRandom;
 
 /// In the number that tells what became of a request: it waits, under the number in the lower bits.
 const WAITS: u32 = 1 << 31;
@@ -54,10 +57,14 @@ impl Core {
     pub fn open(host: &Host, now: f64, settings: &str) -> Crossing<Self> {
         let settings = Settings::parse(settings).map_err(|said| thrown(Failure::argument(said)))?;
         report_panics(host.clone());
+        let seeded = settings.seed.map(|seed| Arc::new(SeededRandom::new(seed)));
         let prepare = |builder: EngineBuilder| {
             let random = host.clone();
-            let builder = match settings.seed {
-                Some(seed) => builder.seed(seed),
+            let builder = match seeded.clone() {
+                Some(seeded) => builder.random(move |buffer: &mut [u8]| {
+                    seeded.fill(buffer);
+                    Ok::<(), JsValue>(())
+                }),
                 None => builder.random(move |buffer: &mut [u8]| random.fill_random(buffer)),
             };
             if !settings.free_bytes {
@@ -67,8 +74,12 @@ impl Core {
             builder.free_space(move || medium.free_space())
         };
         let fleet = Fleet::open(&settings, now, prepare, HostStorage(host.clone()));
+        let fleet = fleet.map_err(thrown)?;
+        if let Some(seeded) = seeded {
+            seeded.reseed(fleet.keys_issued());
+        }
         Ok(Self {
-            fleet: fleet.map_err(thrown)?,
+            fleet,
             answer: RefCell::default(),
         })
     }

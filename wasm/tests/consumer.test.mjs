@@ -15,9 +15,11 @@ const WAYS = [
     ["esnext", "bundler"],
 ];
 
-function compile(folder, [module, resolution], file) {
+const PLATFORM = ["--lib", "es2023,esnext.disposable,dom,dom.iterable", "--types", "node"];
+
+function compile(folder, [module, resolution], file, platform = PLATFORM) {
     const flags = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--target", "es2022"];
-    flags.push("--lib", "es2023,esnext.disposable,dom,dom.iterable", "--types", "node", "--module", module, "--moduleResolution", resolution);
+    flags.push(...platform, "--module", module, "--moduleResolution", resolution);
     return [process.execPath, [path.join(TYPESCRIPT, "bin/tsc"), ...flags, file], { cwd: folder }];
 }
 
@@ -40,6 +42,42 @@ for (const way of WAYS) {
     });
 }
 
+for (const [name, lib, types] of [
+    ["neither the DOM nor Node", "es2022", []],
+    ["Node", "es2023", ["@types/node"]],
+    ["a worker of a browser", "es2023,webworker", []],
+]) {
+    test(`types_with_the_library_of_${name.replaceAll(" ", "_")}_compile`, async (context) => {
+        if (!["typescript", "@types/node"].every((each) => tool(each, context))) return;
+        const folder = installed({ files: { "plain.ts": plain(), "package.json": '{"type":"module"}' }, beside: types });
+        const platform = ["--lib", lib, ...(types.length > 0 ? ["--types", "node"] : [])];
+        for (const way of WAYS) await output(...compile(folder, way, "plain.ts", platform));
+    });
+}
+
+/** A consumer that uses nothing of a platform. */
+function plain() {
+    return `import { DeskfleetError, Engine, memoryStorage, type Answer, type EngineOptions } from "deskfleet";
+import { durableObjectStorage } from "deskfleet/durable-object";
+import { mount } from "deskfleet/hono";
+import { indexedDbStorage } from "deskfleet/indexeddb";
+import { Engine as Inline } from "deskfleet/inline";
+import { handlers } from "deskfleet/msw";
+import { fileStorage } from "deskfleet/node";
+import { connect, opfsStorage } from "deskfleet/opfs";
+import { answerFetches } from "deskfleet/service-worker";
+const options: EngineOptions = { storage: fileStorage("fleet.redb", { breakLock: false }), limits: { queueRecords: 5 } };
+await using engine = await Engine.open(options);
+const answer: Answer = engine.handle("GET", "/api/Stats/Test", { a: "b" });
+const response = await engine.fetch("/api/Stats/Post", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+const status: number = response.status;
+const read: number = (await response.arrayBuffer()).byteLength;
+const connected = await connect({ name: "fleet.redb", worker: "/worker.js" });
+const code: string = new DeskfleetError("Internal", "").code;
+export const all = [answer, status, read, connected, code, memoryStorage(), durableObjectStorage, mount(engine), indexedDbStorage, Inline, handlers, opfsStorage, answerFetches];
+`;
+}
+
 /** What the compiler must not take, marked. */
 function wrong() {
     return `import { Engine, DeskfleetError, type Storage } from "deskfleet";
@@ -51,7 +89,11 @@ import { connect, opfsStorage } from "deskfleet/opfs";
 import { answerFetches } from "deskfleet/service-worker";
 const engine = await Engine.open();
 new Engine(); // wrong
-engine.fetch("http://fleet/"); // wrong
+engine.fetch(7); // wrong
+engine.fetch("/", { method: 7 }); // wrong
+engine.fetch("/").then(({ status }) => status.length); // wrong
+engine.fetch({ url: "/" }); // wrong
+connect({ worker: 7 }); // wrong
 engine.handle("GET", "/", {}, 7).status; // wrong
 Engine.open({ colour: "red" }); // wrong
 engine.issueKey({ name: "a", scopes: ["root"] }); // wrong

@@ -65,6 +65,7 @@ const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"]
 const pending: PendingAction[] = await engine.pendingActions();
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
 const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));
+const posted: Response = await engine.fetch(new URL("http://fleet/api/Stats/Post"), { method: "POST", body: "{}", signal: AbortSignal.timeout(1000) });
 const restored = await Engine.restore(await engine.snapshot(), { storage: memoryStorage() });
 try {
     await engine.revokeKey(issued.id);
@@ -78,6 +79,7 @@ new Hono().all("/fleet/*", mount(engine, { base: "/fleet" }));
 
 const connecting: ConnectOptions = { name: "fleet.redb", worker: new URL("./worker.js", import.meta.url), limits: { queueRecords: 10 } };
 const connected: ConnectedEngine = await connect(connecting);
+await connect({ worker: () => new Worker("/worker.js") }).then((each) => each.fetch("/api/Stats/Test", { method: "HEAD" }));
 const kept: boolean = connected.persisted() || (await connected.persist());
 connected.advanceClock((await connected.putWorkspaces(workspaces)) + (await connected.fetch(new Request("/api/Stats/Test"))).status);
 await connected.wipe();
@@ -92,5 +94,5 @@ const served: Engine = await service.engine();
 await served.maintain();
 
 await using scoped = await Engine.open();
-console.log(count, pending.length, answer.status, response.status, scoped.persisted());
+console.log(posted.ok, count, pending.length, answer.status, response.status, scoped.persisted());
 await Promise.all([restored.close(), inline.close(), engine.close()]);

@@ -217,8 +217,7 @@ test("a closed engine says so, and answers what waited", async () => {
     const closing = engine.close();
     assert.equal(engine.close(), closing);
     const [waited] = await Promise.allSettled([waiting, closing]);
-    const settled = waited.status === "fulfilled" ? waited.value.status : waited.reason.code;
-    assert.ok(settled === 200 || settled === "EngineClosed", String(settled));
+    assert.equal(waited.value?.status, 200);
     assert.equal(storage.counts.close, 1);
     const closed = { name: "DeskfleetError", code: "EngineClosed" };
     assert.throws(() => post(engine), closed);
@@ -226,6 +225,84 @@ test("a closed engine says so, and answers what waited", async () => {
     await assert.rejects(engine.keys(), closed);
     await assert.rejects(engine.snapshot(), closed);
     await engine.close();
+});
+
+test("fetch_takes_an_address_and_what_else_a_request_is_made_of", async () => {
+    const engine = await Engine.open();
+    const init = { method: "POST", headers: JSON_HEADERS, body: '{"instanceId":"ws-1"}' };
+    for (const address of ["/api/Stats/Post", "http://any.host/api/Stats/Post", new URL("http://fleet/api/Stats/Post")]) {
+        assert.equal((await engine.fetch(address, init)).status, 200, String(address));
+    }
+    assert.equal((await engine.fetch(new Request("http://fleet/api/Stats/Post"), init)).status, 200);
+    assert.equal(await (await engine.fetch("/api/Stats/queue/count")).json(), 4);
+    for (const wrong of [["http://", undefined], ["/", { method: "G T" }], ["/", { method: "GET", body: "x" }], [{ method: "GET", url: "/", headers: new Headers() }, {}]]) {
+        await assert.rejects(engine.fetch(...wrong), { name: "DeskfleetError", code: "InvalidArgument" });
+    }
+    await engine.close();
+});
+
+test("fetch_with_an_aborted_signal_rejects_with_its_reason", async () => {
+    const engine = await Engine.open();
+    const post = (signal, body) => engine.fetch("http://fleet/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body, signal, duplex: "half" });
+    const reason = new Error("no longer wanted");
+    await assert.rejects(post(AbortSignal.abort(reason), "{}"), reason);
+    await assert.rejects(post(AbortSignal.abort(), "{}"), { name: "AbortError" });
+    let cancelled;
+    const stalled = () => new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")), cancel: (why) => void (cancelled = why) });
+    const aborting = new AbortController();
+    const waiting = post(aborting.signal, stalled());
+    await new Promise(setImmediate);
+    aborting.abort(reason);
+    await assert.rejects(waiting, reason);
+    assert.equal(cancelled, reason, "the sender of the body is told");
+    assert.equal(await engine.queueCount(), 0);
+    const late = new AbortController();
+    const written = post(late.signal, '{"id":1}');
+    assert.equal((await written).status, 200);
+    late.abort();
+    assert.equal(await engine.queueCount(), 1);
+    await engine.close();
+});
+
+test("posts_made_before_close_are_answered", async () => {
+    const inner = memoryStorage();
+    const engine = await Engine.open({ storage: meddled(undefined, inner) });
+    const posts = Array.from({ length: 20 }, () => engine.fetch(postRequest()));
+    const closing = engine.close();
+    await assert.rejects(engine.fetch(postRequest()), { code: "EngineClosed" });
+    assert.throws(() => post(engine), { code: "EngineClosed" });
+    assert.deepEqual(new Set((await Promise.all(posts)).map(({ status }) => status)), new Set([200]));
+    await closing;
+    const again = await Engine.open({ storage: inner });
+    assert.equal(await again.queueCount(), 20);
+    await again.close();
+});
+
+test("post_whose_body_stalls_is_told_that_the_engine_was_closed", async () => {
+    const engine = await Engine.open();
+    const stalled = engine.fetch("/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body: new ReadableStream(), duplex: "half" });
+    stalled.catch(() => {});
+    const began = Date.now();
+    await engine.close();
+    await assert.rejects(stalled, { code: "EngineClosed" });
+    assert.ok(Date.now() - began < 30_000);
+});
+
+test("seed_used_again_after_a_reopen_issues_another_secret", async () => {
+    const inner = memoryStorage();
+    const issued = [];
+    for (const scopes of [["read"], ["admin"], ["act"]]) {
+        const engine = await Engine.open({ seed: 7, storage: meddled(undefined, inner), clock: () => NOW });
+        issued.push((await engine.issueKey({ name: scopes[0], scopes })).key);
+        await engine.revokeKey(issued.length);
+        await engine.close();
+    }
+    assert.equal(new Set(issued).size, 3);
+    const engine = await Engine.open({ seed: 7, storage: meddled(undefined, inner), clock: () => NOW });
+    assert.deepEqual((await engine.keys()).map(({ name }) => name), ["read", "admin", "act"]);
+    await engine.close();
+    const { headers } = await withKey({ seed: 7 }, ["read"]);
+    assert.equal(headers["x-api-key"], issued[0], "a new store is repeatable");
 });
 
 /** The module with an upper bound of memory: what needs more ends in a trap, as a bug would. */

@@ -7,9 +7,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { Engine } from "../pkg/index.node.js";
+import { Worker } from "node:worker_threads";
+import { DeskfleetError, Engine } from "../pkg/index.node.js";
 import { fileStorage } from "../pkg/node.js";
 import { post } from "./faulty.mjs";
+import { output } from "./processes.mjs";
 
 async function inFolder(work) {
     const folder = fs.mkdtempSync(path.join(tmpdir(), "deskfleet-"));
@@ -96,10 +98,8 @@ test("a lock of an owner that is gone is taken, one that cannot be looked at is 
         assert.throws(() => fileStorage(file), { code: "StorageLocked" });
         fileStorage(file, { breakLock: true }).close();
         left({});
-        assert.throws(() => fileStorage(file, { breakLock: true }), { code: "StorageLocked" }, "it is known to run");
-        fs.writeFileSync(lock, "");
-        assert.throws(() => fileStorage(file), { code: "StorageLocked" });
-        fs.rmSync(lock);
+        assert.throws(() => fileStorage(file), { code: "StorageLocked" }, "it runs");
+        fileStorage(file, { breakLock: true }).close();
 
         // One who died while it took the lock of another who died.
         left({ pid: 2 ** 22 + 1 });
@@ -158,5 +158,209 @@ test("a process that is killed amid its writes loses nothing that it acknowledge
         assert.ok(acknowledged.length > 1000);
         context.diagnostic(`${acknowledged.length} records were acknowledged in 5 lives, ${held.size} are held`);
         await engine.close();
+    });
+});
+
+/** Makes a lock one that was not renewed for a minute. */
+function age(lock) {
+    const then = Date.now() / 1000 - 60;
+    fs.utimesSync(lock, then, then);
+}
+
+test("lock_that_nobody_renews_is_taken_where_its_owner_cannot_be_looked_up", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const lock = `${file}.lock`;
+        const storage = fileStorage(file);
+        const mine = JSON.parse(fs.readFileSync(lock, "utf8"));
+        storage.close();
+        const named = ["host", "boot", "namespace", "pid", "started", "thread", "threadStarted", "token"];
+        if (process.platform === "linux") assert.deepEqual(Object.keys(mine), named);
+        for (const content of [
+            JSON.stringify({ ...mine, token: "other", namespace: "pid:[1]", pid: 1 }),
+            JSON.stringify({ ...mine, token: "other", host: "another machine" }),
+            "",
+            '{"host":"ho',
+            "null",
+            JSON.stringify({ ...mine, token: "../../outside" }),
+        ]) {
+            fs.writeFileSync(lock, content);
+            assert.throws(() => fileStorage(file), { code: "StorageLocked" }, content);
+            fileStorage(file, { breakLock: true }).close();
+            fs.writeFileSync(lock, content);
+            age(lock);
+            fileStorage(file).close();
+            assert.deepEqual(fs.readdirSync(folder), ["fleet.redb"], content);
+        }
+    });
+});
+
+test("lock_of_a_container_that_was_killed_is_taken", { skip: process.platform !== "linux" || process.getuid() !== 0 }, async (context) => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const script = `import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
+            fileStorage(${JSON.stringify(file)}); process.stdout.write("open"); setInterval(() => {}, 1000);`;
+        const other = spawn("unshare", ["--pid", "--fork", "--kill-child", "--mount-proc", process.execPath, "--input-type=module", "-e", script]);
+        const ended = new Promise((resolve) => other.once("close", resolve));
+        const said = await Promise.race([new Promise((resolve) => other.stdout.once("data", (data) => resolve(String(data)))), ended]);
+        if (said !== "open") return context.skip("no namespace can be made here");
+        assert.throws(() => fileStorage(file), { code: "StorageLocked" });
+        other.kill("SIGKILL");
+        await ended;
+        age(`${file}.lock`);
+        fileStorage(file).close();
+    });
+});
+
+test("lock_of_a_worker_that_was_terminated_is_taken", { skip: process.platform !== "linux" }, async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const script = `import { parentPort } from "node:worker_threads";
+            import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
+            fileStorage(${JSON.stringify(file)}); parentPort.postMessage("open"); setInterval(() => {}, 1000);`;
+        const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+        await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+        assert.throws(() => fileStorage(file), { code: "StorageLocked" });
+        await worker.terminate();
+        fileStorage(file).close();
+    });
+});
+
+test("lock_of_an_engine_that_was_collected_is_given_back", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const script = `import { Engine } from ${JSON.stringify(new URL("../pkg/index.node.js", import.meta.url).href)};
+            import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
+            import { existsSync } from "node:fs";
+            const file = ${JSON.stringify(file)};
+            const post = () => new Request("http://fleet/api/Stats/Post", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+            for (const forget of [
+                async () => void fileStorage(file),
+                async () => void (await (await Engine.open({ storage: fileStorage(file) })).fetch(post())),
+            ]) {
+                await forget();
+                for (let turn = 0; turn < 500 && existsSync(file + ".lock"); turn++) { globalThis.gc(); await new Promise((resolve) => setTimeout(resolve, 10)); }
+                await (await Engine.open({ storage: fileStorage(file) })).close();
+            }
+            process.stdout.write("opened again");`;
+        assert.equal(await output(process.execPath, ["--expose-gc", "--input-type=module", "-e", script]), "opened again");
+    });
+});
+
+test("engine_whose_lock_was_taken_refuses_writes", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        for (const take of [() => fileStorage(file, { breakLock: true }), () => fs.rmSync(`${file}.lock`)]) {
+            const engine = await Engine.open({ storage: fileStorage(file) });
+            assert.equal(post(engine).status, 200);
+            const taken = take();
+            const before = fs.readFileSync(file);
+            assert.equal(post(engine).status, 503);
+            await assert.rejects(engine.putWorkspaces([{ workSpId: "ws-1" }]), { code: "StorageLocked" });
+            await engine.close().catch((error) => assert.equal(error.code, "StorageLocked"));
+            assert.deepEqual(fs.readFileSync(file), before, "nothing was written");
+            taken?.close();
+        }
+        const again = await Engine.open({ storage: fileStorage(file) });
+        assert.equal(await again.queueCount(), 2);
+        await again.close();
+        assert.deepEqual(fs.readdirSync(folder), ["fleet.redb"]);
+    });
+});
+
+test("file_open_by_another_of_its_names_is_locked", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const link = path.join(folder, "link.redb");
+        const engine = await Engine.open({ storage: fileStorage(file) });
+        fs.linkSync(file, link);
+        await assert.rejects(async () => fileStorage(link), { code: "StorageLocked" });
+        if (process.platform === "linux") {
+            const script = `import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
+                try { fileStorage(${JSON.stringify(link)}); } catch (error) { process.stdout.write(error.code); }`;
+            assert.equal(await output(process.execPath, ["--input-type=module", "-e", script]), "StorageLocked");
+        }
+        assert.equal(post(engine).status, 200);
+        await engine.close();
+        const other = await Engine.open({ storage: fileStorage(link) });
+        assert.equal(await other.queueCount(), 1);
+        await other.close();
+        assert.deepEqual(fs.readdirSync(folder).sort(), ["fleet.redb", "link.redb"]);
+    });
+});
+
+test("file_given_with_a_wrong_option_is_not_left_locked", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        await assert.rejects(Engine.open({ storage: fileStorage(file), limits: { queueRecords: NaN } }), { code: "InvalidArgument" });
+        await (await Engine.open({ storage: fileStorage(file) })).close();
+    });
+});
+
+/** Runs `work` while a function of `node:fs` fails as the system would. */
+async function failing(name, code, work) {
+    const real = fs[name];
+    fs[name] = (...parameters) => {
+        // The files of the test itself are not among those that fail.
+        if (typeof parameters[0] === "string" && !parameters[0].includes("fleet.redb")) return real(...parameters);
+        throw Object.assign(new Error(`${code}: simulated`), { code });
+    };
+    try {
+        await work();
+    } finally {
+        fs[name] = real;
+    }
+}
+
+test("what_the_system_refuses_has_a_code_and_leaves_no_lock", async () => {
+    await inFolder(async (folder) => {
+        const file = path.join(folder, "fleet.redb");
+        const refused = async (asked, code, words) => {
+            await assert.rejects(
+                async () => fileStorage(asked),
+                (error) => {
+                    assert.ok(error instanceof DeskfleetError, error.stack);
+                    assert.equal(error.code, code);
+                    assert.match(error.message, words);
+                    return true;
+                },
+            );
+        };
+        for (const name of ["openSync", "writeSync", "fsyncSync"]) {
+            for (const [system, code, words] of [
+                ["ENOSPC", "LowDisk", /no room/],
+                ["EDQUOT", "LowDisk", /no room/],
+                ["EROFS", "StorageUnavailable", /read-only/],
+                ["EACCES", "StorageUnavailable", /may not write/],
+                ["EIO", "StorageUnavailable", /cannot be opened/],
+            ]) {
+                await failing(name, system, () => refused(file, code, words));
+                assert.deepEqual(fs.readdirSync(folder), [], `${name} ${system}`);
+            }
+        }
+        await refused(path.join(folder, "n".repeat(240)), "InvalidArgument", /too long/);
+        await refused(path.join(folder, "n".repeat(300)), "InvalidArgument", /too long/);
+        await refused(`${file}\0`, "InvalidArgument", /not valid/);
+        await refused(new URL("http://fleet/fleet.redb"), "InvalidArgument", /not valid/);
+        assert.deepEqual(fs.readdirSync(folder), []);
+        fs.symlinkSync(path.join(folder, "nowhere"), file);
+        await refused(file, "StorageUnavailable", /symbolic link to .*nowhere, which does not exist/);
+        assert.deepEqual(fs.readdirSync(folder), ["fleet.redb"]);
+    });
+});
+
+test("lock_is_synced_before_it_has_its_name", async () => {
+    await inFolder(async (folder) => {
+        const { fsyncSync, linkSync } = fs;
+        const seen = [];
+        fs.fsyncSync = (handle) => (seen.push("sync"), fsyncSync(handle));
+        fs.linkSync = (from, to) => (seen.push("link"), linkSync(from, to));
+        try {
+            const storage = fileStorage(path.join(folder, "fleet.redb"));
+            assert.deepEqual(seen.slice(0, 2), ["sync", "link"]);
+            storage.close();
+        } finally {
+            Object.assign(fs, { fsyncSync, linkSync });
+        }
     });
 });

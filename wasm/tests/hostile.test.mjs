@@ -25,7 +25,19 @@ test("wrong options are named", async () => {
         [{ storage: { ...memoryStorage(), sync: 7 } }, "sync"],
         [{ limits: { queueRecords: -1 } }, "-1"],
         [{ limits: { queue: 1 } }, "queue"],
-        [{ limits: 7 }, "7"],
+        [{ limits: 7 }, "limits"],
+        [{ limits: null }, "limits"],
+        [{ limits: { queueRecords: NaN } }, "limits.queueRecords"],
+        [{ limits: { queueRecords: Infinity } }, "limits.queueRecords"],
+        [{ limits: { queueRecords: 1.5 } }, "limits.queueRecords"],
+        [{ limits: { queueRecords: "5" } }, "limits.queueRecords"],
+        [{ limits: { cacheBytes: 1n } }, "limits.cacheBytes"],
+        [{ limits: { cacheBytes: null } }, "limits.cacheBytes"],
+        [{ limits: { cacheBytes: () => 1 } }, "limits.cacheBytes"],
+        [{ actionSeconds: { reboot: NaN } }, "actionSeconds.reboot"],
+        [{ retentionDays: { stats: NaN } }, "retentionDays.stats"],
+        [{ requireIngestKey: "yes" }, "requireIngestKey"],
+        [{ actionDriver: Symbol("clock") }, "actionDriver"],
         [{ retentionDays: { stats: 1e9 } }, "1000000000"],
         [{ actionDriver: "nobody" }, "nobody"],
         [{ restore: "bytes" }, "restore"],
@@ -352,4 +364,67 @@ test("calls from callbacks are refused or deferred", async () => {
     assert.equal(post(other).status, 200);
     assert.equal((await clocked[0]).status, 200);
     await other.close();
+});
+
+test("close_called_by_the_clock_or_the_storage_ends_the_engine_in_order", async () => {
+    for (const caller of ["clock", "sync"]) {
+        let engine;
+        let closing;
+        const close = (from) => {
+            if (from === caller) closing ??= engine?.close();
+        };
+        const inner = memoryStorage();
+        const storage = meddled((name) => void close(name), inner);
+        const clock = () => (close("clock"), Date.now());
+        engine = await Engine.open({ storage, clock });
+        assert.equal(post(engine).status, 200, caller);
+        await closing;
+        assert.equal(storage.counts.close, 1);
+        assert.throws(() => post(engine), { code: "EngineClosed" });
+        const again = await Engine.open({ storage: inner });
+        assert.equal(await again.queueCount(), 1, caller);
+        await again.close();
+    }
+});
+
+test("write_that_does_not_settle_before_the_engine_ended_is_refused", async () => {
+    for (const together of [true, false]) {
+        const settling = [];
+        const storage = meddled();
+        let held = false;
+        storage.settled = () => (held ? new Promise((resolve, reject) => settling.push({ resolve, reject })) : undefined);
+        const engine = await Engine.open({ storage });
+        held = true;
+        const requests = [postRequest(), together ? postRequest() : new Request("http://fleet/api/Stats/queue/count"), new Request("http://fleet/nowhere")];
+        const answers = requests.map((request) => engine.fetch(request).then(({ status }) => status, ({ code }) => code));
+        while (settling.length < (together ? 2 : 3)) await new Promise(setImmediate);
+        held = false;
+        await engine.close();
+        for (const { reject } of settling) reject(new Error("the disk is full"));
+        const [posted, other, nowhere] = await Promise.all(answers);
+        assert.equal(posted, "StorageUnavailable");
+        assert.equal(other, "StorageUnavailable");
+        assert.ok([401, 404].includes(nowhere), String(nowhere));
+    }
+});
+
+test("storage_of_an_open_engine_is_refused_to_another", async () => {
+    const storage = memoryStorage();
+    const engine = await Engine.open({ storage });
+    await assert.rejects(Engine.open({ storage }), { code: "StorageLocked" });
+    assert.equal(post(engine).status, 200, "it is not closed by the refusal");
+    await engine.close();
+    const again = await Engine.open({ storage });
+    assert.equal(await again.queueCount(), 1);
+    await again.close();
+    await assert.rejects(Engine.open({ storage, limits: { queueRecords: NaN } }), { code: "InvalidArgument" });
+    await (await Engine.open({ storage })).close();
+});
+
+test("storage_given_with_a_wrong_option_is_closed", async () => {
+    for (const options of [{ limits: { queueRecords: NaN } }, { colour: "red" }, { clock: 7 }, { clock: () => NaN }, { wasm: 7 }, { restore: 7 }]) {
+        const storage = meddled();
+        await assert.rejects(Engine.open({ storage: Promise.resolve(storage), ...options }), { code: "InvalidArgument" });
+        assert.equal(storage.counts.close, 1, JSON.stringify(options));
+    }
 });

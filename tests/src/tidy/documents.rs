@@ -59,14 +59,27 @@ fn backticked(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// `name` is a function anywhere, `area::name` one in a file `area.rs`.
+/// `name` is a function anywhere or a test of the npm package, `area::name` a function in a file `area.rs`.
 fn has_function(tree: &Tree, name: &str) -> bool {
+    if has_package_test(tree, name) {
+        return true;
+    }
     let (area, name) = name.split_once("::").unwrap_or(("", name));
     let file_name = format!("/{area}.rs");
     let heads = [format!("fn {name}("), format!("fn {name}<")];
     tree.rust()
         .filter(|file| area.is_empty() || file.path.ends_with(&file_name))
         .any(|file| heads.iter().any(|head| file.code.contains(head)))
+}
+
+/// Its tests are calls whose first argument is the name.
+fn has_package_test(tree: &Tree, name: &str) -> bool {
+    let call = format!("est(\"{name}\", ");
+    let tests = tree
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with("wasm/tests/") && file.path.ends_with(".test.mjs"));
+    tests.into_iter().any(|file| file.text.contains(&call))
 }
 
 /// Commands of the README that name something which does not exist.
@@ -232,9 +245,15 @@ mod tests {
             decisions(&tree(&[
                 (DECISIONS, &text),
                 ("tests/tests/a.rs", "fn paths_are_case_blind() {}"),
+                (
+                    "wasm/tests/tabs.test.mjs",
+                    "everyBrowserTest(\"tab_closes\", async () => {});",
+                ),
             ]))
             .len()
         };
+        assert_eq!(count("| tabs | close | `tab_closes` |"), 0);
+        assert_eq!(count("| tabs | close | `tab_crashes` |"), 1);
         assert_eq!(count("| paths | case-blind | `paths_are_case_blind` |"), 0);
         assert_eq!(count("| paths | case-blind | `no_such_test` |"), 1);
         assert_eq!(count("| paths | case-blind | by reading |"), 1);

@@ -1,6 +1,7 @@
 // What crosses from a page to the worker that has the engine, and back.
 
 import { DeskfleetError } from "../errors.js";
+import { problemParts } from "./problem.js";
 
 /** The calls that may be made once more when it is not known whether they were made: the second changes nothing. */
 const REPEATABLE = new Set(["putWorkspaces", "placeHold", "keys", "pendingActions", "queueCount", "filePending", "maintain", "snapshot", "settled"]);
@@ -49,4 +50,11 @@ export function errorParts(error) {
 
 export function errorOf({ code, message, parameter, retryAfter, cause }) {
     return new DeskfleetError(code, message, { parameter, retryAfter, cause });
+}
+
+/** The answer to a call when the engine that had it is gone, which made it or did not. */
+export function lost({ id, name }, what) {
+    const message = `${what} while it had this call; look whether it was carried out before you send it again`;
+    if (name === "fetch") return { id, value: problemParts(503, "StorageUnavailable", message) };
+    return { id, error: errorParts(new DeskfleetError("StorageUnavailable", message)) };
 }

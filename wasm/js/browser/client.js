@@ -1,14 +1,18 @@
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
-import { readBody } from "../exchange.js";
+import { Underway, requestFrom } from "../exchange.js";
 import { coreOptions } from "../options.js";
 import { afterThisTurn } from "../turn.js";
-import { CALLS, errorOf, isRepeatable, responseOf } from "./calls.js";
+import { CALLS, errorOf, errorParts, isRepeatable, lost, responseOf } from "./calls.js";
 import { isKept } from "./keeping.js";
 import { storeName } from "./name.js";
 
 const DEFAULT_NAME = "deskfleet.redb";
 /** The largest body that an engine takes unless its limits say otherwise. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** A worker whose script was loaded says at once that it is there. */
+const START_MS = 60_000;
+/** How long closing waits for the bodies of requests that were made before. */
+const CLOSE_PATIENCE_MS = 1000;
 
 /**
  * Opens the store of this origin in a worker, or joins the tab that has it open.
@@ -21,75 +25,94 @@ export async function connectThrough(makeWorker, options = {}) {
         if (rest[unable] !== undefined) throw invalidArgument(`options.${unable} cannot cross to a worker; leave it out`);
     }
     coreOptions(rest);
-    const client = new Client(chosenWorker(worker, makeWorker), rest.limits);
-    await client.open(name, rest);
+    const client = new Client(workerMaker(worker, makeWorker), name, rest);
+    await client.open();
     return client;
 }
 
-function chosenWorker(worker, makeWorker) {
-    if (worker === undefined) return makeWorker();
-    if (typeof worker?.postMessage === "function") return worker;
-    if (typeof worker === "string" || worker instanceof URL) return new Worker(worker, { type: "module" });
-    throw invalidArgument(`options.worker must be a Worker or the URL of its script, not ${kindOf(worker)}`);
+/** What makes the worker, and makes another when the first has ended. */
+function workerMaker(worker, makeWorker) {
+    if (worker === undefined) return makeWorker;
+    if (typeof worker === "function") return worker;
+    if (typeof worker === "string" || worker instanceof URL) return () => new Worker(worker, { type: "module" });
+    if (typeof worker?.postMessage !== "function") throw invalidArgument(`options.worker must be a Worker, a function that makes one or the URL of its script, not ${kindOf(worker)}`);
+    let given = worker;
+    return () => {
+        if (given === undefined) throw new DeskfleetError("StorageUnavailable", "the worker that was given as options.worker has ended; give a function that makes one, so that another can be started");
+        [worker, given] = [given, undefined];
+        return worker;
+    };
 }
 
-/** An engine in a worker, as a page sees it. */
+/**
+ * An engine in a worker, as a page sees it. A page that the browser freezes, as in its back/forward cache, ends its worker first, so
+ * that the store does not freeze with it, and starts another when it is shown again.
+ */
 class Client {
-    #worker;
+    #makeWorker;
+    #name;
+    #options;
     #bodyBytesMax;
+    /** @type {Worker | undefined} */
+    #worker;
+    /** Whether the worker has joined the others, so that it takes calls. */
+    #ready = false;
+    /** Whether the browser has frozen this page, or is about to. */
+    #away = false;
+    #starting;
+    /** Ends the waiting for the end of the worker. */
+    #watching = new AbortController();
+    /** Ends the listening to what becomes of the page. */
+    #listening = new AbortController();
     #number = 0;
-    /** Calls of this turn. */
-    #calls = [];
-    /** @type {Map<number, { answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
+    #underway = new Underway();
+    /** @type {Map<number, { call: object, sent: boolean, ended: Promise<unknown>, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
     #waiting = new Map();
+    /** Those of them that no worker was given yet; calls of one turn. */
+    #unsent = [];
+    #sending = false;
     #kept = false;
     /** @type {DeskfleetError | undefined} */
     #ended;
     #closing;
-    #told = () => {};
+    #opened = { joined() {}, failed() {} };
+    #closed = () => {};
 
-    constructor(worker, limits = {}) {
-        this.#worker = worker;
+    constructor(makeWorker, name, options) {
+        const { limits = {} } = options;
+        this.#makeWorker = makeWorker;
+        this.#name = name;
+        this.#options = options;
         this.#bodyBytesMax = Math.max(BODY_BYTES_MAX, limits.batchBodyBytes ?? 0, limits.processesBodyBytes ?? 0, limits.recordBodyBytes ?? 0);
-        worker.addEventListener("message", ({ data }) => this.#receive(data));
+        const { signal } = this.#listening;
+        for (const [target, gone, back] of [[globalThis, "pagehide", "pageshow"], [globalThis.document, "freeze", "resume"]]) {
+            target?.addEventListener(gone, () => this.#leave(), { signal });
+            target?.addEventListener(back, () => this.#return(), { signal });
+        }
     }
 
-    async open(name, options) {
-        const opened = new Promise((told) => {
-            this.#told = told;
-            this.#worker.addEventListener("error", (event) => {
-                // An error of a worker that runs is that of one call, which is told by itself.
-                told({ failed: { code: "StorageUnavailable", message: `the worker did not start: ${event.message ?? "its script cannot be loaded"}` } });
-            });
-        });
+    async open() {
         try {
-            this.#worker.postMessage({ open: { name, options } });
+            await new Promise((joined, failed) => {
+                this.#opened = { joined, failed };
+                this.#start();
+            });
         } catch (error) {
-            this.#worker.terminate();
-            throw invalidArgument("an option cannot cross to a worker", error);
-        }
-        const { failed } = await opened;
-        if (failed) {
-            this.#worker.terminate();
-            throw errorOf(failed);
+            this.#listening.abort();
+            throw error;
         }
         this.#kept = await isKept();
     }
 
-    async fetch(request) {
-        const { method, url, headers } = request ?? {};
-        if (typeof method !== "string" || typeof url !== "string" || typeof headers?.get !== "function") {
-            throw invalidArgument(`fetch takes a Request, not ${kindOf(request)}`);
-        }
-        const pairs = [...headers];
-        const body = request.body === null ? null : await readBody(request, this.#bodyBytesMax);
-        // What is sent is given away, so it must be nobody else's.
-        const own = body === null || body.byteLength === body.buffer.byteLength ? body : body.slice();
-        return responseOf(await this.#call("fetch", { method, url, headers: pairs, body: own }));
+    async fetch(input, init) {
+        const request = requestFrom(input, init);
+        this.#mustBeOpen();
+        return this.#underway.add(this.#respond(request));
     }
 
     advanceClock(milliseconds) {
         if (!Number.isFinite(milliseconds)) throw invalidArgument("milliseconds must be a finite number");
+        this.#mustBeOpen();
         this.#call("advanceClock", [milliseconds]).catch(() => {});
     }
 
@@ -107,7 +130,8 @@ class Client {
         return this.#kept;
     }
 
-    wipe() {
+    async wipe() {
+        this.#mustBeOpen();
         return this.#call("wipe", []);
     }
 
@@ -117,13 +141,18 @@ class Client {
     }
 
     async #close() {
+        const error = closed();
+        await this.#underway.drained(CLOSE_PATIENCE_MS);
+        this.#underway.stop(error);
         await Promise.allSettled([...this.#waiting.values()].map(({ ended }) => ended));
-        const closed = new Promise((told) => (this.#told = told));
-        this.#worker.postMessage({ close: true });
-        this.#ended = new DeskfleetError("EngineClosed", "the engine was closed; connect again");
-        const { failed } = await closed;
-        this.#worker.terminate();
-        for (const { failed: fail } of this.#waiting.values()) fail(this.#ended);
+        this.#ended = error;
+        const failed = await new Promise((resolve) => {
+            this.#closed = resolve;
+            if (this.#worker === undefined) resolve();
+            else this.#worker.postMessage({ close: true });
+        });
+        this.#listening.abort();
+        this.#drop(error);
         if (failed) throw errorOf(failed);
     }
 
@@ -135,6 +164,7 @@ class Client {
         for (const name of CALLS) {
             if (name in this.prototype) continue;
             this.prototype[name] = async function (...argument) {
+                this.#mustBeOpen();
                 return this.#call(name, argument);
             };
         }
@@ -142,34 +172,144 @@ class Client {
 
     // ---- inside
 
+    /** Calls made before `close()` still run then. */
+    #mustBeOpen() {
+        if (this.#ended || this.#closing) throw this.#ended ?? closed();
+    }
+
+    async #respond(request) {
+        const { method, url, headers } = request;
+        request.signal?.throwIfAborted();
+        const pairs = [...headers];
+        const body = request.body === null ? null : await this.#underway.read(request, this.#bodyBytesMax);
+        // What crosses is copied with all of the buffer that it is a part of.
+        const own = body === null || body.byteLength === body.buffer.byteLength ? body : body.slice();
+        return responseOf(await this.#call("fetch", { method, url, headers: pairs, body: own }));
+    }
+
+    // The worker
+
+    #start() {
+        let worker;
+        try {
+            worker = this.#makeWorker();
+        } catch (error) {
+            return this.#drop(error instanceof DeskfleetError ? error : unstarted(error?.message ?? error, error));
+        }
+        const fail = (error) => {
+            if (worker === this.#worker) this.#drop(error);
+        };
+        this.#worker = worker;
+        this.#starting = setTimeout(() => fail(unstarted(`it said nothing for ${START_MS / 1000} s`)), START_MS);
+        worker.addEventListener("message", ({ data }) => {
+            if (worker === this.#worker) this.#receive(data, fail);
+        });
+        worker.addEventListener("error", (event) => {
+            // An error of a worker that runs is that of one call, which is told by itself.
+            if (!this.#ready) fail(unstarted(event.message ?? "its script cannot be loaded"));
+        });
+        try {
+            worker.postMessage({ open: { name: this.#name, options: this.#options } });
+        } catch (error) {
+            fail(invalidArgument("an option cannot cross to a worker", error));
+        }
+    }
+
+    /** Ends the worker. With an error, refuses all calls; without, keeps for the next worker what may be made again. */
+    #drop(error) {
+        clearTimeout(this.#starting);
+        this.#watching.abort();
+        this.#worker?.terminate();
+        this.#worker = undefined;
+        this.#ready = false;
+        this.#unsent = [];
+        for (const waiting of this.#waiting.values()) {
+            const { call, sent } = waiting;
+            if (error === undefined && (!sent || call.repeatable)) {
+                waiting.sent = false;
+                this.#unsent.push(waiting);
+            } else if (sent) this.#settle(lost(call, "the worker that has the engine ended"));
+            else this.#settle({ id: call.id, error: errorParts(error) });
+        }
+        this.#closed();
+        if (error !== undefined) this.#opened.failed(error);
+    }
+
+    #leave() {
+        if (this.#away) return;
+        this.#away = true;
+        this.#drop();
+    }
+
+    #return() {
+        if (!this.#away) return;
+        this.#away = false;
+        if (this.#ended === undefined) this.#start();
+    }
+
+    #receive({ lock, opened, answers, closed, failed }, fail) {
+        if (lock) {
+            clearTimeout(this.#starting);
+            this.#watching = new AbortController();
+            // Held by the worker, so that it is free when the worker has ended, whoever ended it.
+            const ended = () => fail(new DeskfleetError("StorageUnavailable", "the worker that has the engine ended"));
+            // One that closes lets go a little before it says so.
+            const gone = () => void (this.#closing ? setTimeout(ended, CLOSE_PATIENCE_MS) : ended());
+            navigator.locks.request(lock, { signal: this.#watching.signal }, gone).catch(() => {});
+        }
+        if (answers) answers.forEach((answer) => this.#settle(answer));
+        if (opened) {
+            this.#ready = true;
+            this.#opened.joined();
+            this.#send();
+        }
+        if (closed) this.#closed(failed);
+        else if (failed) fail(errorOf(failed));
+    }
+
+    // Calls
+
     /** Calls of one turn cross together, so that their writes share a commit. */
     #call(name, argument) {
         if (this.#ended) return Promise.reject(this.#ended);
         const id = (this.#number += 1);
         const call = { id, name, argument, repeatable: isRepeatable(name, argument) };
-        const ended = new Promise((answered, failed) => this.#waiting.set(id, { answered, failed }));
-        this.#waiting.get(id).ended = ended;
-        this.#calls.push(call);
-        if (this.#calls.length === 1) afterThisTurn(() => this.#send());
-        return ended;
+        const waiting = { call, sent: false };
+        waiting.ended = new Promise((answered, failed) => Object.assign(waiting, { answered, failed }));
+        this.#waiting.set(id, waiting);
+        this.#unsent.push(waiting);
+        if (this.#worker === undefined && !this.#away) this.#start();
+        else if (!this.#sending) {
+            this.#sending = true;
+            afterThisTurn(() => this.#send());
+        }
+        return waiting.ended;
     }
 
     #send() {
-        const calls = this.#calls;
-        this.#calls = [];
-        const bodies = calls.flatMap(({ argument }) => (argument.body ? [argument.body.buffer] : []));
-        try {
-            this.#worker.postMessage({ calls }, bodies);
-        } catch (error) {
-            // One of them holds what cannot be copied; the others are not to blame.
-            if (calls.length > 1) return calls.forEach((call) => ((this.#calls = [call]), this.#send()));
-            this.#settle({ id: calls[0].id, error: { code: "InvalidArgument", message: `${calls[0].name} was given what cannot cross to a worker`, cause: error } });
+        this.#sending = false;
+        if (!this.#ready) return;
+        const unsent = this.#unsent;
+        this.#unsent = [];
+        if (unsent.length === 0) return;
+        for (const waiting of unsent) waiting.sent = true;
+        if (this.#post(unsent) === undefined) return;
+        // One of them holds what cannot be copied; the others are not to blame.
+        for (const waiting of unsent) {
+            const { id, name } = waiting.call;
+            const cause = this.#post([waiting]);
+            if (cause !== undefined) this.#settle({ id, error: { code: "InvalidArgument", message: `${name} was given what cannot cross to a worker`, cause } });
         }
     }
 
-    #receive({ answers, opened, closed, failed }) {
-        if (answers) answers.forEach((answer) => this.#settle(answer));
-        if (opened || closed || failed) this.#told({ failed });
+    /** Gives calls to the worker; returns why that cannot be. */
+    #post(waiting) {
+        try {
+            this.#worker.postMessage({ calls: waiting.map(({ call }) => call) });
+            return undefined;
+        } catch (error) {
+            return error;
+        }
     }
 
     #settle({ id, value, error }) {
@@ -178,4 +318,12 @@ class Client {
         if (error) waiting?.failed(errorOf(error));
         else waiting?.answered(value);
     }
+}
+
+function closed() {
+    return new DeskfleetError("EngineClosed", "the engine was closed; connect again");
+}
+
+function unstarted(why, cause) {
+    return new DeskfleetError("StorageUnavailable", `the worker did not start: ${why}`, { cause });
 }

@@ -1,8 +1,7 @@
 import { DeskfleetError } from "../errors.js";
 import { afterThisTurn } from "../turn.js";
-import { errorParts } from "./calls.js";
+import { lost } from "./calls.js";
 import { Leader } from "./leader.js";
-import { problemParts } from "./problem.js";
 
 /** Part of the names by which workers find each other; another when they would not understand each other. */
 const PROTOCOL = 1;
@@ -10,6 +9,12 @@ const PROTOCOL = 1;
 const KNOCK_MS = 100;
 /** Longer than a file is waited for. */
 const WELCOME_MS = 15_000;
+/** How often the leader is asked whether it is there while calls are not answered. */
+const WATCH_MS = 1_000;
+/** When it was asked this often in vain, the calls are refused. */
+const SILENT_TIMES = 15;
+const SILENT = `the tab that keeps the store did not answer for ${(SILENT_TIMES * WATCH_MS) / 1000} s`;
+const CLOSED = "the tab that kept the store was closed";
 
 /**
  * One of the workers that share a store. The one that holds the Web Lock is the leader: it has the file open and answers for all.
@@ -38,6 +43,11 @@ export class Member {
     #release = () => {};
     #leave = () => {};
     #knocking;
+    #watching;
+    /** Whether this member is the leader or is about to be. */
+    #leading = false;
+    /** How often the leader was asked since it was last heard. */
+    #askedInVain = 0;
     #joining = { joined() {}, failed() {} };
     #closed = new AbortController();
 
@@ -52,10 +62,15 @@ export class Member {
         this.#tell = gathered(tell);
     }
 
-    /** Resolves once there is a leader; rejects when this member should be it and cannot open the file. */
-    async join() {
+    /**
+     * Resolves once there is a leader; rejects when this member should be it and cannot open the file.
+     * @param {(lock: string) => void} begun is given the name of a Web Lock that is held for as long as this member lives
+     */
+    async join(begun) {
         await new Promise((held) => {
-            void navigator.locks.request(this.#channelOf(this.#id), () => {
+            const lock = this.#channelOf(this.#id);
+            void navigator.locks.request(lock, () => {
+                begun(lock);
                 held();
                 return new Promise((leave) => (this.#leave = leave));
             });
@@ -80,11 +95,13 @@ export class Member {
             else this.#unanswered.set(call.id, { call, sent: false });
         }
         this.#send();
+        if (this.#unanswered.size > 0) this.#watch();
     }
 
     /** Gives everything back. A leader answers what it was asked first, and tells the others that it goes. */
     async close() {
         clearInterval(this.#knocking);
+        this.#unwatch();
         this.#closed.abort();
         this.#hall.close();
         this.#inbox.onmessage = null;
@@ -107,6 +124,9 @@ export class Member {
     // ---- as the leader
 
     async #lead() {
+        // Opening may take long, and then calls are answered here.
+        this.#leading = true;
+        this.#unwatch();
         const leader = this.#makeLeader();
         try {
             await leader.engine();
@@ -123,7 +143,7 @@ export class Member {
         const left = [...this.#unanswered.values()];
         this.#unanswered.clear();
         for (const { call, sent } of left) {
-            if (sent && !call.repeatable) this.#tell(lost(call));
+            if (sent && !call.repeatable) this.#tell(lost(call, CLOSED));
             else void leader.answer(call).then(this.#tell);
         }
         this.#joining.joined();
@@ -160,6 +180,7 @@ export class Member {
     }
 
     #receive({ type, leader, calls, from, answers }) {
+        this.#askedInVain = 0;
         if (type === "calls" && this.#leader) this.#answer({ from, calls });
         if (type === "answers") {
             this.#tell(...answers.filter(({ id }) => this.#unanswered.delete(id)));
@@ -176,7 +197,7 @@ export class Member {
             for (const [id, { call, sent }] of this.#unanswered) {
                 if (!sent || call.repeatable) continue;
                 this.#unanswered.delete(id);
-                this.#tell(lost(call));
+                this.#tell(lost(call, CLOSED));
             }
             for (const waiting of this.#unanswered.values()) waiting.sent = false;
             this.#send();
@@ -209,6 +230,29 @@ export class Member {
         if (calls.length > 0) this.#remote.postMessage({ type: "calls", from: this.#id, calls });
     }
 
+    /**
+     * Refuses what is not answered when the leader is silent for too long: the browser may have frozen its tab. Counts in steps, for
+     * this worker may have been frozen itself.
+     */
+    #watch() {
+        if (this.#watching !== undefined || this.#leading) return;
+        this.#askedInVain = 0;
+        this.#watching = setInterval(() => {
+            if (this.#unanswered.size === 0) return this.#unwatch();
+            this.#askedInVain += 1;
+            if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
+            this.#unwatch();
+            for (const { call } of this.#unanswered.values()) this.#tell(lost(call, SILENT));
+            this.#unanswered.clear();
+            this.#forget();
+        }, WATCH_MS);
+    }
+
+    #unwatch() {
+        clearInterval(this.#watching);
+        this.#watching = undefined;
+    }
+
     #channelOf(member) {
         return `${this.#base}:${member}`;
     }
@@ -227,13 +271,6 @@ function gathered(tell) {
         }
         answers.push(...more);
     };
-}
-
-/** The leader went while it had this call, and made it or did not. */
-function lost({ id, name }) {
-    const message = "the tab that kept the store was closed while it had this call; look whether it was carried out before you send it again";
-    if (name === "fetch") return { id, value: problemParts(503, "StorageUnavailable", message) };
-    return { id, error: errorParts(new DeskfleetError("StorageUnavailable", message)) };
 }
 
 function silent() {

@@ -2,120 +2,221 @@ import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import process from "node:process";
+import { clearInterval, setInterval } from "node:timers";
 import { DeskfleetError } from "../errors.js";
 
+/** How often an owner writes its lock again. */
+const RENEW_MS = 3_000;
+/** An owner that cannot be looked up is gone when its lock was not written for this long. */
+const STALE_MS = 15_000;
+const ATTEMPTS = 10;
+
 /**
- * Takes the lock of a file: a file `….lock` beside it that names its owner. These runtimes have no lock that the system frees
- * at the end of a process, so whoever finds a lock looks whether its owner still runs, and takes the lock of one that does not.
+ * Takes the lock of a file: a file `….lock` beside it that names its owner, which is a thread of a process. These runtimes have
+ * no lock that the system frees at the end of a thread, so each opener looks whether the owner of a lock still runs, and takes
+ * the lock of one that does not.
  * @param {string} name of the file
- * @param {boolean} broken takes the lock of an owner that cannot be looked at, too
- * @returns {() => void} gives the lock back
+ * @param {boolean} broken takes the lock whoever has it
  */
 export function lockBeside(name, broken) {
     const lock = `${name}.lock`;
     const mine = { ...owner(), token: randomUUID() };
-    for (let attempt = 0; attempt < 10; attempt++) {
-        if (create(lock, mine)) return () => release(lock, mine);
-        const held = read(lock);
-        // It was given back in this moment.
-        if (held === undefined) continue;
-        if (runs(held) && !(broken && held.host !== mine.host)) throw locked(name, lock, held);
-        if (take(lock, held, mine)) return () => release(lock, mine);
+    const draft = `${lock}.${mine.token}`;
+    try {
+        const now = written(draft, JSON.stringify(mine));
+        for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+            if (!placed(draft, lock)) {
+                const held = look(lock);
+                // It was given back in this moment.
+                if (held === undefined) continue;
+                if (!broken && !isGone(held, mine, now)) throw locked(name, lock, held.content);
+                take(lock, held, draft, mine, now);
+            }
+            if (look(lock)?.content?.token === mine.token) return new Lock(lock, mine);
+        }
+    } finally {
+        fs.rmSync(draft, { force: true });
     }
     throw new DeskfleetError("StorageLocked", `${name} is being opened by others; try again`);
 }
 
-/** Who holds a lock, in a way that no later process is mistaken for it. */
+/** A lock that this thread has. */
+class Lock {
+    #lock;
+    #token;
+    #handle;
+    #renewing;
+
+    constructor(lock, mine) {
+        this.#lock = lock;
+        this.#token = mine.token;
+        const handle = opened(lock);
+        this.#handle = handle;
+        const content = JSON.stringify(mine);
+        this.#renewing = setInterval(() => {
+            try {
+                fs.writeSync(handle, content, 0);
+            } catch {
+                // The next time may be better; until then the lock is only older.
+            }
+        }, RENEW_MS).unref();
+    }
+
+    /** Whether it is still there: another opener may have taken it, and a person may have removed it. */
+    isHeld() {
+        return fs.fstatSync(this.#handle).nlink > 0;
+    }
+
+    release() {
+        clearInterval(this.#renewing);
+        fs.closeSync(this.#handle);
+        if (look(this.#lock)?.content?.token === this.#token) fs.rmSync(this.#lock, { force: true });
+    }
+}
+
+/** Opens a lock that this thread has just taken, or gives it back. */
+function opened(lock) {
+    try {
+        return fs.openSync(lock, "r+");
+    } catch (error) {
+        fs.rmSync(lock, { force: true });
+        throw error;
+    }
+}
+
+/** This thread, in a way that no later one is mistaken for it. */
 function owner() {
+    const [, pid, thread] = /^(\d+)\/task\/(\d+)$/.exec(linkOf("/proc/thread-self") ?? "") ?? [];
+    const seen = Number(pid) === process.pid;
     return {
-        pid: process.pid,
-        started: startOf(process.pid),
+        host: os.hostname(),
         boot: textOf("/proc/sys/kernel/random/boot_id"),
-        host: `${os.hostname()} ${linkOf("/proc/self/ns/pid")}`,
+        namespace: linkOf("/proc/self/ns/pid"),
+        pid: process.pid,
+        started: seen ? startOf(`/proc/${pid}/stat`) : undefined,
+        thread: seen ? Number(thread) : undefined,
+        threadStarted: seen ? startOf(`/proc/${pid}/task/${thread}/stat`) : undefined,
     };
 }
 
-/** Whether the owner of a lock runs, or may run where that cannot be seen. */
-function runs(held) {
-    const here = owner();
-    if (held.host !== here.host) return true;
-    if (held.boot !== here.boot) return false;
-    // Where this process sees when itself began, it sees that of others.
-    if (held.started !== undefined && here.started !== undefined) return held.started === startOf(held.pid);
+/** Whether the owner of a lock is gone; where that cannot be seen, whether it has not renewed the lock for too long. */
+function isGone({ content, writtenAt }, here, now) {
+    const stale = now - writtenAt > STALE_MS;
+    if (content === undefined || content.host !== here.host) return stale;
+    if (content.boot !== here.boot) return true;
+    if (content.namespace !== here.namespace) return stale;
+    const { pid, started, thread, threadStarted } = content;
+    const seen = startOf(`/proc/${pid}/stat`);
+    // Where there is no such folder, or it hides what is not ours.
+    if (threadStarted === undefined || seen === undefined) return !runs(pid) || stale;
+    return seen !== started || startOf(`/proc/${pid}/task/${thread}/stat`) !== threadStarted;
+}
+
+function runs(pid) {
     try {
-        process.kill(held.pid, 0);
+        process.kill(pid, 0);
         return true;
     } catch (error) {
         return error?.code !== "ESRCH";
     }
 }
 
-/** Puts a lock there complete or not at all; `false` when there is one. */
-function create(lock, content) {
-    const draft = `${lock}.${content.token}`;
-    fs.writeFileSync(draft, JSON.stringify(content), { flag: "wx" });
+/** Writes a new file, synced; returns when that was, in milliseconds by the clock of its file system. */
+function written(file, content) {
+    const handle = fs.openSync(file, "wx");
     try {
-        fs.linkSync(draft, lock);
-        return true;
-    } catch (error) {
-        if (error?.code === "EEXIST") return false;
-        // Not every file system has links; there, a lock may be seen half written.
-        if (fs.existsSync(lock)) return false;
-        fs.writeFileSync(lock, JSON.stringify(content), { flag: "wx" });
-        return true;
+        fs.writeSync(handle, content);
+        fs.fsyncSync(handle);
+        return fs.fstatSync(handle).mtimeMs;
     } finally {
-        fs.rmSync(draft, { force: true });
+        fs.closeSync(handle);
     }
 }
 
-function read(lock) {
+/** Gives a finished file another name; `false` when something has that name. */
+function placed(draft, name) {
     try {
-        return JSON.parse(fs.readFileSync(lock, "utf8"));
+        fs.linkSync(draft, name);
+        return true;
+    } catch (error) {
+        if (error?.code === "EEXIST") return false;
+    }
+    // Not every file system has links; there, a lock may be seen half written.
+    try {
+        fs.copyFileSync(draft, name, fs.constants.COPYFILE_EXCL);
+        return true;
+    } catch (error) {
+        if (error?.code === "EEXIST") return false;
+        throw error;
+    }
+}
+
+/** What a lock says and when it was written; without content when it was torn, `undefined` when there is none. */
+function look(lock) {
+    let handle;
+    try {
+        handle = fs.openSync(lock, "r");
     } catch (error) {
         if (error?.code === "ENOENT") return undefined;
-        throw new DeskfleetError("StorageLocked", `${lock} does not tell who holds it; remove it if nobody does`, { cause: error });
+        throw error;
+    }
+    try {
+        const writtenAt = fs.fstatSync(handle).mtimeMs;
+        return { content: contentOf(fs.readFileSync(handle, "utf8")), writtenAt };
+    } finally {
+        fs.closeSync(handle);
+    }
+}
+
+function contentOf(text) {
+    try {
+        const content = JSON.parse(text);
+        // The token becomes part of a file's name.
+        return /^[\w-]{1,64}$/.test(content.token) ? content : undefined;
+    } catch {
+        return undefined;
     }
 }
 
 /**
- * Takes the place of an owner that is gone. Of those who try at once, the one that has the claim on this very lock does it, after
- * it has seen that the lock is still there.
+ * Takes the place of an owner. Of those who try at once, the one that has the claim on this very lock does it, after it has seen
+ * that the lock is still there.
  */
-function take(lock, held, mine) {
-    const claim = `${lock}.${held.token}`;
-    if (!create(claim, mine)) {
-        const claimed = read(claim);
-        if (claimed !== undefined && !runs(claimed)) fs.rmSync(claim, { force: true });
-        return false;
+function take(lock, held, draft, mine, now) {
+    const token = held.content?.token;
+    const claim = `${lock}.${token ?? "torn"}`;
+    if (!placed(draft, claim)) {
+        const claimed = look(claim);
+        if (claimed !== undefined && isGone(claimed, mine, now)) fs.rmSync(claim, { force: true });
+        return;
     }
     try {
-        if (read(lock)?.token === held.token) fs.renameSync(claim, lock);
+        const still = look(lock);
+        if (still !== undefined && still.content?.token === token) fs.renameSync(claim, lock);
     } catch (error) {
         // Another took this claim for one of an owner that is gone; what the lock says counts.
         if (error?.code !== "ENOENT") throw error;
+    } finally {
+        if (look(claim)?.content?.token === mine.token) fs.rmSync(claim, { force: true });
     }
-    if (read(claim)?.token === mine.token) fs.rmSync(claim, { force: true });
-    return read(lock)?.token === mine.token;
-}
-
-function release(lock, mine) {
-    if (read(lock)?.token === mine.token) fs.rmSync(lock, { force: true });
 }
 
 function locked(name, lock, held) {
-    const { pid, host } = held;
+    const owner = held === undefined ? "an owner that it does not name" : `process ${held.pid} on ${held.host}`;
     return new DeskfleetError(
         "StorageLocked",
-        `${name} is open in process ${pid} on ${String(host).split(" ")[0]}; close it there first. If that machine or container is gone, remove ${lock}`,
+        `${name} is open: ${lock} is held by ${owner}. Close it there. If you know that this owner has ended, pass { breakLock: true }; a lock that nobody renews is free after ${STALE_MS / 1000} s`,
     );
 }
 
-/** When a process that still runs began, in ticks since the system did; Linux only. */
-function startOf(pid) {
-    // The name of the program stands in brackets and may hold spaces; behind it the state is the first field, the time the 20th.
-    const fields = textOf(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ");
-    // A process that ended stays there until its parent asks for it.
-    return fields === undefined || "ZX".includes(fields[0]) ? undefined : fields[19];
+/**
+ * When a process or thread began, in ticks since the system did; `"ended"` when it has ended and its parent has not asked for it
+ * yet, `undefined` when it cannot be seen. Linux only.
+ */
+function startOf(stat) {
+    // The name of the program stands in brackets and may hold spaces; after it the state is the first field, the time the 20th.
+    const fields = textOf(stat)?.split(") ").at(-1)?.split(" ");
+    return fields !== undefined && "ZX".includes(fields[0]) ? "ended" : fields?.[19];
 }
 
 function textOf(file) {
@@ -130,6 +231,6 @@ function linkOf(file) {
     try {
         return fs.readlinkSync(file);
     } catch {
-        return "";
+        return undefined;
     }
 }

@@ -27,13 +27,18 @@ const POLICY =
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
 /**
- * Serves the folder `wasm`, each answer under the strict policy; answers the origin and what stops it.
+ * Serves the folder `wasm`, each answer under the strict policy; `/hang` is answered once `/resume` is asked for. Answers the origin
+ * and what stops it.
  * @param {Record<string, string>} [files] more files, by their path there
  */
 export async function serve(files = {}) {
     const root = fileURLToPath(new URL("../../", import.meta.url));
+    const hanging = [];
     const server = createServer(async (request, response) => {
         const { pathname, searchParams } = new URL(request.url, "http://localhost");
+        if (pathname === "/hang") return hanging.push(response);
+        if (pathname === "/resume") for (const each of [...hanging.splice(0), response]) each.writeHead(204).end();
+        if (pathname === "/resume") return;
         const file = files[pathname] ?? path.join(root, path.normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname)));
         try {
             const body = await readFile(file);
@@ -41,7 +46,8 @@ export async function serve(files = {}) {
                 "content-type": TYPES[path.extname(file)] ?? "application/octet-stream",
                 "content-security-policy": searchParams.get("policy") === "no-wasm" ? POLICY.replace(" 'wasm-unsafe-eval'", "") : POLICY,
                 "service-worker-allowed": "/",
-                "cache-control": "no-store",
+                // Kept by nobody, but for the back/forward cache, which "no-store" would switch off.
+                "cache-control": "no-cache",
             });
             response.end(body);
         } catch {

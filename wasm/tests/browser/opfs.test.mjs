@@ -69,7 +69,8 @@ everyBrowserTest("requests through a worker are answered as by an engine, and fa
             invalid: await failure(engine.putWorkspaces([{ workSpId: 7 }])),
             uncopied: await failure(engine.putWorkspaces([{ workSpId: () => {} }])),
             unknown: await failure(engine.placeHold("ws-9", { matter: "m" })),
-            request: await failure(engine.fetch("/api/Stats/Test")),
+            request: await failure(engine.fetch(7)),
+            address: (await engine.fetch("/api/Stats/Test", { method: "HEAD" })).status,
             wipe: [await engine.queueCount(), (await engine.fetch(postRequest(1))).status, await engine.queueCount(), await engine.wipe(), await engine.queueCount()],
         };
         await engine.close();
@@ -83,6 +84,7 @@ everyBrowserTest("requests through a worker are answered as by an engine, and fa
     assert.deepEqual(seen.large, [413, "PayloadTooLarge"]);
     assert.deepEqual(seen.head, [200, 0]);
     assert.ok(seen.copy);
+    assert.equal(seen.address, 200);
     for (const [name, code] of [["invalid", "InvalidArgument"], ["uncopied", "InvalidArgument"], ["unknown", "WorkSpaceNotFound"], ["request", "InvalidArgument"], ["closed", "EngineClosed"], ["worker", "StorageUnavailable"]]) {
         assert.deepEqual([name, seen[name].code, seen[name].ours], [name, code, true]);
     }

@@ -137,3 +137,125 @@ browserTest("a call that must not be made twice says so when its tab went away",
     assert.ok(seen.told.includes("action 503 StorageUnavailable"), String(seen.told));
     assert.deepEqual(seen.kinds, ["count read", "key StorageUnavailable", "key issued"]);
 });
+
+/** Goes to another page of the origin; the browser may keep this one in its back/forward cache. */
+async function leave(page) {
+    await page.evaluate(() => {
+        addEventListener("pageshow", ({ persisted }) => (globalThis.restored = persisted));
+        setTimeout(() => (location.href = "/tests/browser/page.html?next"));
+    });
+    await page.waitForFunction(() => location.search === "?next" && globalThis.connect);
+}
+
+/** Goes back; resolves with whether the page is the one that was left, as it was. */
+async function comeBack(page) {
+    await page.evaluate(() => void setTimeout(() => history.back()));
+    await page.waitForFunction(() => location.search === "" && (globalThis.restored || (globalThis.connect && !globalThis.engine)));
+    return page.evaluate(() => globalThis.restored === true);
+}
+
+/** Resolves with the status of a post, or with `late`. */
+function posted(page, id) {
+    return page.evaluate((id) => Promise.race([engine.fetch(postRequest(id)).then(({ status }) => status), new Promise((late) => setTimeout(late, 10_000, "late"))]), id);
+}
+
+everyBrowserTest("page_kept_in_back_forward_cache_hands_over_the_store_and_rejoins", async ({ start, origin, context }) => {
+    const browser = await start();
+    const leader = await tab(browser, origin);
+    await leader.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    assert.equal(await posted(leader, 1), 200);
+    const other = await tab(browser, origin);
+    await other.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    assert.equal(await posted(other, 2), 200);
+    await leave(leader);
+    assert.equal(await posted(other, 3), 200, "the leader's page is in the cache");
+    const restored = await comeBack(leader);
+    context.diagnostic(restored ? "the page came from the back/forward cache" : "the browser loaded the page again");
+    assert.ok(restored || context.name.endsWith("Firefox"));
+    if (!restored) await leader.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    assert.equal(await posted(leader, 4), 200);
+    assert.equal(await other.evaluate(() => engine.queueCount()), 4);
+    // The page that came back is one of the others now.
+    await other.close();
+    assert.equal(await posted(leader, 5), 200);
+    assert.equal(await leader.evaluate(() => engine.queueCount()), 5);
+});
+
+browserTest("calls_of_a_page_that_is_kept_are_made_when_it_is_shown_again", async ({ start, origin }) => {
+    const page = await tab(await start(), origin);
+    await page.evaluate(async () => {
+        globalThis.engine = await connect();
+        const { key } = await engine.issueKey({ name: "first", scopes: ["read"] });
+        globalThis.settled = [];
+        addEventListener("pagehide", () => {
+            const note = (what) => (value) => settled.push([what, value]);
+            engine.fetch(postRequest(1)).then(({ status }) => note("post")(status));
+            engine.issueKey({ name: "second", scopes: ["read"] }).then(() => note("key")("issued"), ({ code }) => note("key")(code));
+        });
+        return key;
+    });
+    await leave(page);
+    assert.equal(await comeBack(page), true);
+    await page.waitForFunction(() => settled.length === 2);
+    assert.deepEqual(new Map(await page.evaluate(() => settled)), new Map([["post", 200], ["key", "issued"]]));
+});
+
+browserTest("frozen_tab_hands_over_the_store_and_rejoins_when_it_resumes", async ({ start, origin }) => {
+    const browser = await start();
+    const leader = await tab(browser, origin);
+    await leader.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    const other = await tab(browser, origin);
+    await other.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    const devtools = await browser.context.newCDPSession(leader);
+    await devtools.send("Page.setWebLifecycleState", { state: "frozen" });
+    assert.equal(await posted(other, 1), 200);
+    await devtools.send("Page.setWebLifecycleState", { state: "active" });
+    assert.equal(await posted(leader, 2), 200);
+    assert.equal(await other.evaluate(() => engine.queueCount()), 2);
+});
+
+everyBrowserTest("worker_ended_by_its_host_refuses_pending_calls", async ({ start, origin }) => {
+    const page = await tab(await start(), origin);
+    const seen = await page.evaluate(async () => {
+        const make = () => (globalThis.worker = new Worker("/pkg/opfs-worker.js", { type: "module" }));
+        const given = await connect({ worker: make() });
+        const pending = [given.issueKey({ name: "a", scopes: ["read"] }), given.queueCount()].map(failure);
+        const post = given.fetch(postRequest(1)).then(({ status }) => status, ({ code }) => code);
+        await new Promise((sent) => setTimeout(sent));
+        worker.terminate();
+        const found = { pending: (await Promise.all(pending)).map((each) => each?.code ?? "done"), post: await post, later: (await failure(given.queueCount())).code };
+        await given.close();
+        const made = await connect({ worker: make });
+        worker.terminate();
+        await failure(made.queueCount());
+        found.again = (await made.fetch(postRequest(2))).status;
+        await made.close();
+        return found;
+    });
+    for (const code of seen.pending) assert.ok(["StorageUnavailable", "done"].includes(code), code);
+    assert.ok([200, 503, "StorageUnavailable"].includes(seen.post), String(seen.post));
+    assert.deepEqual([seen.later, seen.again], ["StorageUnavailable", 200]);
+});
+
+browserTest("calls_to_a_tab_that_stands_still_are_refused_and_go_on_when_it_does", async ({ start, origin }) => {
+    const browser = await start();
+    const leader = await tab(browser, origin);
+    await leader.evaluate(async () => {
+        globalThis.worker = new Worker("/tests/browser/stalling-worker.js", { type: "module" });
+        globalThis.engine = await connect({ worker });
+    });
+    const other = await tab(browser, origin);
+    await other.evaluate(async () => (globalThis.engine = await connect()) && undefined);
+    assert.equal(await posted(other, 1), 200);
+    await leader.evaluate(() => worker.postMessage({ stall: true }));
+    const seen = await other.evaluate(async () => {
+        const answers = await Promise.all([engine.fetch(postRequest(2)).then(({ status }) => status), failure(engine.queueCount())]);
+        return [answers[0], answers[1].code, answers[1].message];
+    });
+    assert.deepEqual(seen.slice(0, 2), [503, "StorageUnavailable"]);
+    assert.match(seen[2], /did not answer for 15 s/);
+    // Nor does a call wait for ever that is made while no leader is known.
+    assert.equal(await other.evaluate(async () => (await failure(engine.queueCount())).code), "StorageUnavailable");
+    await other.evaluate(() => fetch("/resume"));
+    assert.equal(await posted(other, 3), 200);
+});
