@@ -3,9 +3,12 @@
 mod intake;
 mod upkeep;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker, ready};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
@@ -17,7 +20,7 @@ use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::queue::Wanted;
-use crate::store::writer::{Batch, Ticket, Writer};
+use crate::store::writer::{Batch, Ticket, Turn, Writer};
 use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
@@ -111,9 +114,12 @@ impl Machine {
         }
     }
 
+    /// Tells the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
+    /// harms nobody who waits.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         if let Some(observer) = &self.injected.observer {
-            observer.event(event);
+            // The panic hook has reported it.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
         }
     }
 
@@ -144,38 +150,64 @@ impl Machine {
     /// Blocks until the outcome is there; commits for all that wait where nobody else does.
     pub(crate) fn wait(&self, ticket: &mut Ticket<Outcome>) -> Outcome {
         loop {
-            self.lead();
-            if let Some(outcome) = ticket.wait() {
-                return outcome;
-            }
+            match self.writer.wait(ticket) {
+                Turn::Outcome(outcome) => return outcome,
+                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
+            };
+        }
+    }
+
+    /// As [`Self::wait`], for a future. Where the host commits, a future does not.
+    pub(crate) fn poll(&self, ticket: &mut Ticket<Outcome>, waker: &Waker) -> Poll<Outcome> {
+        let may_lead = self.config.commit_driver != CommitDriver::Host;
+        loop {
+            match ready!(self.writer.poll(ticket, waker, may_lead)) {
+                Turn::Outcome(outcome) => return Poll::Ready(outcome),
+                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
+            };
         }
     }
 
     /// Commits what waits, unless someone else does; answers how many mutations that were.
     pub(crate) fn lead(&self) -> usize {
-        if self.writer.has_thread() {
-            return 0;
-        }
         let Some((submissions, batch)) = self.writer.lead() else {
             return 0;
         };
+        self.commit_as_caller(submissions, batch)
+    }
+
+    fn commit_as_caller(
+        &self,
+        submissions: Vec<Submission>,
+        batch: Batch<'_, Submission, Outcome>,
+    ) -> usize {
         let count = self.commit(submissions, batch);
-        self.file_above_high_water();
+        if !self.is_writer_thread() {
+            self.file_above_high_water();
+        }
         count
     }
 
-    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
+    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`]. A panic ends a batch, not the
+    /// thread: those who wait would never hear of it.
     pub(crate) fn commit_forever(&self) {
-        // Should this thread end by a panic, callers commit from then on.
-        let _callers_lead_after_this = StopOnDrop(self);
         while let Some((submissions, batch)) = self.writer.lead_next() {
-            self.commit(submissions, batch);
+            let commit = || self.commit(submissions, batch);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(commit)) {
+                let panic = panic_text(&*panic);
+                self.observe(&Event::WriterThreadRestarted { panic });
+            }
         }
     }
 
     /// Ends the thread once nothing waits; callers commit from then on.
     pub(crate) fn stop_thread(&self) {
         self.writer.close();
+    }
+
+    /// Whether this is the thread that commits for the engine: it cannot wait for its own end.
+    pub(crate) fn is_writer_thread(&self) -> bool {
+        self.writer.is_own_thread()
     }
 
     /// Commits a batch; the writer is free again when this returns. Answers how many mutations that were, of which each
@@ -206,24 +238,38 @@ impl Machine {
         let mutations = mutations.collect();
         let written = self.write(mutations);
         drop(landing);
-        match written {
+        let failure = match written {
             Ok(outcomes) => {
                 batch.resolve(outcomes);
-                self.observe(&Event::Committed { mutations: count });
+                None
             }
-            Err(error) => {
-                batch.resolve(std::iter::repeat_with(|| Err(error.clone())));
-                self.observe(&Event::CommitFailed { error: &error });
+            Err(failure) => {
+                batch.resolve(std::iter::repeat_with(|| Err(failure.error.clone())));
+                Some(failure)
+            }
+        };
+        drop(batch);
+        match failure {
+            None => self.observe(&Event::Committed { mutations: count }),
+            Some(failure) => {
+                if failure.reopened {
+                    self.observe(&Event::Reopened);
+                }
+                let error = &failure.error;
+                self.observe(&Event::CommitFailed { error });
             }
         }
         count
     }
 
     /// One transaction.
-    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>> {
-        self.check_free_space()?;
+    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>, WriteFailure> {
+        self.check_free_space().map_err(|error| WriteFailure {
+            error,
+            reopened: false,
+        })?;
         let now = self.now();
-        let written = self.store.write(|tables| {
+        self.store.write(|tables| {
             let mut context = Context {
                 tables,
                 config: &self.config,
@@ -233,12 +279,6 @@ impl Machine {
                 .into_iter()
                 .map(|mutation| context.apply(mutation))
                 .collect()
-        });
-        written.map_err(|WriteFailure { error, reopened }| {
-            if reopened {
-                self.observe(&Event::Reopened);
-            }
-            error
         })
     }
 
@@ -310,12 +350,11 @@ impl Drop for Landing<'_> {
     }
 }
 
-struct StopOnDrop<'m>(&'m Machine);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.stop_thread();
-    }
+/// What a panic said.
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without words")
 }
 
 /// The outcome of a mutation whose commit panicked; whether it is durable is not known.

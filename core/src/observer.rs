@@ -16,6 +16,13 @@ pub enum Event<'a> {
         /// The cause.
         error: &'a EngineError,
     },
+    /// The engine's own thread, of [`CommitDriver::Thread`](crate::CommitDriver::Thread), panicked under a commit, and goes on:
+    /// something that the host injected did, as its clock. Those who waited for that commit were told that nobody knows
+    /// whether it took effect.
+    WriterThreadRestarted {
+        /// What the panic said.
+        panic: &'a str,
+    },
     /// The store was closed and opened again after an I/O error.
     Reopened,
     /// Telemetry records moved from the queue into history.
@@ -37,6 +44,14 @@ pub enum Event<'a> {
 }
 
 /// Receives [`Event`]s, on the thread where they happen; keep it quick. Any closure is one.
+///
+/// It is called when no commit is under way on its thread, and may call the engine: read, write, even close it or drop the
+/// last clone. A write makes another event, so one for each event never ends. It must not do upkeep (`maintain`,
+/// `file_pending`, `apply_retention`): another thread may be in the middle of that, waiting for a commit of this one.
+/// A panic in it is caught and otherwise ignored.
+///
+/// The other things that a host injects, the clock, the randomness, the probe of free space and the backend, are called
+/// while the engine works and must not call it.
 pub trait Observer: Send + Sync + 'static {
     /// Called once for each event.
     fn event(&self, event: &Event<'_>);

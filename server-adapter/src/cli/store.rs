@@ -34,6 +34,9 @@ pub(crate) fn report(event: &Event<'_>) {
             say!("deskfleet: a commit failed: {}", error_chain(*error));
         }
         Event::Internal { error } => say!("deskfleet: internal error: {}", error_chain(*error)),
+        Event::WriterThreadRestarted { panic } => {
+            say!("deskfleet: the thread that commits panicked and goes on: {panic}");
+        }
         Event::Reopened => say!("deskfleet: the store was reopened after an I/O error"),
         Event::RetentionBehind { seconds } => say!(
             "deskfleet: the clock is {} days ahead of the last removal of old records; if it is wrong, set it right: \
