@@ -3,7 +3,6 @@
 mod intake;
 mod upkeep;
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +20,7 @@ use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Turn, Writer};
-use crate::store::{Store, WriteFailure, meta};
+use crate::store::{Store, WriteFailure, meta, panic_text};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
@@ -127,6 +126,12 @@ impl Machine {
     pub(crate) fn reader(&self) -> Result<Reader> {
         self.settle();
         Reader::new(&self.store, self.now())
+    }
+
+    /// Reads tables as of now, all of which is durable: for a host that acts on what it reads.
+    pub(crate) fn durable_reader(&self) -> Result<Reader> {
+        self.store.confirm()?;
+        self.reader()
     }
 
     /// Reads tables and telemetry as of now.
@@ -350,17 +355,10 @@ impl Drop for Landing<'_> {
     }
 }
 
-/// What a panic said.
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("a panic without words")
-}
-
 /// The outcome of a mutation whose commit panicked; whether it is durable is not known.
 fn lost() -> Outcome {
     let said = "the commit ended in a panic; the write may or may not be there";
-    Err(EngineError::new(ErrorKind::Internal, said))
+    Err(EngineError::new(ErrorKind::Indeterminate, said))
 }
 
 impl std::fmt::Debug for Machine {

@@ -11,7 +11,8 @@ pub enum Event<'a> {
         /// Mutations in it, refused ones included.
         mutations: usize,
     },
-    /// A transaction failed; none of its mutations was acknowledged.
+    /// A transaction failed; none of its mutations was acknowledged. Whether it may take effect all the same, the
+    /// [kind](EngineError::kind) tells.
     CommitFailed {
         /// The cause.
         error: &'a EngineError,

@@ -32,8 +32,12 @@ use crate::config::{CommitPhases, Config};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
-use failure::{from_commit, from_compaction, from_storage, from_transaction, unavailable};
+use failure::{
+    from_commit, from_compaction, from_storage, from_transaction, indeterminate, unavailable,
+};
 use keys::KeyIndex;
+pub(crate) use medium::panic_text;
+
 use medium::Medium;
 use opening::{Trust, caught};
 use table::{Snapshot, Tables};
@@ -162,7 +166,8 @@ impl Store {
 
     /// Runs `work` in one transaction; when this answers `Ok`, what it wrote is durable.
     ///
-    /// An error of `work` or of the medium leaves nothing behind. After an error of the medium the file is opened again.
+    /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
+    /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
     pub(crate) fn write<R>(
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
@@ -173,11 +178,17 @@ impl Store {
                 reopened: false,
             });
         }
+        self.medium.begin();
         self.try_write(work).map_err(|error| {
             let medium_failed = matches!(
                 error.kind(),
                 ErrorKind::StorageUnavailable | ErrorKind::Corrupted
             );
+            let error = if self.medium.is_in_doubt() {
+                indeterminate(error)
+            } else {
+                error
+            };
             let reopened = medium_failed && self.reopen().is_ok();
             WriteFailure { error, reopened }
         })
@@ -189,11 +200,21 @@ impl Store {
             let mut slot = self.database_mut();
             self.reopened(&mut slot)?;
         }
+        // Nobody opens the database again meanwhile.
+        let _open = self.database();
         if self.medium.is_gated() {
             self.medium.open_gate()
         } else {
             Ok(())
         }
+    }
+
+    /// Makes sure that all that can be read is durable: what a failed commit left in doubt is written again first.
+    pub(crate) fn confirm(&self) -> Result<()> {
+        if self.medium.has_failed() || self.medium.is_gated() {
+            self.open_gate()?;
+        }
+        Ok(())
     }
 
     fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {

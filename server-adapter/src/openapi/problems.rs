@@ -9,7 +9,7 @@ use crate::body::CODINGS;
 use crate::guesses::needs_key;
 
 /// Refusals that any request can meet.
-const ALWAYS: [Code; 8] = [
+const ALWAYS: [Code; 9] = [
     Code::InvalidParameter,
     Code::InvalidRequest,
     Code::MisdirectedRequest,
@@ -18,6 +18,7 @@ const ALWAYS: [Code; 8] = [
     Code::HeadersTooLarge,
     Code::Internal,
     Code::StorageUnavailable,
+    Code::Indeterminate,
 ];
 
 /// The codes of a route by status.
