@@ -125,7 +125,7 @@ fn fails(
     let log = disk.log();
     let stored = [Fate::Lost, Fate::Kept, Fate::Mixed(n), Fate::Torn(n)];
     let end = log.len();
-    for cut in [answered, answered + 2, (answered + end) / 2, end] {
+    for cut in [answered, answered + 2, usize::midpoint(answered, end), end] {
         for of_failed_syncs in stored {
             let mut platter = Platter::default();
             platter.take_all(&log[..cut.min(end)], of_failed_syncs);
@@ -189,7 +189,7 @@ fn outbox_hands_out_no_action_that_a_crash_can_take_back() {
         let engine = begun(&config, disk.backend());
         let syncs = disk.syncs();
         // The last sync of a commit is the one that leaves a doubt.
-        let last = if name == "one-phase" { 0 } else { 1 };
+        let last = u64::from(name != "one-phase");
         disk.fail(Fault::From(Operation::Sync, last));
         assert_eq!(act(&engine).unwrap_err().kind(), ErrorKind::Indeterminate);
         assert_eq!(disk.syncs() - syncs, last, "{name}");

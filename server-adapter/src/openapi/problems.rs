@@ -9,7 +9,7 @@ use crate::body::CODINGS;
 use crate::guesses::needs_key;
 
 /// Refusals that any request can meet.
-const ALWAYS: [Code; 9] = [
+const ALWAYS: [Code; 8] = [
     Code::InvalidParameter,
     Code::InvalidRequest,
     Code::MisdirectedRequest,
@@ -18,7 +18,6 @@ const ALWAYS: [Code; 9] = [
     Code::HeadersTooLarge,
     Code::Internal,
     Code::StorageUnavailable,
-    Code::Indeterminate,
 ];
 
 /// The codes of a route by status.
@@ -48,7 +47,7 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
         ]),
     }
     if route.method != Method::Get {
-        codes.push(Code::LowDisk);
+        codes.extend([Code::LowDisk, Code::Indeterminate]);
     }
     let mut statuses: BTreeMap<u16, BTreeSet<Code>> = BTreeMap::new();
     for code in codes {
