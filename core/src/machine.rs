@@ -1,11 +1,12 @@
 //! The parts of an engine, wired: the store, the writer, and what the host injected.
 
+mod condition;
 mod intake;
 mod upkeep;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker, ready};
 
@@ -56,6 +57,8 @@ pub(crate) struct Machine {
     filed_at: AtomicI64,
     /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
     swept_at: AtomicI64,
+    /// Whether the file was not where it was opened when that was last looked at.
+    displaced: AtomicBool,
     /// Tells when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
 }
@@ -90,6 +93,7 @@ impl Machine {
             filing: Mutex::default(),
             drain_rate: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
+            displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),
         })
     }
@@ -269,10 +273,17 @@ impl Machine {
 
     /// One transaction.
     fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>, WriteFailure> {
-        self.check_free_space().map_err(|error| WriteFailure {
+        let refused = |error| WriteFailure {
             error,
             reopened: false,
-        })?;
+        };
+        self.store.check_place().map_err(refused)?;
+        let low = self.low_disk();
+        if let Some(low) = &low
+            && (low.refuses_all || !mutations.iter().any(Mutation::relieves))
+        {
+            return Err(refused(low.error.clone()));
+        }
         let now = self.now();
         self.store.write(|tables| {
             let mut context = Context {
@@ -282,23 +293,12 @@ impl Machine {
             };
             mutations
                 .into_iter()
-                .map(|mutation| context.apply(mutation))
+                .map(|mutation| match &low {
+                    Some(low) if !mutation.relieves() => Ok(Err(low.error.clone())),
+                    _ => context.apply(mutation),
+                })
                 .collect()
         })
-    }
-
-    fn check_free_space(&self) -> Result<()> {
-        let free = self.injected.free_space.as_ref().and_then(|probe| probe());
-        match free {
-            Some(free) if free < self.config.limits.free_bytes_min => Err(EngineError::new(
-                ErrorKind::LowDisk,
-                format!(
-                    "{free} bytes are free on the disk, fewer than the {} that a write needs; free some space",
-                    self.config.limits.free_bytes_min
-                ),
-            )),
-            _ => Ok(()),
-        }
     }
 
     // ---- keys
@@ -328,7 +328,7 @@ impl Machine {
     fn write_key_uses(&self) -> Result<()> {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
-        if !uses.is_empty() {
+        if !uses.is_empty() && !self.store.is_read_only() {
             self.run(Mutation::TouchKeys(uses))?;
         }
         Ok(())
@@ -338,7 +338,11 @@ impl Machine {
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_thread();
         while self.lead() > 0 {}
-        let kept = self.write_key_uses();
+        let kept = match self.write_key_uses() {
+            // When a key was last used is not worth a failure to stop.
+            Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
+            kept => kept,
+        };
         self.store.close().and(kept)
     }
 }

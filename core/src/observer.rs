@@ -26,6 +26,14 @@ pub enum Event<'a> {
     },
     /// The store was closed and opened again after an I/O error.
     Reopened,
+    /// The file was removed, renamed or replaced while it is open: writes are refused, as nobody would find them. Told by
+    /// [`Engine::maintain`](crate::Engine::maintain).
+    FileDisplaced {
+        /// What was found in its place.
+        error: &'a EngineError,
+    },
+    /// The file is where it was opened again, and writes go on.
+    FileReturned,
     /// Telemetry records moved from the queue into history.
     Filed {
         /// Records filed, exact repetitions included.

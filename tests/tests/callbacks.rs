@@ -14,10 +14,12 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use deskfleet::{CommitDriver, Config, Engine, Event};
+use bytes::Bytes;
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::{engine, ids, post};
 use deskfleet_tests::transport::block_on;
+use http::{Request, StatusCode};
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -215,5 +217,80 @@ fn observer_may_close_the_engine_or_drop_the_last_clone() {
                 told.recv_timeout(PATIENCE).expect("the observer returns");
             });
         }
+    }
+}
+
+/// A disk whose syncs wait while the lock is held.
+#[derive(Debug)]
+struct Stuck(deskfleet_tests::disk::DiskBackend, Arc<Mutex<()>>);
+
+impl StorageBackend for Stuck {
+    fn len(&self) -> std::io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> std::io::Result<()> {
+        drop(self.1.lock().unwrap());
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.0.write(offset, data)
+    }
+}
+
+/// However long the disk takes: nothing that `call` does waits for the commit under way.
+#[test]
+fn call_returns_while_the_engines_thread_waits_for_the_disk() {
+    let sync = Arc::new(Mutex::new(()));
+    let engine = engine(
+        CommitDriver::Thread,
+        Stuck(Disk::new().backend(), Arc::clone(&sync)),
+    );
+    let key = engine.issue_key(NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    });
+    let key = key.unwrap().secret;
+    let held = sync.lock().unwrap();
+    let waiting = engine.call(post(0, 0));
+    // The thread has taken it and waits for the disk.
+    thread::sleep(Duration::from_millis(50));
+    let calls = {
+        let engine = engine.clone();
+        move || {
+            let mut calls = vec![engine.call(post(0, 1))];
+            for (method, target) in [
+                ("GET", "/api/Stats/queue/count"),
+                ("GET", "/api/Information/GetAllWorkSpaces"),
+                ("GET", "/api/Information/Get24HourActivity"),
+                ("GET", "/api/Information/GetUserInformation?username=jdoe"),
+                ("GET", "/operator/keys"),
+                ("GET", "/operator/actions"),
+                ("GET", "/operator/telemetry/stats?instanceId=i-0"),
+                ("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-1"),
+                ("DELETE", "/operator/keys/99"),
+            ] {
+                let request = Request::builder().method(method).uri(target);
+                let request = request.header("x-api-key", &key).body(Bytes::new());
+                calls.push(engine.call(request.unwrap()));
+            }
+            calls
+        }
+    };
+    let calls = ends("calls beside a commit", calls);
+    drop(held);
+    assert_eq!(block_on(waiting).status(), 200);
+    for call in calls {
+        assert!(block_on(call).status() < StatusCode::INTERNAL_SERVER_ERROR);
     }
 }

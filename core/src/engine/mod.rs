@@ -116,8 +116,9 @@ impl Engine {
         }
     }
 
-    /// Answers a request as a future that any executor can drive. Reading happens at once, in this call; the future waits
-    /// for what must be durable. Dropping it does not take back what was submitted.
+    /// Answers a request as a future that any executor can drive. Parsing and reading happen at once, in this call, which
+    /// takes as long as they do; it waits for no commit. The future waits for what must be durable. Dropping it does not take
+    /// back what was submitted.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a server owns the request and is done with it"

@@ -82,6 +82,7 @@ impl Machine {
 
     /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
     pub(crate) fn maintain(&self) -> Result<()> {
+        self.check_place()?;
         loop {
             let due = upkeep::due(&self.reader()?)?;
             let more = due.len() == MAINTENANCE_ROWS_MAX;

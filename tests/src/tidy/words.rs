@@ -83,6 +83,11 @@ pub const EXEMPT: &[Exempt] = &[
         reason: "opens the file the host names, and the new file of a backup",
     },
     Exempt {
+        path: "core/src/store/file.rs",
+        name: "std::process",
+        reason: "knows a forked child, which shares the file, from the process that opened it",
+    },
+    Exempt {
         path: "core/src/engine/builder.rs",
         name: "std::thread",
         reason: "starts the thread of CommitDriver::Thread, which the host asked for",
