@@ -166,63 +166,7 @@ impl Config {
     /// # Errors
     /// [`ErrorKind::Configuration`], which names the first wrong field, its value and what is allowed.
     pub fn validate(&self) -> Result<()> {
-        let limits = &self.limits;
-        let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
-        for (field, value, least, most) in [
-            (
-                "record_body_bytes",
-                bytes(limits.record_body_bytes),
-                1,
-                BODY_BYTES_MAX,
-            ),
-            (
-                "processes_body_bytes",
-                bytes(limits.processes_body_bytes),
-                1,
-                BODY_BYTES_MAX,
-            ),
-            (
-                "batch_body_bytes",
-                bytes(limits.batch_body_bytes),
-                1,
-                BODY_BYTES_MAX,
-            ),
-            ("uri_bytes", bytes(limits.uri_bytes), 1, HEAD_BYTES_MAX),
-            (
-                "headers_bytes",
-                bytes(limits.headers_bytes),
-                1,
-                HEAD_BYTES_MAX,
-            ),
-            ("queue_records", limits.queue_records, 1, QUEUE_RECORDS_MAX),
-            ("queue_high_water", limits.queue_high_water, 1, u64::MAX),
-            (
-                "free_bytes_min",
-                limits.free_bytes_min,
-                0,
-                STORAGE_BYTES_MAX,
-            ),
-            (
-                "cache_bytes",
-                bytes(limits.cache_bytes),
-                0,
-                STORAGE_BYTES_MAX,
-            ),
-        ] {
-            if !(least..=most).contains(&value) {
-                let allowed = format_args!("{least} to {most}");
-                return Err(out_of_range("limits", field, value, allowed));
-            }
-        }
-        if limits.key_requests_per_minute == Some(0) {
-            let allowed = format_args!("1 or more, or nothing for no limit");
-            return Err(out_of_range(
-                "limits",
-                "key_requests_per_minute",
-                0,
-                allowed,
-            ));
-        }
+        check_limits(&self.limits)?;
         let days = &self.retention_days;
         for (field, value) in [
             ("stats", days.stats),
@@ -238,6 +182,66 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn check_limits(limits: &Limits) -> Result<()> {
+    let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
+    for (field, value, least, most) in [
+        (
+            "record_body_bytes",
+            bytes(limits.record_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        (
+            "processes_body_bytes",
+            bytes(limits.processes_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        (
+            "batch_body_bytes",
+            bytes(limits.batch_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        ("uri_bytes", bytes(limits.uri_bytes), 1, HEAD_BYTES_MAX),
+        (
+            "headers_bytes",
+            bytes(limits.headers_bytes),
+            1,
+            HEAD_BYTES_MAX,
+        ),
+        ("queue_records", limits.queue_records, 1, QUEUE_RECORDS_MAX),
+        ("queue_high_water", limits.queue_high_water, 1, u64::MAX),
+        (
+            "free_bytes_min",
+            limits.free_bytes_min,
+            0,
+            STORAGE_BYTES_MAX,
+        ),
+        (
+            "cache_bytes",
+            bytes(limits.cache_bytes),
+            0,
+            STORAGE_BYTES_MAX,
+        ),
+    ] {
+        if !(least..=most).contains(&value) {
+            let allowed = format_args!("{least} to {most}");
+            return Err(out_of_range("limits", field, value, allowed));
+        }
+    }
+    if limits.key_requests_per_minute == Some(0) {
+        let allowed = format_args!("1 or more, or nothing for no limit");
+        return Err(out_of_range(
+            "limits",
+            "key_requests_per_minute",
+            0,
+            allowed,
+        ));
+    }
+    Ok(())
 }
 
 fn out_of_range(group: &str, field: &str, value: u64, allowed: fmt::Arguments<'_>) -> EngineError {

@@ -25,6 +25,7 @@ fn open_here() -> MutexGuard<'static, Vec<FileId>> {
 }
 
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
 fn file_id(about: &Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt as _;
     Some((about.dev(), about.ino()))
