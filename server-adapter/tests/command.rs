@@ -10,8 +10,6 @@ mod client;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -339,60 +337,6 @@ fn a_backup_is_a_store_of_its_own() {
     let foreign: &Path = &place.file("foreign");
     std::fs::write(foreign, "not a store, whatever its name says").unwrap();
     place.fails("check --data foreign", 1);
-}
-
-/// As nobody, where this runs as root, whom no mode keeps from writing.
-#[test]
-fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
-    let place = Place::new();
-    place.feed("import -", r#"{"workSpId":"ws-1"}"#);
-    let open = |path: &Path, mode| {
-        let mode = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(path, mode).unwrap();
-    };
-    let (file, program) = (place.file("deskfleet.redb"), place.file("program"));
-    std::fs::copy(PROGRAM, &program).unwrap();
-    let folder = file.parent().unwrap();
-    let is_root = std::fs::metadata(folder).unwrap().uid() == 0;
-    open(folder, 0o777);
-    open(&file, 0o444);
-    let before = std::fs::read(&file).unwrap();
-    for line in [
-        "check",
-        "keys list",
-        "backup copy.redb",
-        "check --data copy.redb",
-    ] {
-        let mut command = Command::new(&program);
-        command.args(line.split_whitespace()).current_dir(folder);
-        if is_root {
-            command.uid(65_534).gid(65_534);
-        }
-        let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{line}: {}", err(&output));
-    }
-    assert_eq!(std::fs::read(&file).unwrap(), before);
-    assert!(place.file("copy.redb").exists());
-}
-
-#[test]
-fn check_of_a_damaged_file_prints_problems_and_no_panic() {
-    let place = Place::new();
-    place.feed("import -", r#"{"workSpId":"ws-1"}"#);
-    let whole = std::fs::read(place.file("deskfleet.redb")).unwrap();
-    let mut found = 0;
-    for page in 1..whole.len().div_ceil(4096).min(40) {
-        let mut damaged = whole.clone();
-        for at in page * 4096..whole.len().min(page * 4096 + 64) {
-            damaged[at] ^= 0x55;
-        }
-        std::fs::write(place.file("damaged"), damaged).unwrap();
-        let output = place.run("check --data damaged");
-        let said = err(&output);
-        assert!(!said.contains("panicked"), "page {page}: {said}");
-        found += usize::from(output.status.code() == Some(1));
-    }
-    assert!(found > 0);
 }
 
 #[test]

@@ -4,7 +4,6 @@
 mod client;
 
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -304,26 +303,6 @@ fn health_pages_and_their_methods() {
     engine.close().unwrap();
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
     assert_eq!(client.ask("GET", "/readyz", "").status, 503);
-}
-
-#[test]
-fn readyz_with_a_low_disk_returns_503_and_the_reason() {
-    let free = Arc::new(AtomicU64::new(u64::MAX));
-    let told = Arc::clone(&free);
-    let engine = Engine::builder()
-        .clock(SystemTime::now)
-        .seed(7)
-        .free_space(move || Some(told.load(Ordering::SeqCst)))
-        .open_in_memory()
-        .unwrap();
-    let server = spawn(engine, ServerOptions::default()).unwrap();
-    let mut client = Client::connect(server.addr());
-    assert_eq!(client.ask("GET", "/readyz", "").status, 200);
-    free.store(1024, Ordering::SeqCst);
-    let refused = client.ask("GET", "/readyz", "");
-    assert_eq!(refused.status, 503);
-    assert!(refused.body.starts_with("LowDisk: "), "{}", refused.body);
-    assert_eq!(client.ask("GET", "/livez", "").status, 200);
 }
 
 #[test]

@@ -49,10 +49,13 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
     let (path, away) = (folder.path().join("a.redb"), folder.path().join("b.redb"));
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let note = Arc::clone(&said);
-    let observer = move |event: &Event<'_>| match event {
-        Event::FileDisplaced { error } => note.lock().unwrap().push(error.to_string()),
-        Event::FileReturned => note.lock().unwrap().push("returned".to_owned()),
-        _ => {}
+    let observer = move |event: &Event<'_>| {
+        if let Event::FileDisplaced { error } = event {
+            note.lock().unwrap().push(error.to_string());
+        }
+        if matches!(event, Event::FileReturned) {
+            note.lock().unwrap().push("returned".to_owned());
+        }
     };
     let engine = builder().observer(observer).open(&path).unwrap();
     assert_eq!(status(&engine, 1), 200);

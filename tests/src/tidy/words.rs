@@ -88,6 +88,16 @@ pub const EXEMPT: &[Exempt] = &[
         reason: "knows a forked child, which shares the file, from the process that opened it",
     },
     Exempt {
+        path: "core/src/store/writer/tests.rs",
+        name: "std::thread",
+        reason: "tests: threads that wait for each other",
+    },
+    Exempt {
+        path: "core/src/store/writer/tests.rs",
+        name: "thread::spawn",
+        reason: "tests: threads that wait for each other",
+    },
+    Exempt {
         path: "core/src/engine/builder.rs",
         name: "std::thread",
         reason: "starts the thread of CommitDriver::Thread, which the host asked for",
