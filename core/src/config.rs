@@ -1,6 +1,9 @@
 //! What a host decides when it opens an engine.
 
-use crate::limits::Limits;
+use std::fmt;
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX, Limits, QUEUE_RECORDS_MAX, STORAGE_BYTES_MAX};
 use crate::model::{Action, Stream};
 
 /// Who ends an accepted action.
@@ -19,7 +22,8 @@ pub enum CommitDriver {
     /// The caller that finds the writer free commits for all that wait.
     #[default]
     Caller,
-    /// A thread of the engine's own; ends with the last clone of the engine.
+    /// A thread of the engine's own; ends with the last clone of the engine. No caller commits, so no future waits for the
+    /// disk inside `poll`.
     Thread,
     /// The host calls [`Engine::commit_pending`](crate::Engine::commit_pending), once per turn of its event loop.
     Host,
@@ -154,4 +158,95 @@ pub struct Config {
     /// refuses a damaged file: in one that is trusted, damage goes unnoticed, gives wrong answers, or ends in a panic.
     /// A file that was not closed cleanly is checked in any case, unless [`Self::quick_repair`] wrote it. Default no.
     pub trust_file: bool,
+}
+
+impl Config {
+    /// Refuses what no engine can work with. An engine is opened only with a configuration that passes this.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Configuration`], which names the first wrong field, its value and what is allowed.
+    pub fn validate(&self) -> Result<()> {
+        check_limits(&self.limits)?;
+        let days = &self.retention_days;
+        for (field, value) in [
+            ("stats", days.stats),
+            ("activity", days.activity),
+            ("startup", days.startup),
+            ("processes", days.processes),
+            ("audit", days.audit),
+        ] {
+            if value == 0 {
+                let allowed = format_args!("1 to {} days", u16::MAX);
+                return Err(out_of_range("retention_days", field, 0, allowed));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_limits(limits: &Limits) -> Result<()> {
+    let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
+    for (field, value, least, most) in [
+        (
+            "record_body_bytes",
+            bytes(limits.record_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        (
+            "processes_body_bytes",
+            bytes(limits.processes_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        (
+            "batch_body_bytes",
+            bytes(limits.batch_body_bytes),
+            1,
+            BODY_BYTES_MAX,
+        ),
+        ("uri_bytes", bytes(limits.uri_bytes), 1, HEAD_BYTES_MAX),
+        (
+            "headers_bytes",
+            bytes(limits.headers_bytes),
+            1,
+            HEAD_BYTES_MAX,
+        ),
+        ("queue_records", limits.queue_records, 1, QUEUE_RECORDS_MAX),
+        ("queue_high_water", limits.queue_high_water, 1, u64::MAX),
+        (
+            "free_bytes_min",
+            limits.free_bytes_min,
+            0,
+            STORAGE_BYTES_MAX,
+        ),
+        (
+            "cache_bytes",
+            bytes(limits.cache_bytes),
+            0,
+            STORAGE_BYTES_MAX,
+        ),
+    ] {
+        if !(least..=most).contains(&value) {
+            let allowed = format_args!("{least} to {most}");
+            return Err(out_of_range("limits", field, value, allowed));
+        }
+    }
+    if limits.key_requests_per_minute == Some(0) {
+        let allowed = format_args!("1 or more, or nothing for no limit");
+        return Err(out_of_range(
+            "limits",
+            "key_requests_per_minute",
+            0,
+            allowed,
+        ));
+    }
+    Ok(())
+}
+
+fn out_of_range(group: &str, field: &str, value: u64, allowed: fmt::Arguments<'_>) -> EngineError {
+    EngineError::new(
+        ErrorKind::Configuration,
+        format!("{group}.{field} is {value}; allowed is {allowed}"),
+    )
 }

@@ -29,8 +29,11 @@ pub enum ErrorKind {
     UnsupportedConfiguration,
     /// The telemetry queue is full (503 `QueueFull`).
     QueueFull,
-    /// The store cannot be read or written now (503 `StorageUnavailable`).
+    /// The store cannot be read or written now (503 `StorageUnavailable`). Nothing of a write that is refused so takes effect.
     StorageUnavailable,
+    /// The store failed while a write was made durable (503 `Indeterminate`): all of it may take effect, at once or when the
+    /// file is opened again, or nothing. Read before you try again.
+    Indeterminate,
     /// The medium has too little free space left (503 `LowDisk`).
     LowDisk,
     /// The file is not a deskfleet store.
@@ -63,6 +66,7 @@ impl ErrorKind {
             Self::UnsupportedConfiguration => "UnsupportedConfiguration",
             Self::QueueFull => "QueueFull",
             Self::StorageUnavailable => "StorageUnavailable",
+            Self::Indeterminate => "Indeterminate",
             Self::LowDisk => "LowDisk",
             Self::ForeignFile
             | Self::NewerFormat
@@ -144,6 +148,18 @@ impl EngineError {
             source: Some(Arc::from(source.into())),
             retry_after: None,
         }
+    }
+
+    /// This error of one of several transactions of which an earlier one is durable: nobody may take it for nothing done.
+    pub(crate) fn after_a_part(self) -> Self {
+        if matches!(
+            self.kind,
+            ErrorKind::StorageUnavailable | ErrorKind::LowDisk
+        ) {
+            let said = "a part of it is durable, the rest is not or nobody knows";
+            return Self::caused(ErrorKind::Indeterminate, said, self);
+        }
+        self
     }
 
     /// What kind of failure this is.

@@ -92,6 +92,18 @@ pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Free bytes above which [`Limits::free_bytes_min`] does not refuse what gives space or takes rights back: revoking a key,
+/// filing, retention and other upkeep.
+pub const FREE_BYTES_FLOOR: u64 = 4 * 1024 * 1024;
+/// The largest body that may be configured, in bytes.
+pub const BODY_BYTES_MAX: u64 = 1 << 30;
+/// The longest request target and the largest headers that may be configured, in bytes.
+pub const HEAD_BYTES_MAX: u64 = 1 << 24;
+/// The longest queue that may be configured, in records.
+pub const QUEUE_RECORDS_MAX: u64 = 1 << 32;
+/// The most free space and the largest page cache that may be asked for, in bytes.
+pub const STORAGE_BYTES_MAX: u64 = 1 << 50;
+
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
     assert!((2 + 4 + WORKSPACE_ID_MAX * 4).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
@@ -115,11 +127,13 @@ pub struct Limits {
     pub headers_bytes: usize,
     /// Telemetry records in the queue; above it 503 `QueueFull`. Default 1 000 000.
     pub queue_records: u64,
-    /// Queued records at which the writer files on its own, between two commits. Default 200 000.
+    /// Queued records at which the writer files on its own, between two commits; above [`Self::queue_records`] never. Default
+    /// 200 000.
     pub queue_high_water: u64,
     /// Requests a minute for one API key; above it 429 `Throttled`. Default none.
     pub key_requests_per_minute: Option<u32>,
-    /// Free bytes the medium must have for a write, where the host can tell; below it 503 `LowDisk`. Default 32 MiB.
+    /// Free bytes the medium must have for a write, where the host can tell; below it 503 `LowDisk`, but for what gives space
+    /// or takes rights back, down to [`FREE_BYTES_FLOOR`]. Default 32 MiB.
     pub free_bytes_min: u64,
     /// redb's page cache, in bytes. Default 32 MiB.
     pub cache_bytes: usize,

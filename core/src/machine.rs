@@ -1,11 +1,14 @@
 //! The parts of an engine, wired: the store, the writer, and what the host injected.
 
+mod condition;
 mod intake;
 mod upkeep;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker, ready};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
@@ -17,8 +20,8 @@ use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
 use crate::store::telemetry::queue::Wanted;
-use crate::store::writer::{Batch, Ticket, Writer};
-use crate::store::{Store, WriteFailure, meta};
+use crate::store::writer::{Batch, Ticket, Turn, Writer};
+use crate::store::{Store, WriteFailure, meta, panic_text};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
@@ -54,6 +57,8 @@ pub(crate) struct Machine {
     filed_at: AtomicI64,
     /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
     swept_at: AtomicI64,
+    /// Whether the file was not where it was opened when that was last looked at.
+    displaced: AtomicBool,
     /// Tells when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
 }
@@ -88,6 +93,7 @@ impl Machine {
             filing: Mutex::default(),
             drain_rate: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
+            displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),
         })
     }
@@ -111,9 +117,12 @@ impl Machine {
         }
     }
 
+    /// Tells the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
+    /// harms nobody who waits.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         if let Some(observer) = &self.injected.observer {
-            observer.event(event);
+            // The panic hook has reported it.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
         }
     }
 
@@ -121,6 +130,12 @@ impl Machine {
     pub(crate) fn reader(&self) -> Result<Reader> {
         self.settle();
         Reader::new(&self.store, self.now())
+    }
+
+    /// Reads tables as of now, all of which is durable: for a host that acts on what it reads.
+    pub(crate) fn durable_reader(&self) -> Result<Reader> {
+        self.store.confirm()?;
+        self.reader()
     }
 
     /// Reads tables and telemetry as of now.
@@ -144,38 +159,64 @@ impl Machine {
     /// Blocks until the outcome is there; commits for all that wait where nobody else does.
     pub(crate) fn wait(&self, ticket: &mut Ticket<Outcome>) -> Outcome {
         loop {
-            self.lead();
-            if let Some(outcome) = ticket.wait() {
-                return outcome;
-            }
+            match self.writer.wait(ticket) {
+                Turn::Outcome(outcome) => return outcome,
+                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
+            };
+        }
+    }
+
+    /// As [`Self::wait`], for a future. Where the host commits, a future does not.
+    pub(crate) fn poll(&self, ticket: &mut Ticket<Outcome>, waker: &Waker) -> Poll<Outcome> {
+        let may_lead = self.config.commit_driver != CommitDriver::Host;
+        loop {
+            match ready!(self.writer.poll(ticket, waker, may_lead)) {
+                Turn::Outcome(outcome) => return Poll::Ready(outcome),
+                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
+            };
         }
     }
 
     /// Commits what waits, unless someone else does; answers how many mutations that were.
     pub(crate) fn lead(&self) -> usize {
-        if self.writer.has_thread() {
-            return 0;
-        }
         let Some((submissions, batch)) = self.writer.lead() else {
             return 0;
         };
+        self.commit_as_caller(submissions, batch)
+    }
+
+    fn commit_as_caller(
+        &self,
+        submissions: Vec<Submission>,
+        batch: Batch<'_, Submission, Outcome>,
+    ) -> usize {
         let count = self.commit(submissions, batch);
-        self.file_above_high_water();
+        if !self.is_writer_thread() {
+            self.file_above_high_water();
+        }
         count
     }
 
-    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`].
+    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`]. A panic ends a batch, not the
+    /// thread: those who wait would never hear of it.
     pub(crate) fn commit_forever(&self) {
-        // Should this thread end by a panic, callers commit from then on.
-        let _callers_lead_after_this = StopOnDrop(self);
         while let Some((submissions, batch)) = self.writer.lead_next() {
-            self.commit(submissions, batch);
+            let commit = || self.commit(submissions, batch);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(commit)) {
+                let panic = panic_text(&*panic);
+                self.observe(&Event::WriterThreadRestarted { panic });
+            }
         }
     }
 
     /// Ends the thread once nothing waits; callers commit from then on.
     pub(crate) fn stop_thread(&self) {
         self.writer.close();
+    }
+
+    /// Whether this is the thread that commits for the engine: it cannot wait for its own end.
+    pub(crate) fn is_writer_thread(&self) -> bool {
+        self.writer.is_own_thread()
     }
 
     /// Commits a batch; the writer is free again when this returns. Answers how many mutations that were, of which each
@@ -206,24 +247,45 @@ impl Machine {
         let mutations = mutations.collect();
         let written = self.write(mutations);
         drop(landing);
-        match written {
+        let failure = match written {
             Ok(outcomes) => {
                 batch.resolve(outcomes);
-                self.observe(&Event::Committed { mutations: count });
+                None
             }
-            Err(error) => {
-                batch.resolve(std::iter::repeat_with(|| Err(error.clone())));
-                self.observe(&Event::CommitFailed { error: &error });
+            Err(failure) => {
+                batch.resolve(std::iter::repeat_with(|| Err(failure.error.clone())));
+                Some(failure)
+            }
+        };
+        drop(batch);
+        match failure {
+            None => self.observe(&Event::Committed { mutations: count }),
+            Some(failure) => {
+                if failure.reopened {
+                    self.observe(&Event::Reopened);
+                }
+                let error = &failure.error;
+                self.observe(&Event::CommitFailed { error });
             }
         }
         count
     }
 
     /// One transaction.
-    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>> {
-        self.check_free_space()?;
+    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>, WriteFailure> {
+        let refused = |error| WriteFailure {
+            error,
+            reopened: false,
+        };
+        self.store.check_place().map_err(refused)?;
+        let low = self.low_disk();
+        if let Some(low) = &low
+            && (low.refuses_all || !mutations.iter().any(Mutation::relieves))
+        {
+            return Err(refused(low.error.clone()));
+        }
         let now = self.now();
-        let written = self.store.write(|tables| {
+        self.store.write(|tables| {
             let mut context = Context {
                 tables,
                 config: &self.config,
@@ -231,29 +293,12 @@ impl Machine {
             };
             mutations
                 .into_iter()
-                .map(|mutation| context.apply(mutation))
+                .map(|mutation| match &low {
+                    Some(low) if !mutation.relieves() => Ok(Err(low.error.clone())),
+                    _ => context.apply(mutation),
+                })
                 .collect()
-        });
-        written.map_err(|WriteFailure { error, reopened }| {
-            if reopened {
-                self.observe(&Event::Reopened);
-            }
-            error
         })
-    }
-
-    fn check_free_space(&self) -> Result<()> {
-        let free = self.injected.free_space.as_ref().and_then(|probe| probe());
-        match free {
-            Some(free) if free < self.config.limits.free_bytes_min => Err(EngineError::new(
-                ErrorKind::LowDisk,
-                format!(
-                    "{free} bytes are free on the disk, fewer than the {} that a write needs; free some space",
-                    self.config.limits.free_bytes_min
-                ),
-            )),
-            _ => Ok(()),
-        }
     }
 
     // ---- keys
@@ -283,7 +328,7 @@ impl Machine {
     fn write_key_uses(&self) -> Result<()> {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
-        if !uses.is_empty() {
+        if !uses.is_empty() && !self.store.is_read_only() {
             self.run(Mutation::TouchKeys(uses))?;
         }
         Ok(())
@@ -293,7 +338,11 @@ impl Machine {
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_thread();
         while self.lead() > 0 {}
-        let kept = self.write_key_uses();
+        let kept = match self.write_key_uses() {
+            // When a key was last used is not worth a failure to stop.
+            Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
+            kept => kept,
+        };
         self.store.close().and(kept)
     }
 }
@@ -310,18 +359,10 @@ impl Drop for Landing<'_> {
     }
 }
 
-struct StopOnDrop<'m>(&'m Machine);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.stop_thread();
-    }
-}
-
 /// The outcome of a mutation whose commit panicked; whether it is durable is not known.
 fn lost() -> Outcome {
     let said = "the commit ended in a panic; the write may or may not be there";
-    Err(EngineError::new(ErrorKind::Internal, said))
+    Err(EngineError::new(ErrorKind::Indeterminate, said))
 }
 
 impl std::fmt::Debug for Machine {

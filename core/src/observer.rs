@@ -11,13 +11,29 @@ pub enum Event<'a> {
         /// Mutations in it, refused ones included.
         mutations: usize,
     },
-    /// A transaction failed; none of its mutations was acknowledged.
+    /// A transaction failed; none of its mutations was acknowledged. Whether it may take effect all the same, the
+    /// [kind](EngineError::kind) tells.
     CommitFailed {
         /// The cause.
         error: &'a EngineError,
     },
+    /// The engine's own thread, of [`CommitDriver::Thread`](crate::CommitDriver::Thread), panicked under a commit, and goes on:
+    /// something that the host injected did, as its clock. Those who waited for that commit were told that nobody knows
+    /// whether it took effect.
+    WriterThreadRestarted {
+        /// What the panic said.
+        panic: &'a str,
+    },
     /// The store was closed and opened again after an I/O error.
     Reopened,
+    /// The file was removed, renamed or replaced while it is open: writes are refused, as nobody would find them. Told by
+    /// [`Engine::maintain`](crate::Engine::maintain).
+    FileDisplaced {
+        /// What was found in its place.
+        error: &'a EngineError,
+    },
+    /// The file is where it was opened again, and writes go on.
+    FileReturned,
     /// Telemetry records moved from the queue into history.
     Filed {
         /// Records filed, exact repetitions included.
@@ -37,6 +53,14 @@ pub enum Event<'a> {
 }
 
 /// Receives [`Event`]s, on the thread where they happen; keep it quick. Any closure is one.
+///
+/// It is called when no commit is under way on its thread, and may call the engine: read, write, even close it or drop the
+/// last clone. A write makes another event, so one for each event never ends. It must not do upkeep (`maintain`,
+/// `file_pending`, `apply_retention`): another thread may be in the middle of that, waiting for a commit of this one.
+/// A panic in it is caught and otherwise ignored.
+///
+/// The other things that a host injects, the clock, the randomness, the probe of free space and the backend, are called
+/// while the engine works and must not call it.
 pub trait Observer: Send + Sync + 'static {
     /// Called once for each event.
     fn event(&self, event: &Event<'_>);

@@ -1,7 +1,7 @@
 //! The pages that the server answers itself. None needs a key, and none tells anything about the fleet but its counts.
 
 use bytes::Bytes;
-use deskfleet::Code;
+use deskfleet::{Code, ErrorKind};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Response, StatusCode};
 
@@ -30,14 +30,7 @@ fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
     let engine = &shared.engine;
     match page {
         Page::Livez => respond(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
-        Page::Readyz if engine.is_ready() => {
-            respond(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"))
-        }
-        Page::Readyz => respond(
-            StatusCode::SERVICE_UNAVAILABLE,
-            TEXT,
-            Bytes::from_static(b"the store cannot be read\n"),
-        ),
+        Page::Readyz => readiness(engine.ready()),
         Page::Metrics => {
             let text = shared.options.metrics.text(engine.queue_count());
             respond(StatusCode::OK, PROMETHEUS, text.into())
@@ -49,6 +42,22 @@ fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
             respond(StatusCode::OK, JSON, document.clone())
         }
     }
+}
+
+/// Which of the reasons it is; what is said of it, a path among that, is for the log.
+fn readiness(ready: deskfleet::Result<()>) -> Response<Bytes> {
+    let (status, said) = match ready.map_err(|error| error.kind()) {
+        Ok(()) => (StatusCode::OK, "ready\n"),
+        Err(ErrorKind::LowDisk) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "LowDisk: too little space is free; writes are refused\n",
+        ),
+        Err(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "StorageUnavailable: the store cannot be read, or its file was removed or replaced\n",
+        ),
+    };
+    respond(status, TEXT, Bytes::from_static(said.as_bytes()))
 }
 
 fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {

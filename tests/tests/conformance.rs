@@ -126,6 +126,7 @@ fn the_engine_has_the_documented_codes() {
         Code::Internal,
         Code::QueueFull,
         Code::StorageUnavailable,
+        Code::Indeterminate,
         Code::LowDisk,
     ];
     let built = codes.map(|code| (code.as_str(), code.status()));

@@ -44,6 +44,7 @@ export type ErrorCode =
     | "Throttled"
     | "QueueFull"
     | "StorageUnavailable"
+    | "Indeterminate"
     | "LowDisk"
     | "Internal"
     /** An argument or an option is not what it should be. */

@@ -69,6 +69,7 @@ const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::UnsupportedConfiguration => "UnsupportedConfiguration",
         ErrorKind::QueueFull => "QueueFull",
         ErrorKind::StorageUnavailable => "StorageUnavailable",
+        ErrorKind::Indeterminate => "Indeterminate",
         ErrorKind::LowDisk => "LowDisk",
         ErrorKind::ForeignFile => "ForeignFile",
         ErrorKind::NewerFormat => "NewerFormat",

@@ -356,10 +356,14 @@ fn finished(
     outcomes: impl IntoIterator<Item = Outcome>,
     then: Then,
 ) -> Result<Response<Bytes>, Failure> {
-    let mut last = Done::Nothing;
+    let mut last = None;
     for outcome in outcomes {
-        last = outcome?;
+        last = Some(match last {
+            None => outcome?,
+            Some(_) => outcome.map_err(EngineError::after_a_part)?,
+        });
     }
+    let last = last.unwrap_or(Done::Nothing);
     let unexpected = || {
         EngineError::new(
             ErrorKind::Internal,

@@ -119,7 +119,7 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
         let said = format!("The value '{state}' is not valid.");
         return Err(EngineError::invalid("state", said).into());
     }
-    let running = actions::running(&call.machine.reader()?)?;
+    let running = actions::running(&call.machine.durable_reader()?)?;
     Ok(Step::Done(reply::ok(reply::JSON, reply::actions(&running))))
 }
 

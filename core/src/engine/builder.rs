@@ -79,11 +79,21 @@ impl EngineBuilder {
     /// # Errors
     /// [`ErrorKind::AlreadyOpen`] when an engine has it open, [`ErrorKind::ForeignFile`] and [`ErrorKind::NewerFormat`]
     /// when it is not ours or too new, [`ErrorKind::Corrupted`] when it is damaged, [`ErrorKind::StorageUnavailable`]
-    /// when it cannot be opened at all, [`ErrorKind::Configuration`] when the clock or the randomness is missing. A file
-    /// that is refused is left untouched.
+    /// when it cannot be opened at all, [`ErrorKind::Configuration`] when the clock or the randomness is missing or a value of
+    /// the configuration is out of range. A file that is refused is left untouched, and none is left that was not there.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Engine> {
         let path = path.as_ref();
         self.open_store(|options| Store::open_path(path, options))
+    }
+
+    /// Opens the file at `path` for reading: not a byte of it changes, and one that may not be written, or on a read-only file
+    /// system, opens as well. Several may have it open so. Writes are refused with [`ErrorKind::StorageUnavailable`].
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; [`ErrorKind::StorageUnavailable`] when there is no such file.
+    pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Engine> {
+        let path = path.as_ref();
+        self.open_store(|options| Store::open_read_only(path, options))
     }
 
     /// Opens an engine that lives in memory and is gone with it.
@@ -124,6 +134,7 @@ impl EngineBuilder {
         volatile: bool,
         open: impl FnOnce(StoreOptions) -> Result<Store>,
     ) -> Result<Engine> {
+        self.config.validate()?;
         let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {
             clock: self

@@ -75,19 +75,10 @@ impl Waiting {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let leads = self.machine.config.commit_driver != CommitDriver::Host;
         while let Some(ticket) = &mut self.current {
-            if leads {
-                self.machine.lead();
-            }
-            match ticket.poll(context.waker()) {
-                Poll::Ready(Some(outcome)) => {
-                    self.outcomes.push(outcome);
-                    self.current = self.tickets.next();
-                }
-                Poll::Ready(None) => {}
-                Poll::Pending => return Poll::Pending,
-            }
+            let outcome = ready!(self.machine.poll(ticket, context.waker()));
+            self.outcomes.push(outcome);
+            self.current = self.tickets.next();
         }
         Poll::Ready(std::mem::take(&mut self.outcomes))
     }
@@ -95,7 +86,7 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // Others may wait for this future to lead, and what it submitted is still to be written.
+        // What it submitted is still to be written, and nobody else may be there to do it.
         if self.current.is_some() && self.machine.config.commit_driver == CommitDriver::Caller {
             self.machine.lead();
         }

@@ -57,7 +57,7 @@ struct Running {
 }
 
 impl Running {
-    /// Ends the thread, after it has committed what waits.
+    /// Ends the thread, after it has committed what waits. Called on that thread, by the observer, it does not wait for it.
     fn stop(&self) {
         self.machine.stop_thread();
         let thread = self
@@ -65,7 +65,9 @@ impl Running {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(thread) = thread {
+        if let Some(thread) = thread
+            && !self.machine.is_writer_thread()
+        {
             // A panic on it was reported by the panic hook already.
             let _ = thread.join();
         }
@@ -114,8 +116,9 @@ impl Engine {
         }
     }
 
-    /// Answers a request as a future that any executor can drive. Reading happens at once, in this call; the future waits
-    /// for what must be durable. Dropping it does not take back what was submitted.
+    /// Answers a request as a future that any executor can drive. Parsing and reading happen at once, in this call, which
+    /// takes as long as they do; it waits for no commit. The future waits for what must be durable. Dropping it does not take
+    /// back what was submitted.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a server owns the request and is done with it"

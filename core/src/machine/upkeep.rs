@@ -86,6 +86,7 @@ impl Machine {
 
     /// Ends what is due, files when it is time and seals some of what is over; once an hour also removes what is too old.
     pub(crate) fn maintain(&self, go_on: GoOn<'_>) -> Result<()> {
+        self.check_place()?;
         while go_on() {
             let due = upkeep::due(&self.reader()?)?;
             let more = due.len() == MAINTENANCE_ROWS_MAX;

@@ -95,6 +95,16 @@ pub(crate) enum Mutation {
     Maintain(Maintenance),
 }
 
+impl Mutation {
+    /// Whether it gives space or takes rights back, and so goes on when little space is left.
+    pub(crate) fn relieves(&self) -> bool {
+        matches!(
+            self,
+            Self::RevokeKey { .. } | Self::TouchKeys(_) | Self::File(_) | Self::Maintain(_)
+        )
+    }
+}
+
 /// A call refused before its parameters could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {

@@ -52,6 +52,15 @@ pub(super) fn unavailable(
     )
 }
 
+/// A commit failed when what names it had been given to the medium already.
+pub(super) fn indeterminate(error: EngineError) -> EngineError {
+    EngineError::caused(
+        ErrorKind::Indeterminate,
+        "the store failed while this was made durable: it may take effect or not; look before you try again",
+        error,
+    )
+}
+
 pub(super) fn from_table(error: TableError) -> EngineError {
     match error {
         TableError::Storage(error) => from_storage(error),

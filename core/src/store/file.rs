@@ -1,48 +1,225 @@
 //! Opening files. Errors name the path and say what to do.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::ops::Bound;
+use std::path::{Path, PathBuf, absolute};
+use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redb::backends::FileBackend;
+use redb::{BackendError, StorageBackend};
 
 use crate::error::{EngineError, ErrorKind, Result};
 
 use super::failure::from_database;
 
-/// Opens the file at `path`, or creates it, and hands it to `open`.
-pub(super) fn open<T>(path: &Path, open: impl FnOnce(FileBackend) -> Result<T>) -> Result<T> {
-    let new = !path.exists();
-    let file = for_owner()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(|error| cannot_open(path, error))?;
-    let opened = backend(file, path).and_then(|backend| at(path, open(backend)))?;
-    if new {
-        sync_folder(path);
-    }
-    Ok(opened)
+/// Device and inode of a file, where the system has them.
+type FileId = Option<(u64, u64)>;
+
+/// The files that stores of this process have open: to say so to whoever opens one again.
+static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
+
+fn open_here() -> MutexGuard<'static, Vec<FileId>> {
+    OPEN_HERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens the file that is at `path` and hands it to `open`.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn file_id(about: &Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn file_id(_about: &Metadata) -> FileId {
+    None
+}
+
+/// Where the file of a store stands.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    id: FileId,
+}
+
+impl Place {
+    fn of(path: &Path, file: &File) -> io::Result<Self> {
+        Ok(Self {
+            // The folder that it is relative to may change.
+            path: absolute(path)?,
+            id: file_id(&file.metadata()?),
+        })
+    }
+
+    /// Refuses a path where no file is any more, or another one.
+    pub(super) fn check(&self) -> Result<()> {
+        let found = fs::metadata(&self.path);
+        if found.as_ref().is_ok_and(|found| file_id(found) == self.id) {
+            return Ok(());
+        }
+        let (path, hint) = (
+            self.path.display(),
+            "what is written now would be lost: put the file back, or take a backup of this engine and restart on it",
+        );
+        Err(match found {
+            Ok(_) => EngineError::new(
+                ErrorKind::StorageUnavailable,
+                format!("{path}: another file was put in the place of the open one; {hint}"),
+            ),
+            Err(error) => EngineError::caused(
+                ErrorKind::StorageUnavailable,
+                format!("{path}: the open file was removed or renamed; {hint}"),
+                error,
+            ),
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = open_here();
+        if let Some(at) = open.iter().position(|id| *id == self.id) {
+            open.swap_remove(at);
+        }
+    }
+}
+
+/// redb's backend of a file, for the process that opened it. A forked child shares the file and its lock, and would write in
+/// between: it is refused, even to close it.
+#[derive(Debug)]
+pub(super) struct FileOfProcess {
+    file: FileBackend,
+    process: u32,
+    /// A file that cannot be written cannot be locked against readers either.
+    read_only: bool,
+}
+
+impl FileOfProcess {
+    fn file(&self) -> io::Result<&FileBackend> {
+        if process::id() == self.process {
+            return Ok(&self.file);
+        }
+        Err(io::Error::other(
+            "this process is a fork of the one that opened the file; open a store after the fork",
+        ))
+    }
+}
+
+impl StorageBackend for FileOfProcess {
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        if self.read_only {
+            self.file.try_lock_shared_range(start, end)
+        } else {
+            self.file.try_lock_range(start, end)
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.file()?.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file()?.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file()?.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file()?.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file()?.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        // The lock is the other process's as well.
+        self.file().map_or(Ok(()), FileBackend::close)
+    }
+}
+
+/// Opens the file at `path`, or creates it, and hands it to `open`. A file that it created is removed again when that fails.
+pub(super) fn open<T>(
+    path: &Path,
+    open: impl FnOnce(FileOfProcess) -> Result<T>,
+) -> Result<(T, Place)> {
+    let mut options = for_owner();
+    options.read(true).write(true);
+    let created = options.clone().create_new(true).open(path);
+    let (file, new) = match created {
+        Ok(file) => (Ok(file), true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // A link may point to a file that is still to be made.
+            (options.create(true).truncate(false).open(path), false)
+        }
+        Err(error) => (Err(error), false),
+    };
+    let file = file.map_err(|error| cannot_open(path, error))?;
+    let opened = opened(path, file, false, open);
+    if new && opened.is_ok() {
+        sync_folder(path);
+    } else if new {
+        // The error that stopped the creation is the one to tell.
+        let _ = fs::remove_file(path);
+    }
+    opened
+}
+
+/// Opens the file that is at `path` and hands it to `open`, for reading only where it cannot be written.
 pub(super) fn open_existing<T>(
     path: &Path,
-    open: impl FnOnce(FileBackend) -> Result<T>,
-) -> Result<T> {
-    let file = OpenOptions::new()
+    open: impl FnOnce(FileOfProcess) -> Result<T>,
+) -> Result<(T, Place)> {
+    let to_write = OpenOptions::new()
         .read(true)
         .write(true) // for its lock
-        .open(path)
-        .map_err(|error| cannot_open(path, error))?;
-    backend(file, path).and_then(|backend| at(path, open(backend)))
+        .open(path);
+    let (file, read_only) = match to_write {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            (File::open(path), true)
+        }
+        file => (file, false),
+    };
+    let file = file.map_err(|error| cannot_open(path, error))?;
+    opened(path, file, read_only, open)
+}
+
+fn opened<T>(
+    path: &Path,
+    file: File,
+    read_only: bool,
+    open: impl FnOnce(FileOfProcess) -> Result<T>,
+) -> Result<(T, Place)> {
+    let place = Place::of(path, &file).map_err(|error| cannot_open(path, error))?;
+    let was_open = place.id.is_some() && open_here().contains(&place.id);
+    open_here().push(place.id);
+    let opened = backend(file, path, read_only).and_then(|backend| at(path, open(backend)));
+    match opened {
+        Err(error) if was_open && error.kind() == ErrorKind::AlreadyOpen => Err(EngineError::new(
+            ErrorKind::AlreadyOpen,
+            format!(
+                "{}: an engine in this process has the file open; use a clone of that, or close it first",
+                path.display()
+            ),
+        )),
+        opened => Ok((opened?, place)),
+    }
 }
 
 /// Creates a file at `path`, where none may be, and hands it to `fill`. Until it is whole and durable its name ends in `.part`;
 /// it is removed again when it cannot be filled.
-pub(super) fn create_new(path: &Path, fill: impl FnOnce(FileBackend) -> Result<()>) -> Result<()> {
+pub(super) fn create_new(
+    path: &Path,
+    fill: impl FnOnce(FileOfProcess) -> Result<()>,
+) -> Result<()> {
     if path.exists() {
         return Err(cannot_open(path, io::ErrorKind::AlreadyExists.into()));
     }
@@ -58,16 +235,16 @@ pub(super) fn create_new(path: &Path, fill: impl FnOnce(FileBackend) -> Result<(
         .open(part);
     let file = part_file.map_err(|error| cannot_open(path, error))?;
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
-    let backend = backend(file, path)?;
+    let backend = backend(file, path, false)?;
     let failed = |error| cannot_open(path, error);
     let filled = whole.set_len(0).map_err(failed).and_then(|()| {
         at(path, fill(backend))?;
-        let named = whole.sync_all().and_then(|()| std::fs::rename(part, path));
+        let named = whole.sync_all().and_then(|()| fs::rename(part, path));
         named.map_err(failed)
     });
     if filled.is_err() {
         // The error that stopped the copy is the one to tell.
-        let _ = std::fs::remove_file(part);
+        let _ = fs::remove_file(part);
     } else {
         sync_folder(path);
     }
@@ -83,8 +260,13 @@ fn for_owner() -> OpenOptions {
     options
 }
 
-fn backend(file: File, path: &Path) -> Result<FileBackend> {
-    at(path, FileBackend::new(file).map_err(from_database))
+fn backend(file: File, path: &Path, read_only: bool) -> Result<FileOfProcess> {
+    let file = at(path, FileBackend::new(file).map_err(from_database))?;
+    Ok(FileOfProcess {
+        file,
+        process: process::id(),
+        read_only,
+    })
 }
 
 /// Puts the path before what an error says.
@@ -123,5 +305,58 @@ fn sync_folder(path: &Path) {
     };
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn creation_that_fails_leaves_no_file_and_an_old_file_stays() {
+        let path = std::env::temp_dir().join(format!("deskfleet-creation-{}", process::id()));
+        let failed = || EngineError::new(ErrorKind::StorageUnavailable, "as the test wants it");
+        let fails = |path| {
+            let opened = open(path, |file| {
+                file.write(0, b"1234").unwrap();
+                Err::<(), _>(failed())
+            });
+            assert!(opened.is_err());
+        };
+        fails(&path);
+        assert!(!path.exists());
+        fs::write(&path, b"old").unwrap();
+        fails(&path);
+        assert!(path.exists());
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn forked_child_is_refused_and_leaves_file_and_lock_alone() {
+        let path = std::env::temp_dir().join(format!("deskfleet-fork-{}", process::id()));
+        let file = |process| FileOfProcess {
+            file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
+            process,
+            read_only: false,
+        };
+        let (here, child) = (file(process::id()), file(process::id() + 1));
+        assert!(here.write(0, b"1234").is_ok());
+        let refused = [
+            child.len().map(drop),
+            child.read(0, &mut [0]),
+            child.set_len(0),
+            child.sync_data(),
+            child.write(0, b"x"),
+        ];
+        for refused in refused {
+            assert!(refused.unwrap_err().to_string().contains("fork"));
+        }
+        let all = || (Bound::Unbounded, Bound::Unbounded);
+        assert!(child.try_lock_range(all().0, all().1).unwrap());
+        child.close().unwrap();
+        let held = here.try_lock_range(all().0, all().1).unwrap();
+        assert!(!held, "the lock is still held");
+        assert_eq!(fs::read(&path).unwrap(), b"1234");
+        fs::remove_file(&path).unwrap();
     }
 }

@@ -1,22 +1,25 @@
 //! What redb writes to: the host's backend, kept across reopening and gated while a file is inspected.
 
+mod backend;
+
 use std::fmt;
 use std::io;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redb::{BackendError, StorageBackend};
+use redb::StorageBackend;
 
 use crate::error::{EngineError, ErrorKind, Result};
 
-use super::failure::{already_open, unavailable};
+use super::failure::unavailable;
+
+use backend::{Backend, HEADER_BYTES};
+
+pub(crate) use backend::panic_text;
 
 /// The first bytes of every redb file.
 const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 
-/// Bytes of the header at the front of a redb file; the magic is the last of it that is written.
-const HEADER_BYTES: u64 = 320;
 const PAGE_BYTES: u64 = 4096;
 /// A file that redb has only begun is not longer.
 const UNFINISHED_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -45,24 +48,10 @@ enum Held {
 /// After an I/O error they wait for the first write that follows, so that reads go on over a medium that takes none.
 #[derive(Clone)]
 pub(super) struct Medium {
-    backend: Arc<dyn StorageBackend>,
+    backend: Arc<Backend>,
     gate: Arc<Gate>,
-    unsynced: Arc<Unsynced>,
     /// Whether the backend failed since the database on it was opened: redb refuses all work from then on.
     failed: Arc<AtomicBool>,
-}
-
-/// What was written since the last sync that succeeded: offset and length.
-///
-/// Where a sync fails, systems drop what they could not write, answer reads from memory for a while, and call the next sync
-/// a success. So what a failed sync left in doubt is written once more before anything is built on it.
-#[derive(Default)]
-struct Unsynced(Mutex<Vec<(u64, usize)>>);
-
-impl Unsynced {
-    fn ranges(&self) -> MutexGuard<'_, Vec<(u64, usize)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The writes that wait. `closed` is looked at first, so that an open gate costs no lock.
@@ -85,15 +74,9 @@ impl Gate {
 impl Medium {
     /// Takes the backend and its lock, where it has one.
     pub(super) fn new(backend: impl StorageBackend) -> Result<Self> {
-        match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
-            Ok(true) | Err(BackendError::Unsupported) => {}
-            Ok(false) => return Err(already_open()),
-            Err(error) => return Err(unavailable(error)),
-        }
         Ok(Self {
-            backend: Arc::new(backend),
+            backend: Arc::new(Backend::new(backend)?),
             gate: Arc::default(),
-            unsynced: Arc::default(),
             failed: Arc::default(),
         })
     }
@@ -138,10 +121,10 @@ impl Medium {
 
     /// Whether nothing stands behind the header.
     fn is_blank(&self, len: u64) -> Result<bool> {
-        let rest = usize::try_from(len.saturating_sub(HEADER_BYTES)).unwrap_or(0);
+        let rest = usize::try_from(len.saturating_sub(HEADER_BYTES as u64)).unwrap_or(0);
         let mut rest = vec![0; rest];
         self.backend
-            .read(HEADER_BYTES, &mut rest)
+            .read(HEADER_BYTES as u64, &mut rest)
             .map_err(unavailable)?;
         Ok(rest.iter().all(|byte| *byte == 0))
     }
@@ -154,9 +137,21 @@ impl Medium {
         self.set_len(0).map_err(unavailable)
     }
 
+    /// A commit begins, and [`Self::is_in_doubt`] is about it.
+    pub(super) fn begin(&self) {
+        self.backend.begin();
+    }
+
+    /// Whether the commit that began last may take effect though it failed: its header was given to the backend, and a crash
+    /// or the next opening may find it.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.backend.is_in_doubt()
+    }
+
     /// From here on writes wait.
     pub(super) fn close_gate(&self) {
         self.failed.store(false, Ordering::Release);
+        self.backend.forget_header();
         self.gate.held().clear();
         self.gate.closed.store(true, Ordering::Release);
     }
@@ -166,7 +161,7 @@ impl Medium {
     pub(super) fn hold_unsynced(&self) -> Result<()> {
         let len = self.backend.len().map_err(unavailable)?;
         let mut again = Vec::new();
-        for (offset, length) in self.unsynced.ranges().iter() {
+        for (offset, length) in &self.backend.unsynced() {
             let mut data = vec![0; overlap(*offset, *length, 0, len).len()];
             if !data.is_empty() {
                 self.backend.read(*offset, &mut data).map_err(unavailable)?;
@@ -186,9 +181,9 @@ impl Medium {
         let mut waiting = self.gate.held();
         for held in waiting.iter() {
             match held {
-                Held::Write(offset, data) => self.write_through(*offset, data),
+                Held::Write(offset, data) => self.backend.write(*offset, data),
                 Held::SetLen(len) => self.backend.set_len(*len),
-                Held::Sync => self.sync_through(),
+                Held::Sync => self.backend.sync(),
             }
             .map_err(unavailable)?;
         }
@@ -197,19 +192,18 @@ impl Medium {
         Ok(())
     }
 
-    fn write_through(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        // Noted first: a write that fails may have written a part.
-        self.unsynced.ranges().push((offset, data.len()));
-        self.backend.write(offset, data)
-    }
-
-    fn sync_through(&self) -> io::Result<()> {
-        let covered = self.unsynced.ranges().len();
-        self.backend.sync_data()?;
-        let mut ranges = self.unsynced.ranges();
-        let covered = covered.min(ranges.len());
-        ranges.drain(..covered);
-        Ok(())
+    /// Lets a change wait, where the gate is closed; returns whether.
+    fn waits(&self, change: impl FnOnce() -> Held) -> bool {
+        if !self.gate.is_closed() {
+            return false;
+        }
+        let mut waiting = self.gate.held();
+        // It may have been opened meanwhile, and nobody would look at what waits then.
+        let closed = self.gate.is_closed();
+        if closed {
+            waiting.push(change());
+        }
+        closed
     }
 
     /// Whether writes wait.
@@ -299,27 +293,24 @@ impl StorageBackend for Medium {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        if self.gate.is_closed() {
-            self.gate.held().push(Held::SetLen(len));
+        if self.waits(|| Held::SetLen(len)) {
             return Ok(());
         }
         self.noted(self.backend.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        if self.gate.is_closed() {
-            self.gate.held().push(Held::Sync);
+        if self.waits(|| Held::Sync) {
             return Ok(());
         }
-        self.noted(self.sync_through())
+        self.noted(self.backend.sync())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        if self.gate.is_closed() {
-            self.gate.held().push(Held::Write(offset, data.to_vec()));
+        if self.waits(|| Held::Write(offset, data.to_vec())) {
             return Ok(());
         }
-        self.noted(self.write_through(offset, data))
+        self.noted(self.backend.write(offset, data))
     }
 
     // `close` stays the default: the backend outlives the database, which may be opened on it again.

@@ -10,6 +10,7 @@ mod folding;
 pub(crate) mod held;
 pub(crate) mod holds;
 pub(crate) mod keys;
+mod lifetime;
 mod medium;
 pub(crate) mod meta;
 mod opening;
@@ -25,15 +26,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, StorageBackend};
 
 use crate::config::{CommitPhases, Config};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
-use failure::{from_commit, from_compaction, from_storage, from_transaction, unavailable};
+use failure::{from_commit, from_compaction, from_storage, from_transaction, indeterminate};
+use file::Place;
 use keys::KeyIndex;
+pub(crate) use medium::panic_text;
+
 use medium::Medium;
 use opening::{Trust, caught};
 use table::{Snapshot, Tables};
@@ -51,6 +54,8 @@ pub(crate) struct StoreOptions {
     pub(crate) quick_repair: bool,
     /// Whether the checksums of a file are left alone when it is opened.
     pub(crate) trust_file: bool,
+    /// Whether nothing is ever written.
+    pub(crate) read_only: bool,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
 }
@@ -62,6 +67,7 @@ impl StoreOptions {
             commit_phases: config.commit_phases,
             quick_repair: config.quick_repair,
             trust_file: config.trust_file,
+            read_only: false,
             now,
         }
     }
@@ -70,6 +76,8 @@ impl StoreOptions {
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
 pub(crate) struct Store {
     medium: Medium,
+    /// Where its file stands, if it has one.
+    place: Option<Place>,
     options: StoreOptions,
     /// `None` after an I/O error until the file could be opened again, and after [`Self::close`].
     database: RwLock<Option<Database>>,
@@ -89,61 +97,6 @@ pub(crate) struct WriteFailure {
 }
 
 impl Store {
-    /// Opens or creates the file at `path`.
-    pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<Self> {
-        file::open(path, |backend| Self::open(backend, options))
-    }
-
-    /// A store that lives as long as the process.
-    pub(crate) fn open_in_memory(options: StoreOptions) -> Result<Self> {
-        // Nothing outlives a crash here.
-        let options = StoreOptions {
-            commit_phases: CommitPhases::One,
-            ..options
-        };
-        Self::open(InMemoryBackend::new(), options)
-    }
-
-    /// Opens what the backend holds, or begins a new store on it.
-    pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
-        let trust = if options.trust_file {
-            Trust::Bytes
-        } else {
-            Trust::Nothing
-        };
-        let medium = Medium::new(backend)?;
-        let opened = opening::open(&medium, options, trust, &KeyIndex::default());
-        match opened.and_then(|opened| medium.open_gate().map(|()| opened)) {
-            Ok(opened) => {
-                let store = Self {
-                    medium,
-                    options,
-                    database: RwLock::new(Some(opened.database)),
-                    closed: RwLock::new(false),
-                    queued: AtomicU64::new(opened.queue.records()),
-                    queue: RwLock::new(opened.queue),
-                    keys: RwLock::new(opened.keys),
-                };
-                store.fold_names()?;
-                Ok(store)
-            }
-            Err(error) => {
-                // The error above says what is wrong; that the lock could not be given back as well adds nothing.
-                let _ = medium.release();
-                Err(error)
-            }
-        }
-    }
-
-    /// Makes the keys that are made of names anew where the file was written with another folding.
-    fn fold_names(&self) -> Result<()> {
-        if meta::is_folded(&self.snapshot()?)? {
-            return Ok(());
-        }
-        self.write(|tables| folding::fold_names(tables))
-            .map_err(|failure| failure.error)
-    }
-
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         if !self.medium.has_failed()
@@ -162,7 +115,8 @@ impl Store {
 
     /// Runs `work` in one transaction; when this answers `Ok`, what it wrote is durable.
     ///
-    /// An error of `work` or of the medium leaves nothing behind. After an error of the medium the file is opened again.
+    /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
+    /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
     pub(crate) fn write<R>(
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
@@ -173,11 +127,17 @@ impl Store {
                 reopened: false,
             });
         }
+        self.medium.begin();
         self.try_write(work).map_err(|error| {
             let medium_failed = matches!(
                 error.kind(),
                 ErrorKind::StorageUnavailable | ErrorKind::Corrupted
             );
+            let error = if self.medium.is_in_doubt() {
+                indeterminate(error)
+            } else {
+                error
+            };
             let reopened = medium_failed && self.reopen().is_ok();
             WriteFailure { error, reopened }
         })
@@ -185,15 +145,29 @@ impl Store {
 
     /// Makes sure of an open database whose writes reach the medium.
     fn open_gate(&self) -> Result<()> {
+        if self.options.read_only {
+            let said = "the store was opened for reading only";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        }
         if self.medium.has_failed() || self.database().is_none() {
             let mut slot = self.database_mut();
             self.reopened(&mut slot)?;
         }
+        // Nobody opens the database again meanwhile.
+        let _open = self.database();
         if self.medium.is_gated() {
             self.medium.open_gate()
         } else {
             Ok(())
         }
+    }
+
+    /// Makes sure that all that can be read is durable: what a failed commit left in doubt is written again first.
+    pub(crate) fn confirm(&self) -> Result<()> {
+        if !self.options.read_only && (self.medium.has_failed() || self.medium.is_gated()) {
+            self.open_gate()?;
+        }
+        Ok(())
     }
 
     fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
@@ -264,6 +238,16 @@ impl Store {
         slot.as_ref().ok_or_else(closed)
     }
 
+    /// Makes sure that the file is where it was opened.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        self.place.as_ref().map_or(Ok(()), Place::check)
+    }
+
+    /// Whether nothing is ever written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.options.read_only
+    }
+
     /// Telemetry records that wait to be filed.
     pub(crate) fn queued(&self) -> u64 {
         self.queued.load(Ordering::Acquire)
@@ -309,34 +293,12 @@ impl Store {
         copy::copy(&self.snapshot()?, backend, self.options.cache_bytes)
     }
 
-    /// Closes the file and gives its lock back. Later calls are refused.
-    pub(crate) fn close(&self) -> Result<()> {
-        let mut slot = self.database_mut();
-        let mut closed = write(&self.closed);
-        if std::mem::replace(&mut *closed, true) {
-            return Ok(());
-        }
-        // What closing writes is made from what the file holds.
-        let ended = caught(|| {
-            *slot = None;
-            Ok(())
-        });
-        self.medium.release().map_err(unavailable).and(ended)
-    }
-
     fn database(&self) -> RwLockReadGuard<'_, Option<Database>> {
         read(&self.database)
     }
 
     fn database_mut(&self) -> RwLockWriteGuard<'_, Option<Database>> {
         write(&self.database)
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        // Nobody is left to tell; an unclean file is repaired when it is opened next.
-        let _ = self.close();
     }
 }
 

@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 use super::StoreOptions;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::keys::KeyIndex;
-use super::medium::Medium;
+use super::medium::{Medium, panic_text};
 use super::meta;
 use super::table::{Snapshot, Table, Tables};
 use super::telemetry::queue::QueueIndex;
@@ -95,14 +95,10 @@ fn compared(medium: &Medium, options: StoreOptions, compare: bool) -> Result<Dat
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // What `work` was building is dropped; the medium below it is bytes.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let told = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied());
         Err(EngineError::caused(
             ErrorKind::Corrupted,
             "the file is damaged; run `deskfleet check`, then restore a backup",
-            told.unwrap_or("a panic over its bytes").to_owned(),
+            panic_text(&*panic).to_owned(),
         ))
     })
 }

@@ -1,16 +1,17 @@
 //! Group commit: all that waits goes into one transaction, one sync, then every ticket resolves.
 //!
 //! Whoever finds the writer free leads: it takes all that waits, commits it and wakes the others. What arrives in the
-//! meantime is the next batch, and one of those who wait for it is asked to lead that. There is no timer: the commit in
-//! progress is the clock, and a lone submission is committed at once.
+//! meantime is the next batch; when a batch ends, a thread that blocks for the next one is asked to lead it, and where none
+//! does, every future that was polled is woken, and the first of them leads. A future that was never polled is never asked.
+//! There is no timer: the commit in progress is the clock, and a lone submission is committed at once.
 
 mod ticket;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
-use ticket::Slot;
 pub(crate) use ticket::Ticket;
+use ticket::{Slot, this_thread};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -22,17 +23,21 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<Waiting<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
-    /// Whether a thread leads; to be read without the lock.
-    has_thread: AtomicBool,
+    /// Outcomes that were handed to one future of each thread, which wakes the others when it is polled: if it is.
+    handed_on: Mutex<Vec<Arc<Slot<O>>>>,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
 
+/// Tickets register for an outcome under the lock of this: whoever ends leading sees each of them, or they see that nobody
+/// leads.
 #[derive(Debug)]
 struct Waiting<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
     thread: Thread,
+    /// The engine's own thread, once it runs, by [`this_thread`].
+    own_thread: Option<usize>,
     closed: bool,
 }
 
@@ -43,6 +48,15 @@ enum Thread {
     Busy,
     /// Waits to be told that something arrived: a system call, which a busy one is spared.
     Waits,
+}
+
+/// What to do for an outcome.
+#[derive(Debug)]
+pub(crate) enum Turn<'w, M, O: Clone> {
+    /// Nothing more: here it is.
+    Outcome(O),
+    /// To commit this batch and ask again.
+    Lead(Vec<M>, Batch<'w, M, O>),
 }
 
 /// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
@@ -56,9 +70,10 @@ pub(crate) struct Batch<'w, M, O: Clone> {
 impl<M, O: Clone> Batch<'_, M, O> {
     /// Hands the outcomes over, in the order of the submissions. The writer stays taken until the batch is dropped.
     pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
+        self.writer.wake_the_rest();
         // Outcomes first: a slot is only taken when there is one for it.
         for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
-            slot.resolve(outcome);
+            self.writer.resolve(&slot, outcome);
         }
     }
 }
@@ -66,9 +81,15 @@ impl<M, O: Clone> Batch<'_, M, O> {
 impl<M, O: Clone> Drop for Batch<'_, M, O> {
     fn drop(&mut self) {
         for slot in self.slots.by_ref() {
-            slot.resolve((self.writer.lost)());
+            self.writer.resolve(&slot, (self.writer.lost)());
         }
-        self.writer.finish();
+        let mut waiting = lock(&self.writer.waiting);
+        waiting.leading = false;
+        let leads_on = waiting.thread != Thread::None;
+        self.writer.ask_to_lead(waiting);
+        if !leads_on {
+            self.writer.wake_the_rest();
+        }
     }
 }
 
@@ -85,10 +106,11 @@ impl<M, O: Clone> Writer<M, O> {
                 } else {
                     Thread::None
                 },
+                own_thread: None,
                 closed: false,
             }),
             arrived: Condvar::new(),
-            has_thread: AtomicBool::new(has_thread),
+            handed_on: Mutex::default(),
             lost,
         }
     }
@@ -110,60 +132,110 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Takes all that waits, if there is something and nobody commits now. The caller commits it and resolves the batch;
-    /// until that is dropped nobody else leads.
+    /// Takes all that waits, if there is something, nobody commits now, and no other thread is there to. The caller commits
+    /// it and resolves the batch; until that is dropped nobody else leads.
     pub(crate) fn lead(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        let mut waiting = lock(&self.waiting);
-        if waiting.leading || waiting.batch.is_empty() {
+        self.take(&mut lock(&self.waiting))
+    }
+
+    fn take(&self, waiting: &mut Waiting<M, O>) -> Option<(Vec<M>, Batch<'_, M, O>)> {
+        // The engine's own thread comes here as well, when its observer writes.
+        let may_lead = waiting.thread == Thread::None || waiting.own_thread == Some(this_thread());
+        if !may_lead || waiting.leading || waiting.batch.is_empty() {
             return None;
         }
         waiting.leading = true;
-        Some(self.split(std::mem::take(&mut waiting.batch)))
-    }
-
-    /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
-    pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        let mut waiting = lock(&self.waiting);
-        loop {
-            if !waiting.leading && !waiting.batch.is_empty() {
-                waiting.leading = true;
-                return Some(self.split(std::mem::take(&mut waiting.batch)));
-            }
-            if waiting.closed {
-                return None;
-            }
-            if waiting.thread == Thread::Busy {
-                waiting.thread = Thread::Waits;
-            }
-            waiting = self
-                .arrived
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn split(&self, batch: Vec<(M, Arc<Slot<O>>)>) -> (Vec<M>, Batch<'_, M, O>) {
-        let (submissions, slots): (Vec<M>, Vec<_>) = batch.into_iter().unzip();
+        let (submissions, slots): (Vec<M>, Vec<_>) =
+            std::mem::take(&mut waiting.batch).into_iter().unzip();
         let batch = Batch {
             writer: self,
             slots: slots.into_iter(),
         };
-        (submissions, batch)
+        Some((submissions, batch))
     }
 
-    /// Ends leading. Where no thread leads, the first of those who wait by now is asked to.
-    fn finish(&self) {
-        let mut waiting = lock(&self.waiting);
-        waiting.leading = false;
-        let next = waiting.batch.first().map(|(_, slot)| Arc::clone(slot));
-        match (next, waiting.thread) {
-            (None, _) => {}
-            (Some(_), Thread::Busy | Thread::Waits) => self.tell_thread(waiting),
-            (Some(slot), Thread::None) => {
-                drop(waiting);
-                slot.ask_to_lead();
+    /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
+    pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
+        lock(&self.waiting).own_thread = Some(this_thread());
+        loop {
+            if let Some(taken) = self.lead() {
+                return Some(taken);
+            }
+            self.wake_the_rest();
+            let mut waiting = lock(&self.waiting);
+            if waiting.closed {
+                return self.take(&mut waiting);
+            }
+            if waiting.batch.is_empty() {
+                waiting.thread = Thread::Waits;
+                let waited = self.arrived.wait(waiting);
+                drop(waited.unwrap_or_else(PoisonError::into_inner));
             }
         }
+    }
+
+    fn resolve(&self, slot: &Arc<Slot<O>>, outcome: O) {
+        if slot.resolve(outcome) {
+            lock(&self.handed_on).push(Arc::clone(slot));
+        }
+    }
+
+    /// Wakes those whom a future should have woken that was not polled since.
+    fn wake_the_rest(&self) {
+        let slots = std::mem::take(&mut *lock(&self.handed_on));
+        for slot in slots {
+            slot.wake_the_rest();
+        }
+    }
+
+    /// Blocks until the outcome is there or this thread is to lead.
+    pub(crate) fn wait(&self, ticket: &mut Ticket<O>) -> Turn<'_, M, O> {
+        loop {
+            if let Some(outcome) = ticket.outcome() {
+                return Turn::Outcome(outcome);
+            }
+            let mut waiting = lock(&self.waiting);
+            if let Some((submissions, batch)) = self.take(&mut waiting) {
+                return Turn::Lead(submissions, batch);
+            }
+            ticket.block(waiting);
+        }
+    }
+
+    /// As [`Self::wait`] for a future: where it would block, `waker` is called when it should be polled again. Without
+    /// `may_lead` it never is to lead.
+    pub(crate) fn poll(
+        &self,
+        ticket: &mut Ticket<O>,
+        waker: &Waker,
+        may_lead: bool,
+    ) -> Poll<Turn<'_, M, O>> {
+        if let Some(outcome) = ticket.outcome() {
+            return Poll::Ready(Turn::Outcome(outcome));
+        }
+        let mut waiting = lock(&self.waiting);
+        if may_lead && let Some((submissions, batch)) = self.take(&mut waiting) {
+            return Poll::Ready(Turn::Lead(submissions, batch));
+        }
+        ticket.register(waker).map(Turn::Outcome)
+    }
+
+    /// Where something waits and no thread leads, asks those who wait for it by now.
+    fn ask_to_lead(&self, waiting: MutexGuard<'_, Waiting<M, O>>) {
+        if waiting.leading || waiting.batch.is_empty() {
+            return;
+        }
+        if waiting.thread != Thread::None {
+            return self.tell_thread(waiting);
+        }
+        // A thread that blocks is sure to come. A future may be left alone by its task, so all are woken.
+        let slots = || waiting.batch.iter().map(|(_, slot)| slot);
+        if slots().any(|slot| slot.ask_thread()) {
+            return;
+        }
+        let wakers: Vec<_> = slots().flat_map(|slot| slot.wakers()).collect();
+        drop(waiting);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Lets the thread end once nothing waits; from then on callers lead.
@@ -171,146 +243,15 @@ impl<M, O: Clone> Writer<M, O> {
         let mut waiting = lock(&self.waiting);
         waiting.closed = true;
         waiting.thread = Thread::None;
-        self.has_thread.store(false, Ordering::Release);
-        drop(waiting);
         self.arrived.notify_all();
+        self.ask_to_lead(waiting);
     }
 
-    /// Whether a thread of the engine's own commits.
-    pub(crate) fn has_thread(&self) -> bool {
-        self.has_thread.load(Ordering::Acquire)
+    /// Whether this is the engine's own thread.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        lock(&self.waiting).own_thread == Some(this_thread())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-    use std::task::{Poll, Wake, Waker};
-    use std::thread;
-
-    use super::*;
-
-    #[test]
-    fn what_waits_becomes_one_batch_in_its_order() {
-        let writer = Writer::<u32, u32>::new(false, || 0);
-        let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
-        let (mutations, mut batch) = writer.lead().unwrap();
-        assert_eq!(mutations, [1, 2, 3]);
-        let mut late = writer.submit(4);
-        assert!(writer.lead().is_none(), "one leads at a time");
-        batch.resolve([10, 20, 30]);
-        assert!(writer.lead().is_none(), "the batch is not dropped yet");
-        drop(batch);
-        assert_eq!(
-            tickets.map(|mut ticket| ticket.wait()),
-            [Some(10), Some(20), Some(30)]
-        );
-        assert_eq!(
-            late.wait(),
-            None,
-            "the first of the next batch is asked to lead"
-        );
-        assert_eq!(writer.lead().unwrap().0, [4]);
-    }
-
-    #[test]
-    fn a_thread_takes_what_waits_and_ends_when_closed() {
-        let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
-        let thread = thread::spawn({
-            let writer = Arc::clone(&writer);
-            move || {
-                while let Some((mutations, mut batch)) = writer.lead_next() {
-                    batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
-                }
-            }
-        });
-        let tickets: Vec<_> = (0..100).map(|mutation| writer.submit(mutation)).collect();
-        for (mutation, mut ticket) in (0..100).zip(tickets) {
-            assert_eq!(ticket.wait(), Some(mutation * 10));
-        }
-        writer.close();
-        thread.join().unwrap();
-    }
-
-    #[test]
-    fn a_batch_that_is_dropped_is_lost_and_frees_the_writer() {
-        let writer = Writer::<u32, u32>::new(false, || 99);
-        let tickets = [1, 2].map(|mutation| writer.submit(mutation));
-        drop(writer.lead());
-        assert_eq!(
-            tickets.map(|mut ticket| ticket.wait()),
-            [Some(99), Some(99)]
-        );
-        let mut next = writer.submit(3);
-        let (mutations, mut batch) = writer.lead().unwrap();
-        assert_eq!(mutations, [3]);
-        batch.resolve([30]);
-        assert_eq!(next.wait(), Some(30));
-    }
-
-    /// Counts how often it is woken.
-    #[derive(Default)]
-    struct Count(AtomicUsize);
-
-    impl Wake for Count {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Futures that wait for one outcome, with the counts of their wake-ups.
-    fn waiting(shared: &Ticket<u32>, count: usize) -> (Vec<Ticket<u32>>, Vec<Arc<Count>>) {
-        let counts: Vec<_> = (0..count).map(|_| Arc::<Count>::default()).collect();
-        let waits = counts.iter().map(|count| {
-            let mut ticket = shared.share();
-            let waker = Waker::from(Arc::clone(count));
-            assert!(ticket.poll(&waker).is_pending());
-            ticket
-        });
-        (waits.collect(), counts)
-    }
-
-    fn woken(counts: &[Arc<Count>]) -> Vec<usize> {
-        let count = |count: &Arc<Count>| count.0.load(Ordering::Relaxed);
-        counts.iter().map(count).collect()
-    }
-
-    #[test]
-    fn one_future_of_a_thread_is_woken_and_wakes_the_others_when_it_is_polled() {
-        let writer = Writer::<u32, u32>::new(true, || 0);
-        let shared = writer.submit(1);
-        let (mut here, counts_here) = waiting(&shared, 3);
-        let (there, counts_there) = thread::scope(|scope| {
-            let there = scope.spawn(|| waiting(&shared, 2));
-            there.join().unwrap()
-        });
-        writer.lead_next().unwrap().1.resolve([10]);
-        assert_eq!(woken(&counts_here), [1, 0, 0]);
-        assert_eq!(woken(&counts_there), [1, 0]);
-        assert_eq!(here[0].poll(Waker::noop()), Poll::Ready(Some(10)));
-        assert_eq!(woken(&counts_here), [1, 1, 1]);
-        drop(there);
-        assert_eq!(
-            woken(&counts_there),
-            [1, 1],
-            "who is dropped instead of polled wakes the others as well"
-        );
-        for ticket in &mut here[1..] {
-            assert_eq!(ticket.poll(Waker::noop()), Poll::Ready(Some(10)));
-        }
-    }
-
-    #[test]
-    fn who_is_dropped_when_asked_to_lead_has_another_asked() {
-        let writer = Writer::<u32, u32>::new(false, || 0);
-        let _first = writer.submit(1);
-        let (_, batch) = writer.lead().unwrap();
-        let shared = writer.submit(2);
-        let (mut tickets, counts) = waiting(&shared, 2);
-        drop(batch);
-        assert_eq!(woken(&counts), [1, 0]);
-        drop(tickets.remove(0));
-        assert_eq!(woken(&counts), [1, 1]);
-        assert_eq!(tickets[0].poll(Waker::noop()), Poll::Ready(None));
-    }
-}
+mod tests;

@@ -36,6 +36,7 @@ pub enum Code {
     Internal,
     QueueFull,
     StorageUnavailable,
+    Indeterminate,
     LowDisk,
     ServerBusy,
 }
@@ -69,6 +70,7 @@ impl Code {
             Self::Internal => "Internal",
             Self::QueueFull => "QueueFull",
             Self::StorageUnavailable => "StorageUnavailable",
+            Self::Indeterminate => "Indeterminate",
             Self::LowDisk => "LowDisk",
             Self::ServerBusy => "ServerBusy",
         }
@@ -96,7 +98,11 @@ impl Code {
             Self::Throttled => 429,
             Self::HeadersTooLarge => 431,
             Self::Internal => 500,
-            Self::QueueFull | Self::StorageUnavailable | Self::LowDisk | Self::ServerBusy => 503,
+            Self::QueueFull
+            | Self::StorageUnavailable
+            | Self::Indeterminate
+            | Self::LowDisk
+            | Self::ServerBusy => 503,
         }
     }
 }
@@ -116,6 +122,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::UnsupportedConfiguration => Self::UnsupportedConfiguration,
             ErrorKind::QueueFull => Self::QueueFull,
             ErrorKind::StorageUnavailable => Self::StorageUnavailable,
+            ErrorKind::Indeterminate => Self::Indeterminate,
             ErrorKind::LowDisk => Self::LowDisk,
             ErrorKind::ForeignFile
             | ErrorKind::NewerFormat
@@ -277,6 +284,10 @@ impl From<&EngineError> for Problem {
             ErrorKind::StorageUnavailable => Self::detailed(
                 code,
                 "The store cannot be written or read now; try again later.",
+            ),
+            ErrorKind::Indeterminate => Self::detailed(
+                code,
+                "The store failed while this was written: it may take effect or not. Read before you try again.",
             ),
             ErrorKind::LowDisk => Self::detailed(
                 code,

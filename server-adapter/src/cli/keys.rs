@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::output::{data, data_json, say};
-use super::store::{builder, open, open_existing};
+use super::store::{builder, open, open_existing, open_read_only};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     curl -H \"X-Api-Key: $ADMIN_KEY\" http://127.0.0.1:8080/operator/keys\n\
@@ -30,7 +30,7 @@ pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
 
 /// Prints one JSON object a line, without secrets.
 pub(crate) fn list(file: &Path) -> Result<(), Failure> {
-    let engine = open_existing(file, WHEN_LOCKED)?;
+    let engine = open_read_only(file, WHEN_LOCKED)?;
     for key in engine.keys() {
         data_json(&Listed::from(&key))?;
     }

@@ -1,6 +1,9 @@
 //! Opening a store, and looking after its file.
 
+use std::fs::File;
+use std::panic::{set_hook, take_hook};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use deskfleet::{
     CheckReport, CommitPhases, Config, Engine, EngineBuilder, EngineError, ErrorKind, Event,
@@ -50,6 +53,21 @@ pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
             let said = format!("deskfleet: internal error: {}", error_chain(*error));
             Some(("internal errors", said))
         }
+        Event::WriterThreadRestarted { panic } => {
+            let said = format!("deskfleet: the thread that commits panicked and goes on: {panic}");
+            Some(("writer thread", said))
+        }
+        Event::FileDisplaced { error } => {
+            let said = format!(
+                "deskfleet: NOTHING IS WRITTEN ANY MORE: {}",
+                error_chain(*error)
+            );
+            Some(("file displaced", said))
+        }
+        Event::FileReturned => {
+            let said = "deskfleet: the file is back in its place; writes go on";
+            Some(("file returned", said.to_owned()))
+        }
         Event::Reopened => {
             let said = "deskfleet: the store was reopened after an I/O error";
             Some(("reopened", said.to_owned()))
@@ -73,9 +91,10 @@ pub(crate) fn open(
     file: &Path,
     when_locked: &str,
 ) -> Result<Engine, Failure> {
-    let free_in = file.to_owned();
+    let (path, opened) = (file.to_owned(), OnceLock::new());
     builder
-        .free_space(move || free_bytes(&free_in))
+        // Of the file that the engine has open, wherever its path leads by then: asked first for the first commit.
+        .free_space(move || free_bytes(opened.get_or_init(|| File::open(&path).ok()).as_ref()?))
         .open(file)
         .map_err(|error| explain(error, file, when_locked))
 }
@@ -94,6 +113,14 @@ pub(crate) fn open_existing(file: &Path, when_locked: &str) -> Result<Engine, Fa
     open(builder(), file, when_locked)
 }
 
+/// The same for reading only: of a file that may not be written as well.
+pub(crate) fn open_read_only(file: &Path, when_locked: &str) -> Result<Engine, Failure> {
+    must_exist(file)?;
+    builder()
+        .open_read_only(file)
+        .map_err(|error| explain(error, file, when_locked))
+}
+
 fn must_exist(file: &Path) -> Result<(), Failure> {
     if file.exists() {
         return Ok(());
@@ -104,20 +131,20 @@ fn must_exist(file: &Path) -> Result<(), Failure> {
 
 /// Free bytes of the medium that holds `file`.
 #[cfg(unix)]
-fn free_bytes(file: &Path) -> Option<u64> {
-    let medium = rustix::fs::statvfs(file).ok()?;
+fn free_bytes(file: &File) -> Option<u64> {
+    let medium = rustix::fs::fstatvfs(file).ok()?;
     medium.f_bavail.checked_mul(medium.f_frsize)
 }
 
 #[cfg(not(unix))]
-fn free_bytes(_file: &Path) -> Option<u64> {
+fn free_bytes(_file: &File) -> Option<u64> {
     None
 }
 
 /// `check`: the counts as data, the problems for people.
 pub(crate) fn check(file: &Path) -> Result<(), Failure> {
     must_exist(file)?;
-    let found = Engine::check_file(file)
+    let found = without_panics_of_redb(|| Engine::check_file(file))
         .map_err(|error| explain(error, file, "Stop the server first, or check a backup."))?;
     data_json(&Found::from(&found))?;
     for problem in &found.problems {
@@ -135,6 +162,21 @@ pub(crate) fn check(file: &Path) -> Result<(), Failure> {
         "{}: {problems}. The file was left as it is: keep it, and restore a backup.",
         file.display()
     )))
+}
+
+/// Runs `work` without the messages of redb's panics over damaged pages: they are caught and reported as problems.
+fn without_panics_of_redb<T>(work: impl FnOnce() -> T) -> T {
+    let before = Arc::new(take_hook());
+    let others = Arc::clone(&before);
+    set_hook(Box::new(move |info| {
+        let redb = |file: &str| file.contains("/redb-") || file.contains("\\redb-");
+        if !info.location().is_some_and(|at| redb(at.file())) {
+            others(info);
+        }
+    }));
+    let done = work();
+    set_hook(Box::new(move |info| before(info)));
+    done
 }
 
 /// What `check` found, as data.
@@ -165,7 +207,7 @@ impl<'a> From<&'a CheckReport> for Found<'a> {
 /// `backup`: a consistent copy.
 pub(crate) fn backup(destination: &Path, file: &Path) -> Result<(), Failure> {
     let when_locked = "If that is a running server, send it SIGUSR1; see --backups in --help.";
-    let engine = open_existing(file, when_locked)?;
+    let engine = open_read_only(file, when_locked)?;
     engine.backup(destination)?;
     engine.close()?;
     say!("{} copied to {}", file.display(), destination.display());

@@ -47,7 +47,7 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
         ]),
     }
     if route.method != Method::Get {
-        codes.push(Code::LowDisk);
+        codes.extend([Code::LowDisk, Code::Indeterminate]);
     }
     let mut statuses: BTreeMap<u16, BTreeSet<Code>> = BTreeMap::new();
     for code in codes {

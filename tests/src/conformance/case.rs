@@ -50,6 +50,8 @@ pub enum Step {
     Free(u64),
     /// The medium stops taking writes, or takes them again.
     Broken(bool),
+    /// The medium takes writes and does not sync them.
+    Unsynced,
     /// A request.
     Call(Box<Call>),
 }

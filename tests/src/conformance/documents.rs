@@ -35,7 +35,7 @@ const fn row(
 
 /// Every code.
 #[rustfmt::skip]
-pub const PROBLEMS: [Problem; 22] = [
+pub const PROBLEMS: [Problem; 23] = [
     row("InvalidParameter",         400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidBody",              400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidApiKey",            401, "rfc9110#section-15.5.2",  "Unauthorized"),
@@ -57,6 +57,7 @@ pub const PROBLEMS: [Problem; 22] = [
     row("Internal",                 500, "rfc9110#section-15.6.1",  "Internal Server Error"),
     row("QueueFull",                503, "rfc9110#section-15.6.4",  "Service Unavailable"),
     row("StorageUnavailable",       503, "rfc9110#section-15.6.4",  "Service Unavailable"),
+    row("Indeterminate",            503, "rfc9110#section-15.6.4",  "Service Unavailable"),
     row("LowDisk",                  503, "rfc9110#section-15.6.4",  "Service Unavailable"),
 ];
 

@@ -11,7 +11,7 @@ use http::{HeaderMap, Request, Response};
 use super::case::{Body, Call, Case, NOW, Step, TRACE};
 use super::documents::PROBLEMS;
 use super::matching::{Names, filled, json_matches, problem_matches, text_matches, trace_of};
-use crate::disk::{Disk, Fault};
+use crate::disk::{Disk, Fault, Operation};
 use crate::transport::{Handle, Transport};
 
 /// The seed of every engine that a case runs on.
@@ -120,6 +120,7 @@ impl Stage {
             Step::Maintain => engine.maintain().expect("maintain"),
             Step::Free(bytes) => self.free_bytes.store(*bytes, Ordering::SeqCst),
             Step::Broken(true) => self.disk.fail(Fault::Writes),
+            Step::Unsynced => self.disk.fail(Fault::From(Operation::Sync, 0)),
             Step::Broken(false) => self.disk.fail(Fault::None),
             Step::Call(_) => unreachable!("requests are sent"),
         }

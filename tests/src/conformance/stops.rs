@@ -6,7 +6,14 @@ use super::queue::queued;
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
-    vec![full(), full_batch(), low_disk(), storage(), throttled()]
+    vec![
+        full(),
+        full_batch(),
+        low_disk(),
+        storage(),
+        doubt(),
+        throttled(),
+    ]
 }
 
 fn full() -> Case {
@@ -116,6 +123,28 @@ fn storage() -> Case {
         .call(writes()[0].clone())
         .call(queued("1"))
         .call(writes()[1].clone())
+}
+
+/// A medium that fails under the commit: nobody knows, and the answer says so. It was not acknowledged and may be there.
+fn doubt() -> Case {
+    Case::new(
+        "2 503",
+        "Indeterminate: a sync that fails leaves in doubt what it was for",
+    )
+    .put(desk("ws-1", "AVAILABLE", "jdoe"))
+    .step(Step::Unsynced)
+    .call(
+        writes()[1]
+            .clone()
+            .refused("Indeterminate")
+            .answers("retry-after", "5"),
+    )
+    .call(call("GET - /api/Stats/Test"))
+    .call(writes()[0].clone().refused("StorageUnavailable"))
+    .call(call("GET admin /operator/actions").refused("StorageUnavailable"))
+    .step(Step::Broken(false))
+    .call(writes()[0].clone())
+    .call(queued("1"))
 }
 
 /// A fixed window of a minute per key.

@@ -80,6 +80,18 @@ impl Platter {
         }
     }
 
+    /// Does all of a log to it. Of what a failed sync covers this becomes, for good.
+    pub fn take_all(&mut self, log: &[Io], of_failed_syncs: Fate) {
+        for io in log {
+            if *io == Io::FailedSync {
+                self.durable = self.image(of_failed_syncs);
+                self.pending.clear();
+            } else {
+                self.take(io);
+            }
+        }
+    }
+
     /// Whether something is on its way.
     pub fn is_settled(&self) -> bool {
         self.pending.is_empty()
@@ -124,7 +136,7 @@ impl Platter {
                 let length = seed.below(data.len()).unwrap_or(0);
                 write(image, *offset, &data[..length]);
             }
-            io @ (Io::SetLen(_) | Io::Sync) => apply(image, io),
+            io @ (Io::SetLen(_) | Io::Sync | Io::FailedSync) => apply(image, io),
         }
     }
 }
@@ -133,7 +145,7 @@ fn apply(image: &mut Vec<u8>, io: &Io) {
     match io {
         Io::Write(offset, data) => write(image, *offset, data),
         Io::SetLen(len) => image.resize(usize::try_from(*len).expect("in memory"), 0),
-        Io::Sync => {}
+        Io::Sync | Io::FailedSync => {}
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deskfleet::StorageBackend;
 
+use crate::disk::Operation;
+
 /// One thing done to a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Io {
@@ -14,12 +16,41 @@ pub enum Io {
     SetLen(u64),
     /// All before it is on the disk when this is over.
     Sync,
+    /// Some of what is before it may be on the disk, and no later sync stores the rest.
+    FailedSync,
 }
 
 #[derive(Debug, Default)]
 struct State {
     bytes: Vec<u8>,
     log: Vec<Io>,
+    /// The kind that fails, after so many more of it; whether all after it fail as well.
+    fault: Option<(Operation, u64, bool)>,
+    failed: u64,
+}
+
+impl State {
+    fn fails(&mut self, operation: Operation) -> bool {
+        let Some((kind, left, lasts)) = &mut self.fault else {
+            return false;
+        };
+        if *kind != operation {
+            return false;
+        }
+        let fails = *left == 0;
+        *left = left.saturating_sub(1);
+        if fails {
+            self.failed += 1;
+            if !*lasts {
+                self.fault = None;
+            }
+        }
+        fails
+    }
+}
+
+fn failure() -> io::Error {
+    io::Error::other("the disk fails, as the test wants it")
 }
 
 /// The disk. Clones are handles to the same bytes and the same log.
@@ -47,6 +78,19 @@ impl Recorder {
     /// All that was done to it.
     pub fn log(&self) -> Vec<Io> {
         self.state().log.clone()
+    }
+
+    /// From now on the operation after `left` more of its kind fails, and all after it if that `lasts`. A write that fails is
+    /// recorded, as some of it may be stored.
+    pub fn fail(&self, operation: Operation, left: u64, lasts: bool) {
+        self.state().fault = Some((operation, left, lasts));
+    }
+
+    /// Repairs the disk; returns how many operations failed.
+    pub fn repair(&self) -> u64 {
+        let mut state = self.state();
+        state.fault = None;
+        state.failed
     }
 
     /// A backend of this disk, to open an engine on.
@@ -78,6 +122,9 @@ impl StorageBackend for RecorderBackend {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let state = &mut *self.0.state();
+        if state.fails(Operation::SetLen) {
+            return Err(failure());
+        }
         let length = usize::try_from(len).map_err(io::Error::other)?;
         state.bytes.resize(length, 0);
         state.log.push(Io::SetLen(len));
@@ -85,12 +132,21 @@ impl StorageBackend for RecorderBackend {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.state().log.push(Io::Sync);
+        let mut state = self.0.state();
+        if state.fails(Operation::Sync) {
+            state.log.push(Io::FailedSync);
+            return Err(failure());
+        }
+        state.log.push(Io::Sync);
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let state = &mut *self.0.state();
+        if state.fails(Operation::Write) {
+            state.log.push(Io::Write(offset, data.into()));
+            return Err(failure());
+        }
         let start = usize::try_from(offset).map_err(io::Error::other)?;
         let target = state.bytes.get_mut(start..start + data.len());
         target

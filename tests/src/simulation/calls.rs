@@ -51,7 +51,10 @@ pub(super) fn typed<T: std::fmt::Debug>(result: &Result<T, EngineError>) -> Answ
         Err(error) => {
             let unavailable = matches!(
                 error.kind(),
-                ErrorKind::StorageUnavailable | ErrorKind::Corrupted | ErrorKind::QueueFull
+                ErrorKind::StorageUnavailable
+                    | ErrorKind::Indeterminate
+                    | ErrorKind::Corrupted
+                    | ErrorKind::QueueFull
             );
             (
                 if unavailable { 503 } else { 409 },
@@ -79,8 +82,8 @@ pub(super) fn ending(answer: &Answer) -> Ending {
     };
     match answer.status {
         200 | 201 => Ending::Done,
-        503 if code() != "QueueFull" => Ending::Unknown,
         500 => Ending::Unknown,
+        503 if code() == "Indeterminate" => Ending::Unknown,
         _ => Ending::Refused(code()),
     }
 }

@@ -69,9 +69,9 @@ pub enum Intent {
 pub enum Ending {
     /// 200 or 201.
     Done,
-    /// Refused for good: the code. Nothing but an audit row was written.
+    /// Refused for good: the code. Nothing but an audit row was written, and not that where the code is the storage's.
     Refused(String),
-    /// Nobody knows: the storage failed, the client went away, or the power did.
+    /// Nobody knows: the storage failed under the commit, the client went away, or the power did.
     Unknown,
 }
 

@@ -83,6 +83,21 @@ pub const EXEMPT: &[Exempt] = &[
         reason: "opens the file the host names, and the new file of a backup",
     },
     Exempt {
+        path: "core/src/store/file.rs",
+        name: "std::process",
+        reason: "knows a forked child, which shares the file, from the process that opened it",
+    },
+    Exempt {
+        path: "core/src/store/writer/tests.rs",
+        name: "std::thread",
+        reason: "tests: threads that wait for each other",
+    },
+    Exempt {
+        path: "core/src/store/writer/tests.rs",
+        name: "thread::spawn",
+        reason: "tests: threads that wait for each other",
+    },
+    Exempt {
         path: "core/src/engine/builder.rs",
         name: "std::thread",
         reason: "starts the thread of CommitDriver::Thread, which the host asked for",

@@ -22,12 +22,13 @@ impl Engine {
         })
     }
 
-    /// The outbox: the actions that have not ended, in the order they were accepted.
+    /// The outbox: the actions that have not ended, in the order they were accepted. No crash takes back what is in it.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller was answered
+    /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
-        actions::running(&self.machine().reader()?)
+        actions::running(&self.machine().durable_reader()?)
     }
 
     /// Ends an action as intended, now.

@@ -124,7 +124,7 @@ impl Engine {
     /// Accepts a batch in one transaction, all of it or nothing; durable when this answers `Ok`.
     ///
     /// # Errors
-    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
+    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
     pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
         let mut ticket = self.machine().accept_all(batch.arrivals)?;
         self.machine().wait(&mut ticket).map(drop)

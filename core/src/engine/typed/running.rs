@@ -139,9 +139,18 @@ impl Engine {
         self.machine().close()
     }
 
-    /// Whether the store can be read.
+    /// Makes sure that the store can be read and takes writes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when it cannot be read or its file was removed or replaced, [`ErrorKind::LowDisk`] when
+    /// less is free than [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
+    pub fn ready(&self) -> Result<()> {
+        self.machine().ready()
+    }
+
+    /// Whether the store can be read and takes writes.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.machine().reader().is_ok()
+        self.ready().is_ok()
     }
 }

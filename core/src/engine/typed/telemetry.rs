@@ -17,7 +17,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite,
-    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
+    /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
     pub fn record(&self, record: &Record) -> Result<()> {
         self.record_all(std::slice::from_ref(record))
     }

@@ -88,7 +88,8 @@ impl Engine {
     /// Creates or replaces workspaces, all or nothing in each 1000; answers how many.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then.
+    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then. [`ErrorKind::Indeterminate`]
+    /// also when some of the thousands are stored and others could not be.
     pub fn put_workspaces(&self, mut workspaces: Vec<Workspace>) -> Result<u64> {
         for workspace in &mut workspaces {
             validation::workspace(workspace)?;
@@ -99,8 +100,14 @@ impl Engine {
         let tickets: Vec<_> = chunks
             .map(|chunk| machine.submit(Mutation::PutWorkspaces(chunk.to_vec())))
             .collect();
+        let mut part = false;
         for mut ticket in tickets {
-            machine.wait(&mut ticket)?;
+            machine.wait(&mut ticket).map_err(
+                |error| {
+                    if part { error.after_a_part() } else { error }
+                },
+            )?;
+            part = true;
         }
         Ok(count)
     }

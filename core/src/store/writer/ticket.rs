@@ -2,7 +2,8 @@
 //!
 //! Those who wait for one outcome as futures are woken in two steps. The committer wakes one future of each thread they
 //! were last polled on; that one, when it is polled, wakes the others of its thread. For an executor a wake-up from one of
-//! its own threads is a push into a local queue, one from elsewhere a lock and often a system call.
+//! its own threads is a push into a local queue, one from elsewhere a lock and often a system call. A future that was woken
+//! may be left alone by its task all the same: whom it did not wake the committer wakes, before it rests or commits again.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Poll, Waker};
@@ -19,7 +20,7 @@ pub(super) struct Slot<O> {
 #[derive(Debug)]
 struct State<O> {
     outcome: Option<O>,
-    /// One of the owners should commit what waits.
+    /// One of the threads that block should commit what waits.
     asked_to_lead: bool,
     /// Threads that block.
     blocked: usize,
@@ -50,30 +51,55 @@ impl<O> Default for Slot<O> {
 }
 
 impl<O> Slot<O> {
-    /// Hands the outcome to all who wait.
-    pub(super) fn resolve(&self, outcome: O) {
+    /// Hands the outcome to all who wait; returns whether some of them are to be woken by others.
+    pub(super) fn resolve(&self, outcome: O) -> bool {
         let mut state = lock(&self.state);
         state.outcome = Some(outcome);
         let heralds = appoint_heralds(&mut state.futures);
         let blocked = state.blocked > 0;
+        let mut waiters = state.futures.iter().flatten();
+        let handed_on = waiters.any(|waiter| !waiter.others.is_empty());
         drop(state);
         if blocked {
             self.changed.notify_all();
         }
         heralds.into_iter().for_each(Waker::wake);
+        handed_on
     }
 
-    /// Asks one of those who wait to commit.
-    pub(super) fn ask_to_lead(&self) {
+    /// Wakes those who were to be woken by others and were not yet.
+    pub(super) fn wake_the_rest(&self) {
         let mut state = lock(&self.state);
-        state.asked_to_lead = true;
-        let waiter = state.futures.iter().flatten().next();
-        let waker = waiter.map(|waiter| waiter.waker.clone());
+        let waiters = state.futures.iter_mut().flatten();
+        let rest: Vec<_> = waiters
+            .flat_map(|waiter| std::mem::take(&mut waiter.others))
+            .collect();
         drop(state);
-        self.changed.notify_one();
-        if let Some(waker) = waker {
-            waker.wake();
+        rest.into_iter().for_each(Waker::wake);
+    }
+
+    /// Asks a thread that blocks to lead, where there is one; returns whether.
+    pub(super) fn ask_thread(&self) -> bool {
+        let mut state = lock(&self.state);
+        if state.blocked == 0 {
+            return false;
         }
+        state.asked_to_lead = true;
+        self.changed.notify_one();
+        true
+    }
+
+    /// Whether a thread blocks.
+    #[cfg(test)]
+    pub(super) fn has_blocked_thread(&self) -> bool {
+        lock(&self.state).blocked > 0
+    }
+
+    /// The wakers of the futures that wait.
+    pub(super) fn wakers(&self) -> Vec<Waker> {
+        let state = lock(&self.state);
+        let waiters = state.futures.iter().flatten();
+        waiters.map(|waiter| waiter.waker.clone()).collect()
     }
 }
 
@@ -100,7 +126,7 @@ fn appoint_heralds(futures: &mut [Option<Waiter>]) -> Vec<Waker> {
 }
 
 /// A number that is this thread's as long as it lives.
-fn this_thread() -> usize {
+pub(super) fn this_thread() -> usize {
     thread_local!(static ADDRESS: u8 = const { 0 });
     // A thread that is ending has none; it shares 0 with others like it.
     ADDRESS
@@ -126,41 +152,40 @@ impl<O: Clone> Ticket<O> {
         Self::new(Arc::clone(&self.slot))
     }
 
-    /// Answers the outcome once it is there, or `None` when this owner is asked to lead.
-    pub(crate) fn wait(&mut self) -> Option<O> {
+    /// The outcome, if it is there. Wakes those that this one is to wake.
+    pub(super) fn outcome(&mut self) -> Option<O> {
         let mut state = lock(&self.slot.state);
-        loop {
-            if let Some(outcome) = &state.outcome {
-                return Some(outcome.clone());
-            }
-            if std::mem::take(&mut state.asked_to_lead) {
-                return None;
-            }
-            state.blocked += 1;
+        let outcome = state.outcome.clone()?;
+        let waiter = self
+            .place
+            .take()
+            .and_then(|place| state.futures.get_mut(place)?.take());
+        drop(state);
+        wake_others(waiter);
+        Some(outcome)
+    }
+
+    /// Blocks until the outcome is there or this thread is asked to lead; `registering` is dropped once it can be asked.
+    pub(super) fn block<G>(&self, registering: G) {
+        let mut state = lock(&self.slot.state);
+        state.blocked += 1;
+        drop(registering);
+        while state.outcome.is_none() && !std::mem::take(&mut state.asked_to_lead) {
             state = self
                 .slot
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
-            state.blocked -= 1;
         }
+        state.blocked -= 1;
     }
 
-    /// Answers the outcome if it is there, or `None` when this owner is asked to lead; else has `waker` called when either
-    /// is so.
-    pub(crate) fn poll(&mut self, waker: &Waker) -> Poll<Option<O>> {
+    /// Returns the outcome if it is there; else `waker` is called when it is, or when this future can lead.
+    pub(super) fn register(&mut self, waker: &Waker) -> Poll<O> {
         let mut state = lock(&self.slot.state);
-        if let Some(outcome) = state.outcome.clone() {
-            let waiter = self
-                .place
-                .take()
-                .and_then(|place| state.futures.get_mut(place)?.take());
+        if state.outcome.is_some() {
             drop(state);
-            wake_others(waiter);
-            return Poll::Ready(Some(outcome));
-        }
-        if std::mem::take(&mut state.asked_to_lead) {
-            return Poll::Ready(None);
+            return self.outcome().map_or(Poll::Pending, Poll::Ready);
         }
         let waiter = Waiter {
             waker: waker.clone(),
@@ -187,18 +212,7 @@ impl<O: Clone> Drop for Ticket<O> {
         let Some(place) = self.place else { return };
         let mut state = lock(&self.slot.state);
         let waiter = state.futures.get_mut(place).and_then(Option::take);
-        // The one that was to lead may be this one; another is woken instead.
-        let next = state
-            .futures
-            .iter()
-            .flatten()
-            .next()
-            .filter(|_| state.asked_to_lead);
-        let next = next.map(|next| next.waker.clone());
         drop(state);
         wake_others(waiter);
-        if let Some(next) = next {
-            next.wake();
-        }
     }
 }

@@ -165,7 +165,9 @@ impl OneRowPerAction {
             Some(Ending::Unknown) => true,
             None => false,
         };
+        let unwritten = |code: &str| matches!(code, "StorageUnavailable" | "LowDisk" | "Corrupted");
         let right = match (ending, rows) {
+            (Some(Ending::Refused(code)), rows) if unwritten(code) => rows.is_empty(),
             (Some(Ending::Unknown), []) => true,
             (_, []) => self.may_be_too_old(),
             (_, [row]) => said(row) || self.judged.contains(requester),

@@ -1,0 +1,187 @@
+//! The host's backend, with the header written last and its panics caught.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use redb::{BackendError, StorageBackend};
+
+use crate::error::Result;
+use crate::store::failure::{already_open, unavailable};
+
+/// Bytes of the header at the front of a redb file, which redb always writes as a whole.
+pub(super) const HEADER_BYTES: usize = 320;
+/// The byte of the header that says which of the two commit slots counts, and how it was committed.
+const FLAGS_AT: usize = 9;
+const SECOND_SLOT: u8 = 1;
+const TWO_PHASES: u8 = 4;
+
+/// The host's backend.
+///
+/// What a commit writes takes effect with the header, which names it. redb writes the header anywhere among the pages of a
+/// commit; here it waits for the sync and is written right before it. So a page that cannot be written, as on a full disk,
+/// is known to be without effect, whatever becomes of the rest.
+pub(super) struct Backend {
+    host: Box<dyn StorageBackend>,
+    written: Mutex<Written>,
+}
+
+/// What was written since the last sync that succeeded.
+///
+/// Where a sync fails, systems drop what they could not write, answer reads from memory for a while, and call the next sync
+/// a success. So what a failed sync left in doubt is written once more before anything is built on it.
+#[derive(Default)]
+struct Written {
+    /// Offset and length of what the host's backend was given.
+    ranges: Vec<(u64, usize)>,
+    /// The header that waits for the next sync.
+    header: Option<Vec<u8>>,
+    /// The flags of the last header that the host's backend was given.
+    flags: Option<u8>,
+    /// Whether a header that may name a new commit was given to it since [`Backend::begin`].
+    named: bool,
+}
+
+impl Written {
+    /// Whether whoever finds this header after a crash may take a newer commit from it than from the one before.
+    fn names_a_commit(&self, header: &[u8]) -> bool {
+        let flags = header.get(FLAGS_AT).copied();
+        let same_slot = flags.zip(self.flags).is_some_and(|(new, old)| {
+            // Of a header without two phases the newer slot counts, whichever the flag names.
+            new & old & TWO_PHASES != 0 && (new ^ old) & SECOND_SLOT == 0
+        });
+        !same_slot
+    }
+}
+
+/// A panic of the host's backend is a failure of the medium: were it to go through redb, redb would look damaged.
+fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic_text(&*panic);
+        Err(io::Error::other(format!("the backend panicked: {text}")))
+    })
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without words")
+}
+
+impl Backend {
+    /// Takes the lock of the host's backend, where it has one.
+    pub(super) fn new(host: impl StorageBackend) -> Result<Self> {
+        let locked = caught(
+            || match host.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+                Ok(locked) => Ok(locked),
+                Err(BackendError::Unsupported) => Ok(true),
+                Err(error) => Err(io::Error::other(error)),
+            },
+        );
+        if !locked.map_err(unavailable)? {
+            return Err(already_open());
+        }
+        Ok(Self {
+            host: Box::new(host),
+            written: Mutex::default(),
+        })
+    }
+
+    fn written(&self) -> MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A commit begins.
+    pub(super) fn begin(&self) {
+        self.written().named = false;
+    }
+
+    /// Whether the commit that began last may take effect though it failed.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.written().named
+    }
+
+    /// Forgets a header that waits: nobody was told of what it names.
+    pub(super) fn forget_header(&self) {
+        self.written().header = None;
+    }
+
+    /// What no sync has confirmed: offset and length.
+    pub(super) fn unsynced(&self) -> Vec<(u64, usize)> {
+        self.written().ranges.clone()
+    }
+
+    pub(super) fn len(&self) -> io::Result<u64> {
+        caught(|| self.host.len())
+    }
+
+    pub(super) fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        caught(|| self.host.read(offset, out))?;
+        if let Ok(offset) = usize::try_from(offset)
+            && offset < HEADER_BYTES
+            && let Some(header) = &self.written().header
+            && let Some(waiting) = header.get(offset..)
+        {
+            let length = waiting.len().min(out.len());
+            if let (Some(to), Some(from)) = (out.get_mut(..length), waiting.get(..length)) {
+                to.copy_from_slice(from);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_len(&self, len: u64) -> io::Result<()> {
+        caught(|| self.host.set_len(len))
+    }
+
+    pub(super) fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut written = self.written();
+        if offset == 0 && data.len() == HEADER_BYTES {
+            written.header = Some(data.to_vec());
+            return Ok(());
+        }
+        // Noted first: a write that fails may have written a part.
+        written.ranges.push((offset, data.len()));
+        drop(written);
+        caught(|| self.host.write(offset, data))
+    }
+
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.write_header()?;
+        let covered = self.written().ranges.len();
+        caught(|| self.host.sync_data())?;
+        let mut written = self.written();
+        let covered = covered.min(written.ranges.len());
+        written.ranges.drain(..covered);
+        Ok(())
+    }
+
+    fn write_header(&self) -> io::Result<()> {
+        let mut written = self.written();
+        let Some(header) = written.header.take() else {
+            return Ok(());
+        };
+        written.named |= written.names_a_commit(&header);
+        written.flags = header.get(FLAGS_AT).copied();
+        written.ranges.push((0, header.len()));
+        drop(written);
+        caught(|| self.host.write(0, &header))
+    }
+
+    /// Gives the host's backend and its lock back.
+    pub(super) fn close(&self) -> io::Result<()> {
+        let written = self.write_header();
+        let closed = caught(|| self.host.close());
+        written.and(closed)
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.host.fmt(f)
+    }
+}

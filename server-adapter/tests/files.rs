@@ -1,0 +1,109 @@
+//! Files that may not be written, damaged files, and disks with little space, as people meet them.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use client::Client;
+use deskfleet::Engine;
+use deskfleet_server::{ServerOptions, spawn};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
+
+/// A folder with a store in it.
+fn store() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("fleet"), r#"{"workSpId":"ws-1"}"#).unwrap();
+    let mut import = Command::new(PROGRAM);
+    import.args(["import", "fleet"]).current_dir(folder.path());
+    assert!(import.output().unwrap().status.success());
+    folder
+}
+
+/// As nobody, where this runs as root, whom no mode keeps from writing.
+#[test]
+fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
+    let folder = store();
+    let open = |path: &Path, mode| {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(path, mode).unwrap();
+    };
+    let (file, program) = (
+        folder.path().join("deskfleet.redb"),
+        folder.path().join("program"),
+    );
+    fs::copy(PROGRAM, &program).unwrap();
+    let folder = folder.path();
+    let is_root = fs::metadata(folder).unwrap().uid() == 0;
+    open(folder, 0o777);
+    open(&file, 0o444);
+    let before = fs::read(&file).unwrap();
+    for line in [
+        "check",
+        "keys list",
+        "backup copy.redb",
+        "check --data copy.redb",
+    ] {
+        let mut command = Command::new(&program);
+        command.args(line.split_whitespace()).current_dir(folder);
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert!(folder.join("copy.redb").exists());
+}
+
+#[test]
+fn check_of_a_damaged_file_prints_problems_and_no_panic() {
+    let folder = store();
+    let whole = fs::read(folder.path().join("deskfleet.redb")).unwrap();
+    let mut found = 0;
+    for page in 1..whole.len().div_ceil(4096).min(40) {
+        let mut damaged = whole.clone();
+        for byte in damaged.iter_mut().skip(page * 4096).take(64) {
+            *byte ^= 0x55;
+        }
+        fs::write(folder.path().join("damaged"), damaged).unwrap();
+        let mut check = Command::new(PROGRAM);
+        check.args(["check", "--data", "damaged"]);
+        let output = check.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("panicked"), "page {page}: {said}");
+        found += usize::from(output.status.code() == Some(1));
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn readyz_with_a_low_disk_returns_503_and_the_reason() {
+    let free = Arc::new(AtomicU64::new(u64::MAX));
+    let told = Arc::clone(&free);
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(7)
+        .free_space(move || Some(told.load(Ordering::SeqCst)))
+        .open_in_memory()
+        .unwrap();
+    let server = spawn(engine, ServerOptions::default()).unwrap();
+    let mut client = Client::connect(server.addr());
+    assert_eq!(client.ask("GET", "/readyz", "").status, 200);
+    free.store(1024, Ordering::SeqCst);
+    let refused = client.ask("GET", "/readyz", "");
+    assert_eq!(refused.status, 503);
+    assert!(refused.body.starts_with("LowDisk: "), "{}", refused.body);
+    assert_eq!(client.ask("GET", "/livez", "").status, 200);
+}

@@ -1,0 +1,296 @@
+//! What a host injects and does at the wrong moment: observers that panic, write or close, clocks that panic, futures that
+//! nobody polls. Nobody waits for ever.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Waker};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend};
+use deskfleet_tests::disk::Disk;
+use deskfleet_tests::posting::{engine, ids, post};
+use deskfleet_tests::transport::block_on;
+use http::{Request, StatusCode};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `work` on a thread of its own; panics when it does not end.
+fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result
+        .recv_timeout(PATIENCE)
+        .unwrap_or_else(|error| panic!("{what}: {error}"))
+}
+
+fn observed(driver: CommitDriver, observer: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Engine {
+    let mut config = Config::default();
+    config.commit_driver = driver;
+    Engine::builder()
+        .clock(SystemTime::now)
+        .seed(7)
+        .config(config)
+        .observer(observer)
+        .open_in_memory()
+        .unwrap()
+}
+
+#[test]
+fn observer_that_panics_once_leaves_no_writer_waiting() {
+    for driver in [CommitDriver::Caller, CommitDriver::Thread] {
+        for round in 0..10 {
+            let left = AtomicUsize::new(1);
+            let engine = observed(driver, move |_| {
+                let panics =
+                    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+                assert!(panics.is_err(), "once, as the test wants it");
+            });
+            let work = move || {
+                thread::scope(|scope| {
+                    for instance in 0..4 {
+                        let engine = &engine;
+                        scope.spawn(move || {
+                            for id in 0..25 {
+                                let status = engine.handle(post(instance, id)).status();
+                                assert_eq!(status, 200);
+                            }
+                        });
+                    }
+                });
+            };
+            ends(&format!("{driver:?}, round {round}"), work);
+        }
+    }
+}
+
+#[test]
+fn writer_thread_that_panicked_goes_on_and_says_so() {
+    let panics = Arc::new(AtomicBool::new(false));
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Thread;
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .free_space({
+            let panics = Arc::clone(&panics);
+            move || {
+                assert!(!panics.load(Ordering::SeqCst), "as the test wants it");
+                None
+            }
+        })
+        .observer({
+            let said = Arc::clone(&said);
+            move |event: &Event<'_>| {
+                if let Event::WriterThreadRestarted { panic } = event {
+                    said.lock().unwrap().push((*panic).to_owned());
+                }
+            }
+        })
+        .seed(7)
+        .config(config)
+        .open_in_memory()
+        .unwrap();
+    let statuses = ends("writes around a panic", move || {
+        let mut statuses = Vec::new();
+        for panic in [false, true, true, false] {
+            panics.store(panic, Ordering::SeqCst);
+            statuses.push(engine.handle(post(0, statuses.len())).status().as_u16());
+        }
+        assert_eq!(ids(&engine, 0), [0, 3]);
+        statuses
+    });
+    assert_eq!((statuses[0], statuses[3]), (200, 200));
+    assert!(statuses[1] >= 500 && statuses[2] >= 500, "{statuses:?}");
+    let said = said.lock().unwrap();
+    assert_eq!(said.len(), 2);
+    assert!(said[0].contains("as the test wants it"), "{said:?}");
+}
+
+/// `let f = engine.call(..)`, then a write that blocks, then `f.await`.
+#[test]
+fn write_that_blocks_ends_beside_a_future_that_was_never_polled() {
+    for driver in [CommitDriver::Caller, CommitDriver::Thread] {
+        ends("a write beside an unpolled future", move || {
+            let engine = engine(driver, Disk::new().backend());
+            let unpolled = engine.call(post(0, 0));
+            thread::scope(|scope| {
+                for instance in 1..5 {
+                    let engine = &engine;
+                    scope.spawn(move || {
+                        for id in 0..50 {
+                            assert_eq!(engine.handle(post(instance, id)).status(), 200);
+                            drop(engine.call(post(instance, 100 + id)));
+                        }
+                    });
+                }
+            });
+            assert_eq!(block_on(unpolled).status(), 200);
+        });
+    }
+}
+
+/// Two tasks: the first polled a future once and waits for the second one, whose future shares the commit.
+#[test]
+fn future_that_is_left_alone_after_a_poll_holds_up_no_other() {
+    for driver in [CommitDriver::Caller, CommitDriver::Thread] {
+        ends("a future beside one that is left alone", move || {
+            let engine = engine(driver, Disk::new().backend());
+            for id in 0..200 {
+                let mut left_alone = Box::pin(engine.call(post(0, id)));
+                let mut context = Context::from_waker(Waker::noop());
+                let _ = left_alone.as_mut().poll(&mut context);
+                assert_eq!(block_on(engine.call(post(1, id))).status(), 200);
+                drop(left_alone);
+            }
+        });
+    }
+}
+
+#[test]
+fn observer_may_write_and_read() {
+    for driver in [
+        CommitDriver::Caller,
+        CommitDriver::Thread,
+        CommitDriver::Host,
+    ] {
+        ends("an observer that writes", move || {
+            let shared: Arc<Mutex<Option<Engine>>> = Arc::default();
+            let once = AtomicBool::new(true);
+            let (done, told) = mpsc::channel();
+            let done = Mutex::new(done);
+            let engine = observed(driver, {
+                let shared = Arc::clone(&shared);
+                move |_| {
+                    let engine = shared.lock().unwrap().clone();
+                    if let Some(engine) = engine
+                        && once.swap(false, Ordering::SeqCst)
+                    {
+                        let status = engine.handle(post(1, 1)).status().as_u16();
+                        let seen = (status, ids(&engine, 1));
+                        done.lock().unwrap().send(seen).unwrap();
+                    }
+                }
+            });
+            *shared.lock().unwrap() = Some(engine.clone());
+            assert_eq!(engine.handle(post(0, 0)).status(), 200);
+            assert_eq!(told.recv_timeout(PATIENCE), Ok((200, vec![1])));
+            *shared.lock().unwrap() = None;
+        });
+    }
+}
+
+#[test]
+fn observer_may_close_the_engine_or_drop_the_last_clone() {
+    for driver in [CommitDriver::Caller, CommitDriver::Thread] {
+        for closes in [true, false] {
+            ends("an observer that closes", move || {
+                let shared: Arc<Mutex<Option<Engine>>> = Arc::default();
+                let (done, told) = mpsc::channel();
+                let done = Mutex::new(done);
+                let engine = observed(driver, {
+                    let shared = Arc::clone(&shared);
+                    move |_| {
+                        let Some(engine) = shared.lock().unwrap().take() else {
+                            return;
+                        };
+                        if closes {
+                            engine.close().unwrap();
+                        }
+                        drop(engine);
+                        done.lock().unwrap().send(()).unwrap();
+                    }
+                });
+                *shared.lock().unwrap() = Some(engine.clone());
+                let future = engine.call(post(0, 0));
+                drop(engine);
+                assert_eq!(block_on(future).status(), 200);
+                told.recv_timeout(PATIENCE).expect("the observer returns");
+            });
+        }
+    }
+}
+
+/// A disk whose syncs wait while the lock is held.
+#[derive(Debug)]
+struct Stuck(deskfleet_tests::disk::DiskBackend, Arc<Mutex<()>>);
+
+impl StorageBackend for Stuck {
+    fn len(&self) -> std::io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> std::io::Result<()> {
+        drop(self.1.lock().unwrap());
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.0.write(offset, data)
+    }
+}
+
+/// However long the disk takes: nothing that `call` does waits for the commit under way.
+#[test]
+fn call_returns_while_the_engines_thread_waits_for_the_disk() {
+    let sync = Arc::new(Mutex::new(()));
+    let engine = engine(
+        CommitDriver::Thread,
+        Stuck(Disk::new().backend(), Arc::clone(&sync)),
+    );
+    let key = engine.issue_key(NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    });
+    let key = key.unwrap().secret;
+    let held = sync.lock().unwrap();
+    let waiting = engine.call(post(0, 0));
+    // The thread has taken it and waits for the disk.
+    thread::sleep(Duration::from_millis(50));
+    let calls = {
+        let engine = engine.clone();
+        move || {
+            let mut calls = vec![engine.call(post(0, 1))];
+            for (method, target) in [
+                ("GET", "/api/Stats/queue/count"),
+                ("GET", "/api/Information/GetAllWorkSpaces"),
+                ("GET", "/api/Information/Get24HourActivity"),
+                ("GET", "/api/Information/GetUserInformation?username=jdoe"),
+                ("GET", "/operator/keys"),
+                ("GET", "/operator/actions"),
+                ("GET", "/operator/telemetry/stats?instanceId=i-0"),
+                ("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-1"),
+                ("DELETE", "/operator/keys/99"),
+            ] {
+                let request = Request::builder().method(method).uri(target);
+                let request = request.header("x-api-key", &key).body(Bytes::new());
+                calls.push(engine.call(request.unwrap()));
+            }
+            calls
+        }
+    };
+    let calls = ends("calls beside a commit", calls);
+    drop(held);
+    assert_eq!(block_on(waiting).status(), 200);
+    for call in calls {
+        assert!(block_on(call).status() < StatusCode::INTERNAL_SERVER_ERROR);
+    }
+}
