@@ -34,7 +34,8 @@ pub use config::{ActionDriver, ActionSeconds, CommitDriver, CommitPhases, Config
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, Upload, WorkspacePage,
+    BatchFuture, Engine, EngineBuilder, ResponseBody, ResponseFuture, StreamedFuture,
+    TelemetryBatch, Upload, WorkspacePage,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;

@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod auth;
+pub(crate) mod chunks;
 pub(crate) mod endpoint;
 mod information;
 pub(crate) mod operator;
@@ -27,6 +28,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
+pub(crate) use chunks::Chunks;
 pub(crate) use step::{Step, Then, Tickets};
 
 use endpoint::{BrokenBody, Endpoint, RequestBody, Route};
@@ -68,11 +70,14 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
     let traceparent = || request.headers().get(TRACEPARENT);
     let step = routed(machine, router, request)
         .unwrap_or_else(|refused| Step::Done(problem(machine, &refused, traceparent())));
+    if request.method() != Method::HEAD {
+        return step;
+    }
     match step {
-        Step::Done(response) if request.method() == Method::HEAD => {
-            Step::Done(reply::head(response))
-        }
-        step @ (Step::Done(_) | Step::Wait(..)) => step,
+        Step::Done(response) => Step::Done(reply::head(response)),
+        // How long the body would be nobody knows without making it.
+        Step::Streamed(response, _) => Step::Done(response.map(|_| Bytes::new())),
+        step @ Step::Wait(..) => step,
     }
 }
 
@@ -224,7 +229,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
         Endpoint::FailAction => operator::fail_action(call),
-        Endpoint::ListKeys => Ok(operator::list_keys(call)),
+        Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
     }
@@ -336,6 +341,27 @@ fn refused(
         code: problem.code.as_str(),
         workspace_id: segment.or_else(|| found("workSpaceId")),
         requester: found("requester"),
+    }
+}
+
+/// The whole answer at once, made of its first chunk and the rest.
+pub(crate) fn collect(
+    machine: &Machine,
+    traceparent: Option<&HeaderValue>,
+    response: Response<Bytes>,
+    mut chunks: Chunks,
+) -> Response<Bytes> {
+    let (head, first) = response.into_parts();
+    let mut whole = Vec::from(first);
+    loop {
+        match chunks.next_chunk(machine) {
+            Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
+            Ok(None) => return Response::from_parts(head, whole.into()),
+            Err(error) => {
+                let refused = Failure::Engine(error).into_problem(machine);
+                return problem(machine, &refused, traceparent);
+            }
+        }
     }
 }
 

@@ -7,13 +7,15 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
+use crate::error::Result;
+use crate::limits::RESPONSE_CHUNK_BYTES;
 use crate::model::{
-    AuditEntry, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
+    AuditEntry, FieldValue, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
     WorkspaceView,
 };
+use crate::store::table::Step;
 use crate::store::workspaces::EntryRef;
-use crate::view::activity::ActivityView;
-use crate::view::history::HistoryPage;
+use crate::view::activity::ActivityRef;
 use crate::view::user::UserView;
 
 use super::body::LineErrors;
@@ -92,40 +94,67 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
     json.finish()
 }
 
-/// A page of workspaces, written while the store is read.
-pub(crate) struct PageBody {
+/// A body that is a list, written item by item and handed on in chunks.
+#[derive(Debug)]
+pub(crate) struct ListBody {
     json: Json,
-    first: bool,
+    empty: bool,
 }
 
-impl PageBody {
-    pub(crate) fn new(limit: usize) -> Self {
-        // A workspace takes about 300 bytes.
-        let mut json = Json::with_capacity(64 + limit * 320);
-        json.raw(br#"{"workSpaces":["#);
-        Self { json, first: true }
+impl ListBody {
+    /// Begins one with what stands before the items.
+    pub(crate) fn new(before: &str) -> Self {
+        let mut json = Json::default();
+        json.raw(before.as_bytes());
+        Self { json, empty: true }
     }
 
-    pub(crate) fn push(&mut self, entry: &EntryRef<'_>) {
-        if !std::mem::take(&mut self.first) {
+    /// Adds an item; tells to stop when a chunk is full.
+    pub(crate) fn item(&mut self, write: impl FnOnce(&mut Json)) -> Step {
+        if !std::mem::take(&mut self.empty) {
             self.json.raw(b",");
         }
-        let write = if entry.plain {
-            Json::plain_text
+        write(&mut self.json);
+        if self.json.len() < RESPONSE_CHUNK_BYTES {
+            Step::Continue(())
         } else {
-            Json::text
-        };
-        workspace(&mut self.json, entry.values, write);
+            Step::Break(())
+        }
     }
 
-    pub(crate) fn finish(mut self, next_token: Option<&str>) -> Vec<u8> {
-        self.json.raw(br#"],"nextToken":"#);
-        self.json.option(next_token, Json::text);
-        self.json.raw(br#","hasMore":"#);
-        self.json.bool(next_token.is_some());
-        self.json.raw(b"}");
-        self.json.finish()
+    /// Adds what stands behind the items.
+    pub(crate) fn end(&mut self, write: impl FnOnce(&mut Json)) {
+        write(&mut self.json);
     }
+
+    /// Bytes that were written since [`Self::take`].
+    pub(crate) fn len(&self) -> usize {
+        self.json.len()
+    }
+
+    /// What was written since the last call.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.json).finish()
+    }
+}
+
+/// What stands behind the last item of a page.
+pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
+    json.raw(br#"],"nextToken":"#);
+    json.option(next_token, Json::text);
+    json.raw(br#","hasMore":"#);
+    json.bool(next_token.is_some());
+    json.raw(b"}");
+}
+
+/// A workspace as a list has it.
+pub(crate) fn workspace_item(json: &mut Json, entry: &EntryRef<'_>) {
+    let write = if entry.plain {
+        Json::plain_text
+    } else {
+        Json::text
+    };
+    workspace(json, entry.values, write);
 }
 
 /// Every member is written, null ones too.
@@ -193,47 +222,46 @@ fn posted(json: &mut Json, received: Option<&Received>) {
     });
 }
 
-/// `Get24HourActivity`
-pub(crate) fn activities(views: &[ActivityView]) -> Vec<u8> {
-    let mut json = Json::with_capacity(64 + views.len() * 200);
-    json.array(views, |json, view| {
-        json.object(|object| {
-            object.fields(view.received.record.fields());
-            if view.received.record.sent_time().is_none() {
-                object.time("activityTime", view.received.filed_at);
-            }
-            if let Some(id) = &view.workspace_id {
-                object.text("workSpId", id);
-            }
-            if let Some(name) = &view.computer_name {
-                object.text("computerName", name);
-            }
+/// An item of `Get24HourActivity`.
+pub(crate) fn activity(json: &mut Json, view: &ActivityRef<'_>) -> Result<()> {
+    let mut written = Ok(());
+    json.object(|object| {
+        let mut sent = false;
+        written = view.record.fields(|_, spec, value| {
+            sent |= matches!(value, FieldValue::Time(_));
+            object.field(spec, &value);
+            Ok(())
         });
+        if !sent {
+            object.time("activityTime", view.record.filed_at);
+        }
+        if let Some(id) = view.workspace_id {
+            object.text("workSpId", id);
+        }
+        if let Some(name) = view.computer_name {
+            object.text("computerName", name);
+        }
     });
-    json.finish()
+    written
 }
 
-/// `GetAdminActivity`
-pub(crate) fn audit(rows: &[AuditEntry]) -> Vec<u8> {
-    let mut json = Json::with_capacity(2 + rows.len() * 400);
-    json.array(rows, |json, row| {
-        json.object(|object| {
-            object.integer("id", row.id);
-            object.time("activityTime", row.time);
-            object.text("requester", &row.requester);
-            object.text("action", row.action.as_str());
-            object.option_text("workSpaceId", row.workspace_id.as_deref());
-            object.option_text("username", row.username.as_deref());
-            object.option_text("computerName", row.computer_name.as_deref());
-            object.text("result", row.result.as_str());
-            object.option_text("previousState", row.previous_state.as_deref());
-            object.option_text("newState", row.new_state.as_deref());
-            object.option_time("completedTime", row.completed_time);
-            object.option_text("detail", row.detail.as_deref());
-            object.option_text("apiKeyName", row.api_key_name.as_deref());
-        });
+/// An item of `GetAdminActivity`.
+pub(crate) fn audit_row(json: &mut Json, row: &AuditEntry) {
+    json.object(|object| {
+        object.integer("id", row.id);
+        object.time("activityTime", row.time);
+        object.text("requester", &row.requester);
+        object.text("action", row.action.as_str());
+        object.option_text("workSpaceId", row.workspace_id.as_deref());
+        object.option_text("username", row.username.as_deref());
+        object.option_text("computerName", row.computer_name.as_deref());
+        object.text("result", row.result.as_str());
+        object.option_text("previousState", row.previous_state.as_deref());
+        object.option_text("newState", row.new_state.as_deref());
+        object.option_time("completedTime", row.completed_time);
+        object.option_text("detail", row.detail.as_deref());
+        object.option_text("apiKeyName", row.api_key_name.as_deref());
     });
-    json.finish()
 }
 
 /// `RemoveWorkSpaceDbEntry`
@@ -264,7 +292,8 @@ pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
     })
 }
 
-fn action(json: &mut Json, pending: &PendingAction) {
+/// An item of the outbox.
+pub(crate) fn action(json: &mut Json, pending: &PendingAction) {
     json.object(|object| {
         object.integer("id", pending.id);
         object.text("action", pending.action.as_str());
@@ -284,25 +313,12 @@ fn hold(json: &mut Json, hold: &LitigationHold) {
     });
 }
 
-/// The outbox.
-pub(crate) fn actions(actions: &[PendingAction]) -> Vec<u8> {
-    object(|object| object.member("actions", |json| json.array(actions, action)))
-}
-
-/// One page of a history.
-pub(crate) fn history(page: &HistoryPage) -> Vec<u8> {
-    object(|object| {
-        object.member("records", |json| {
-            json.array(&page.records, |json, received| {
-                json.object(|object| {
-                    object.fields(received.record.fields());
-                    object.time("receivedAt", received.received_at);
-                });
-            });
-        });
-        object.option_text("nextToken", page.next_token.as_deref());
-        object.member("hasMore", |json| json.bool(page.next_token.is_some()));
-    })
+/// A record of a history.
+pub(crate) fn history_item(json: &mut Json, received: &Received) {
+    json.object(|object| {
+        object.fields(received.record.fields());
+        object.time("receivedAt", received.received_at);
+    });
 }
 
 fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
@@ -317,15 +333,9 @@ fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
     object.option_time("revoked", key.revoked);
 }
 
-/// The keys, without their secrets.
-pub(crate) fn keys(keys: &[KeyInfo]) -> Vec<u8> {
-    object(|object| {
-        object.member("keys", |json| {
-            json.array(keys, |json, key| {
-                json.object(|object| key_members(object, key));
-            });
-        });
-    })
+/// A key of the list, without its secret.
+pub(crate) fn key_item(json: &mut Json, key: &KeyInfo) {
+    json.object(|object| key_members(object, key));
 }
 
 /// A key just issued, with its secret: the only answer that holds one.
