@@ -26,7 +26,7 @@ mod view;
 mod wire;
 
 pub use api::endpoint::{
-    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route,
+    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
 };
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};

@@ -62,6 +62,8 @@ pub const RETRY_AFTER_QUEUE_PART: u64 = 10;
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Bytes at which a chunk of a response that is made in several ends: one item may go beyond.
 pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
+/// The same for a page, which has a bounded number of items: most are whole in their first chunk, and so have a length.
+pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
 /// Bytes of the records that `Get24HourActivity` takes out of the store at a time, for one response.
 pub const NEWEST_WINDOW_BYTES: usize = 704 * 1024;
 /// Records in one part of a history chunk before the next part begins.

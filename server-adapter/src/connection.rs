@@ -13,23 +13,25 @@ use bytes::Bytes;
 use deskfleet::{Code, Upload};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, header};
-use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::access_log::Entry;
 use crate::body;
+use crate::guesses::source;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::operation::Operation;
 use crate::pages;
 use crate::progress::Progress;
 use crate::refusal;
+use crate::response_body::AnswerBody;
 use crate::state::ServerState;
 use crate::stream::{End, Stream};
 
@@ -97,8 +99,7 @@ async fn serve_requests(
         let turn = progress.begin();
         async move {
             let response = answer(shared, progress, request, None).await;
-            drop(turn);
-            Ok::<_, Infallible>(response.map(Full::new))
+            Ok::<_, Infallible>(response.map(|body| body.ending(turn)))
         }
     });
     let io = TokioIo::new(stream.clone());
@@ -138,23 +139,27 @@ pub(crate) async fn answer(
     progress: &Progress,
     request: Request<Incoming>,
     refused: Option<Response<Bytes>>,
-) -> Response<Bytes> {
+) -> Response<AnswerBody> {
     let started = Instant::now();
     let operation = Operation::of(request.method(), request.uri().path());
-    let logged = shared
-        .options
-        .access_log
-        .as_ref()
-        .map(|log| (log, request.method().clone(), request.uri().clone()));
+    let logged = shared.options.access_log.as_ref().map(|log| {
+        (
+            Arc::clone(log),
+            request.method().clone(),
+            request.uri().clone(),
+        )
+    });
     let refused = refused.or_else(|| refusal::before(shared, progress, operation, &request));
-    let response = match (refused, operation) {
+    let mut response = match (refused, operation) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
                 progress.cut();
             }
-            refusal::to(request.method(), refused)
+            refusal::to(request.method(), refused).map(AnswerBody::from)
         }
-        (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
+        (None, Operation::Page(page)) => {
+            pages::answer(page, shared, request.method()).map(AnswerBody::from)
+        }
         (None, Operation::Route(_) | Operation::None) => {
             let guesser = refusal::guesser(shared, progress, operation, &request);
             let response = through_engine(shared, progress, operation, request).await;
@@ -164,19 +169,28 @@ pub(crate) async fn answer(
             response
         }
     };
-    let duration = started.elapsed();
     let status = response.status().as_u16();
-    shared.options.metrics.answered(operation, status, duration);
-    if let Some((log, method, uri)) = logged {
+    let metrics = &shared.options.metrics;
+    metrics.answered(operation, status, started.elapsed());
+    let Some((log, method, uri)) = logged else {
+        return response;
+    };
+    let time = shared.engine.now();
+    let line = move |bytes| {
         let entry = Entry {
-            time: shared.engine.now(),
+            time,
             method: &method,
             path: uri.path(),
             status,
-            bytes: response.body().len(),
-            duration,
+            bytes,
+            duration: started.elapsed(),
         };
         log(&entry.line());
+    };
+    // A body that is made while it is sent is logged at its end, when its length is known.
+    match response.body().len() {
+        Some(length) => line(length),
+        None => response.body_mut().when_over(Box::new(line)),
     }
     response
 }
@@ -189,7 +203,7 @@ async fn through_engine(
     progress: &Progress,
     operation: Operation,
     request: Request<Incoming>,
-) -> Response<Bytes> {
+) -> Response<AnswerBody> {
     let (mut head, body) = request.into_parts();
     let version = head.version;
     let traceparent = head.headers.get("traceparent").cloned();
@@ -201,7 +215,7 @@ async fn through_engine(
     };
     let answered = match upload {
         Some(upload) => in_pieces(shared, progress, (head, body), gzip, upload).await,
-        None => whole(shared, progress, (head, body), gzip).await,
+        None => whole(shared, progress, operation, (head, body), gzip).await,
     };
     match answered {
         Ok(mut response) => {
@@ -214,7 +228,7 @@ async fn through_engine(
             progress.cut();
             let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
             refusal::close(&mut response, version);
-            response
+            response.map(AnswerBody::from)
         }
     }
 }
@@ -223,9 +237,10 @@ async fn through_engine(
 async fn whole(
     shared: &ServerState,
     progress: &Progress,
+    operation: Operation,
     (mut head, body): (Parts, Incoming),
     gzip: bool,
-) -> Result<Response<Bytes>, Refused> {
+) -> Result<Response<AnswerBody>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::read(body, gzip, bytes_max, &shared.budget);
     let mut whole = arrived(in_time(shared.options.body_timeout, reading).await)?;
@@ -237,7 +252,50 @@ async fn whole(
     }
     // `whole` goes on holding the body's share of the budget until the engine has answered.
     let request = Request::from_parts(head, take(&mut whole.bytes));
-    Ok(shared.engine.call(request).await)
+    if operation.is_slow() {
+        Ok(off_the_loop(shared, progress, request).await)
+    } else {
+        Ok(shared.engine.call(request).await.map(AnswerBody::from))
+    }
+}
+
+/// Has a request answered that can take long, on a thread where it holds nobody up.
+async fn off_the_loop(
+    shared: &ServerState,
+    progress: &Progress,
+    request: Request<Bytes>,
+) -> Response<AnswerBody> {
+    let traceparent = request.headers().get("traceparent").cloned();
+    let refuse = |refused| {
+        let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+        response.map(AnswerBody::from)
+    };
+    let source = source(progress.peer, request.headers(), shared.options.proxied);
+    let Some(place) = shared.slow_reads.admit(source).await else {
+        return refuse(refusal::BUSY);
+    };
+    let engine = shared.engine.clone();
+    let begun = spawn_blocking(move || {
+        let response = engine.respond(request);
+        drop(place);
+        response
+    });
+    let Ok(response) = begun.await else {
+        return refuse(refusal::ENDED);
+    };
+    let (head, body) = response.await.into_parts();
+    if body.len().is_some() {
+        let bytes = body.into_bytes().unwrap_or_default();
+        return Response::from_parts(head, bytes.into());
+    }
+    match shared.slow_reads.try_begin(source) {
+        Some(room) => {
+            let slow_reads = Arc::clone(&shared.slow_reads);
+            let body = AnswerBody::streamed(body, slow_reads, source, room);
+            Response::from_parts(head, body)
+        }
+        None => refuse(refusal::BUSY),
+    }
 }
 
 /// Hands the body to the engine as it comes. Where it does not come to its end nothing of it is accepted.
@@ -247,14 +305,14 @@ async fn in_pieces(
     (head, body): (Parts, Incoming),
     gzip: bool,
     mut upload: Upload,
-) -> Result<Response<Bytes>, Refused> {
+) -> Result<Response<AnswerBody>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let reading = body::hand_over(body, gzip, bytes_max, &shared.budget, &mut upload);
     let (cut, _share) = arrived(in_time(shared.options.body_timeout, reading).await)?;
     if cut {
         progress.cut();
     }
-    Ok(upload.finish().await)
+    Ok(upload.finish().await.map(AnswerBody::from))
 }
 
 fn arrived<T>(read: Result<hyper::Result<T>, Elapsed>) -> Result<T, Refused> {

@@ -84,7 +84,7 @@ fn forget_some(sources: &mut BTreeMap<IpAddr, Instant>) {
 }
 
 /// What counts as one source: an address of IPv4; of IPv6 a network of 64 bits, which is the least that one customer has.
-fn network(source: IpAddr) -> IpAddr {
+pub(crate) fn network(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(v6) => {
             let [a, b, c, d, ..] = v6.segments();

@@ -28,6 +28,7 @@
 //! | `body.rs` | reading a request body within bounds |
 //! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `hosts.rs`, `guesses.rs` | which hosts are answered for; a bound on guessing keys |
+//! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
 //! | `pages.rs` | the pages served without the engine's router |
@@ -54,8 +55,10 @@ mod page;
 mod pages;
 mod progress;
 mod refusal;
+mod response_body;
 mod running;
 mod server;
+mod slow_reads;
 mod state;
 mod stream;
 #[cfg(feature = "http2")]

@@ -27,6 +27,8 @@ pub(crate) const BUSY: (Code, &str) = (
     Code::ServerBusy,
     "Too many requests are under way; try again later.",
 );
+/// A request whose work ended without a response: it panicked, or the server stops.
+pub(crate) const ENDED: (Code, &str) = (Code::Internal, "");
 /// A header list of more fields than are read.
 pub(crate) const FIELDS: (Code, &str) = (Code::HeadersTooLarge, "");
 /// A source that guesses keys.

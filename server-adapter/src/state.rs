@@ -1,7 +1,7 @@
 //! What all connections of a server have in common.
 
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use deskfleet::Engine;
@@ -13,6 +13,7 @@ use crate::hosts::Hosts;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::options::ServerOptions;
+use crate::slow_reads::SlowReads;
 #[cfg(feature = "http2")]
 use crate::streams::Bound;
 
@@ -33,12 +34,13 @@ pub(crate) struct ServerState {
     pub(crate) budget: Budget,
     pub(crate) hosts: Hosts,
     pub(crate) guesses: Guesses,
+    pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
     /// The requests of all connections of HTTP/2.
     #[cfg(feature = "http2")]
-    pub(crate) streams: std::sync::Arc<Bound>,
+    pub(crate) streams: Arc<Bound>,
 }
 
 impl ServerState {
@@ -58,6 +60,7 @@ impl ServerState {
             openapi: OnceLock::new(),
             hosts: Hosts::new(&options.hosts, address),
             guesses: Guesses::new(options.bad_keys_per_minute),
+            slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
             http1,
             #[cfg(feature = "http2")]
             http2: http2::builder(limits),

@@ -13,7 +13,6 @@ use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::activity::Last24Hours;
-use crate::view::history::{self, HistoryQuery};
 use crate::view::workspaces::{self, Listing, PageEnd};
 use crate::view::{Reader, actions};
 use crate::wire::json::Json;
@@ -53,15 +52,15 @@ impl Chunks {
     }
 }
 
-/// 200 with a list that begins with `before`. One that fits a chunk is a body as any other.
+/// 200 with a list. One that fits a chunk is a body as any other.
 pub(super) fn respond(
     machine: &Machine,
     content_type: HeaderValue,
-    before: &str,
+    body: ListBody,
     items: impl Items + 'static,
 ) -> Handled {
     let mut chunks = Chunks {
-        body: ListBody::new(before),
+        body,
         items: Some(Box::new(items)),
     };
     let first = chunks.next_chunk(machine)?.unwrap_or_default();
@@ -95,7 +94,7 @@ impl Activities {
     pub(super) fn new(machine: &Machine) -> Self {
         let now = machine.now();
         Self {
-            activities: Last24Hours::until(now),
+            activities: Last24Hours::until(now, &machine.newest),
             now,
         }
     }
@@ -103,7 +102,7 @@ impl Activities {
 
 impl Items for Activities {
     fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
-        let mut reader = reader_at(machine, self.now)?;
+        let reader = reader_at(machine, self.now)?;
         loop {
             while let Some(activity) = self.activities.take_next(&reader)? {
                 let mut written = Ok(());
@@ -117,9 +116,8 @@ impl Items for Activities {
                 body.end(array_end);
                 return Ok(false);
             }
-            reader = machine.telemetry_reader(Wanted::Stream(Stream::Activity))?;
-            reader.now = self.now;
-            self.activities.look(&reader)?;
+            let wanted = Wanted::Stream(Stream::Activity);
+            self.activities.look(|| machine.telemetry_reader(wanted))?;
         }
     }
 }
@@ -281,63 +279,5 @@ impl Items for Workspaces {
         };
         body.end(|json| reply::page_end(json, token.as_deref()));
         Ok(false)
-    }
-}
-
-/// A page of a history.
-#[derive(Debug)]
-pub(super) struct HistoryRecords {
-    query: HistoryQuery,
-    left: u32,
-    /// Records that are taken out of the store at a time.
-    step: u32,
-}
-
-impl HistoryRecords {
-    pub(super) fn new(query: HistoryQuery) -> Self {
-        /// Records of the small streams take less than 1 KiB each.
-        const STEP: u32 = 32;
-        Self {
-            left: query.limit,
-            // A process report can be as large as its body, 1 MiB.
-            step: if query.stream == Stream::Processes {
-                1
-            } else {
-                STEP
-            },
-            query,
-        }
-    }
-}
-
-impl Items for HistoryRecords {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
-        let wanted = Wanted::Instance(self.query.stream, &self.query.instance_id);
-        let reader = machine.telemetry_reader(wanted)?;
-        loop {
-            self.query.limit = self.step.min(self.left);
-            let page = history::page(&reader, &self.query)?;
-            let before = body.len();
-            let count = u32::try_from(page.records.len()).unwrap_or(u32::MAX);
-            let mut full = false;
-            for received in &page.records {
-                full = body
-                    .item(|json| reply::history_item(json, received))
-                    .is_break();
-            }
-            self.left = self.left.saturating_sub(count);
-            self.query.next_token = page.next_token;
-            if self.left == 0 || self.query.next_token.is_none() {
-                let token = self.query.next_token.as_deref();
-                body.end(|json| reply::page_end(json, token));
-                return Ok(false);
-            }
-            let bytes = (body.len() - before).max(1) / page.records.len().max(1);
-            let fitting = RESPONSE_CHUNK_BYTES / bytes.max(1);
-            self.step = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
-            if full {
-                return Ok(true);
-            }
-        }
     }
 }

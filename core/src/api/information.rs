@@ -9,7 +9,8 @@ use crate::mutation::Mutation;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::user;
 use crate::view::workspaces::Listing;
-use crate::wire::{accept, reply};
+use crate::wire::accept;
+use crate::wire::reply::{self, ListBody};
 
 use super::{Call, Handled, Step, Then, chunks};
 
@@ -25,7 +26,8 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
 
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
     let activities = chunks::Activities::new(call.machine);
-    chunks::respond(call.machine, reply::JSON, "[", activities)
+    let body = ListBody::array("[");
+    chunks::respond(call.machine, reply::JSON, body, activities)
 }
 
 pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
@@ -35,7 +37,8 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
         .unwrap_or(ADMIN_ACTIVITIES_DEFAULT);
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
     let rows = chunks::AuditRows::new(call.machine, count);
-    chunks::respond(call.machine, reply::JSON, "[", rows)
+    let body = ListBody::array("[");
+    chunks::respond(call.machine, reply::JSON, body, rows)
 }
 
 pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
@@ -61,7 +64,8 @@ pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::Header
     let limit = page_limit(call)?;
     let token = call.query.get("nextToken");
     let page = chunks::Workspaces::new(call.machine, listing, limit, token.as_deref())?;
-    chunks::respond(call.machine, content_type, r#"{"workSpaces":["#, page)
+    let body = ListBody::page(r#"{"workSpaces":["#);
+    chunks::respond(call.machine, content_type, body, page)
 }
 
 /// `limit`, as every paged endpoint takes it.

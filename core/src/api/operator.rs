@@ -4,9 +4,11 @@ use crate::error::EngineError;
 use crate::limits::BULK_UPSERT_CHUNK;
 use crate::model::Stream;
 use crate::mutation::Mutation;
-use crate::view::history::HistoryQuery;
+use crate::store::telemetry::queue::Wanted;
+use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
-use crate::wire::{accept, body, reply};
+use crate::wire::reply::{self, ListBody};
+use crate::wire::{accept, body};
 
 use super::information::{page, page_limit};
 use super::upload::BatchLines;
@@ -102,8 +104,9 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
         limit: u32::try_from(page_limit(call)?).unwrap_or(1),
         next_token: call.query.text("nextToken"),
     };
-    let records = chunks::HistoryRecords::new(query);
-    chunks::respond(call.machine, reply::JSON, r#"{"records":["#, records)
+    let wanted = Wanted::Instance(stream, &query.instance_id);
+    let page = views::page(&call.machine.telemetry_reader(wanted)?, &query)?;
+    Ok(Step::Done(reply::ok(reply::JSON, reply::history(&page))))
 }
 
 pub(super) fn list_actions(call: &Call<'_>) -> Handled {
@@ -116,7 +119,8 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
         return Err(EngineError::invalid("state", said).into());
     }
     let running = chunks::RunningActions::new(call.machine);
-    chunks::respond(call.machine, reply::JSON, r#"{"actions":["#, running)
+    let body = ListBody::array(r#"{"actions":["#);
+    chunks::respond(call.machine, reply::JSON, body, running)
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
@@ -139,7 +143,8 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
     let keys = chunks::Keys::default();
-    chunks::respond(call.machine, reply::JSON, r#"{"keys":["#, keys)
+    let body = ListBody::array(r#"{"keys":["#);
+    chunks::respond(call.machine, reply::JSON, body, keys)
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {

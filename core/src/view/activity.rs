@@ -1,10 +1,12 @@
 //! What users did in the last 24 hours.
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
 use crate::model::{Received, Stream};
 use crate::store::telemetry::Packed;
-use crate::store::telemetry::newest::NewestFirst;
+use crate::store::telemetry::newest::{NewestFirst, SharedWindows};
 use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 
@@ -51,10 +53,10 @@ pub(crate) struct Last24Hours {
 type Owner = (Option<String>, Option<String>);
 
 impl Last24Hours {
-    pub(crate) fn until(now: Timestamp) -> Self {
+    pub(crate) fn until(now: Timestamp, shared: &Arc<SharedWindows>) -> Self {
         let start = now.plus_seconds(-ACTIVITY_WINDOW_SECONDS);
         Self {
-            records: NewestFirst::new(Stream::Activity, start, now),
+            records: NewestFirst::new(Stream::Activity, (start, now), shared),
             known: None,
         }
     }
@@ -64,10 +66,14 @@ impl Last24Hours {
         self.records.needs_look()
     }
 
-    /// Looks for the next records. Wants the queue of [`Stream::Activity`].
-    pub(crate) fn look(&mut self, reader: &Reader) -> Result<()> {
-        let blocks: Vec<u64> = reader.blocks.iter().map(|block| block.number).collect();
-        self.records.look(&reader.snapshot, &blocks)
+    /// Looks for the next records. `open` gives a reader that has the queue of [`Stream::Activity`].
+    pub(crate) fn look(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
+        self.records.look(|| {
+            let reader = open()?;
+            let blocks = reader.blocks.iter().map(|block| block.number);
+            let blocks = blocks.collect();
+            Ok((reader.snapshot, blocks))
+        })
     }
 
     /// The next record; `None` at the end and where [`Self::look`] is needed first.

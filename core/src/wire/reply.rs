@@ -8,7 +8,7 @@ use http::header::{
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::error::Result;
-use crate::limits::RESPONSE_CHUNK_BYTES;
+use crate::limits::{PAGE_CHUNK_BYTES, RESPONSE_CHUNK_BYTES};
 use crate::model::{
     AuditEntry, FieldValue, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
     WorkspaceView,
@@ -16,6 +16,7 @@ use crate::model::{
 use crate::store::table::Step;
 use crate::store::workspaces::EntryRef;
 use crate::view::activity::ActivityRef;
+use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
 
 use super::body::LineErrors;
@@ -99,14 +100,29 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
 pub(crate) struct ListBody {
     json: Json,
     empty: bool,
+    /// Bytes of a full chunk.
+    chunk: usize,
 }
 
 impl ListBody {
-    /// Begins one with what stands before the items.
-    pub(crate) fn new(before: &str) -> Self {
+    /// Begins an array with what stands before the items.
+    pub(crate) fn array(before: &str) -> Self {
+        Self::new(before, RESPONSE_CHUNK_BYTES)
+    }
+
+    /// Begins a page with what stands before the items.
+    pub(crate) fn page(before: &str) -> Self {
+        Self::new(before, PAGE_CHUNK_BYTES)
+    }
+
+    fn new(before: &str, chunk: usize) -> Self {
         let mut json = Json::default();
         json.raw(before.as_bytes());
-        Self { json, empty: true }
+        Self {
+            json,
+            empty: true,
+            chunk,
+        }
     }
 
     /// Adds an item; tells to stop when a chunk is full.
@@ -115,7 +131,7 @@ impl ListBody {
             self.json.raw(b",");
         }
         write(&mut self.json);
-        if self.json.len() < RESPONSE_CHUNK_BYTES {
+        if self.json.len() < self.chunk {
             Step::Continue(())
         } else {
             Step::Break(())
@@ -313,12 +329,20 @@ fn hold(json: &mut Json, hold: &LitigationHold) {
     });
 }
 
-/// A record of a history.
-pub(crate) fn history_item(json: &mut Json, received: &Received) {
-    json.object(|object| {
-        object.fields(received.record.fields());
-        object.time("receivedAt", received.received_at);
-    });
+/// One page of a history.
+pub(crate) fn history(page: &HistoryPage) -> Vec<u8> {
+    object(|object| {
+        object.member("records", |json| {
+            json.array(&page.records, |json, received| {
+                json.object(|object| {
+                    object.fields(received.record.fields());
+                    object.time("receivedAt", received.received_at);
+                });
+            });
+        });
+        object.option_text("nextToken", page.next_token.as_deref());
+        object.member("hasMore", |json| json.bool(page.next_token.is_some()));
+    })
 }
 
 fn key_members(object: &mut Object<'_>, key: &KeyInfo) {

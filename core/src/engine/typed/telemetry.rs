@@ -58,16 +58,17 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn activity_24_hours(&self) -> Result<Vec<ActivityView>> {
         let wanted = Wanted::Stream(Stream::Activity);
-        let mut reader = self.machine().telemetry_reader(wanted)?;
+        let machine = self.machine();
+        let mut reader = machine.reader()?;
         let now = reader.now;
-        let mut activities = Last24Hours::until(now);
+        let mut activities = Last24Hours::until(now, &machine.newest);
         let mut views = Vec::new();
         while activities.needs_look() {
-            activities.look(&reader)?;
+            activities.look(|| machine.telemetry_reader(wanted))?;
             while let Some(activity) = activities.take_next(&reader)? {
                 views.push(activity.view()?);
             }
-            reader = self.machine().telemetry_reader(wanted)?;
+            reader = machine.reader()?;
             reader.now = now;
         }
         Ok(views)

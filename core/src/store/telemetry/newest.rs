@@ -3,12 +3,16 @@
 //! Telemetry lies by instance, so what is newest of all is found by a look at every part of a day. A [`NewestFirst`] takes as
 //! many of the records behind the last one as fit a window of bounded size, and hands these out; then it looks again. Each
 //! look reads a snapshot of its own, so nothing is held between two of them but the window, however many records there are.
+//! Those that read at the same time share what they find.
 
 mod density;
 mod repeated;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod window;
+
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::limits::NEWEST_WINDOW_BYTES;
@@ -21,8 +25,10 @@ use super::packed::Packed;
 use super::rows::Rows;
 
 use density::Density;
-use repeated::{drop_repeated, read_queued};
+use repeated::{drop_repeated, read_queued, rows_of};
 use window::{Position, Window};
+
+pub(crate) use shared::SharedWindows;
 
 /// What a record takes in a window, in bytes, before any was seen.
 const ENTRY_BYTES: usize = 100;
@@ -36,44 +42,54 @@ pub(crate) struct NewestFirst {
     start: Timestamp,
     /// Inclusive.
     end: Timestamp,
-    /// What comes next stands here or behind; nothing was handed out while there is none.
+    /// What follows the window stands here or behind; `None` before the first look.
     ceiling: Option<Position>,
     /// How many records that stand just at the ceiling were handed out.
     passed: usize,
-    window: Window,
-    /// The place in the window of the next record.
+    window: Arc<Window>,
+    /// The places in the window of the next record, and of the first that is not wanted.
     next: usize,
+    until: usize,
     density: Option<Density>,
     entry_bytes: usize,
+    shared: Arc<SharedWindows>,
+    begun: u64,
 }
 
 impl NewestFirst {
-    pub(crate) fn new(stream: Stream, start: Timestamp, end: Timestamp) -> Self {
+    pub(crate) fn new(
+        stream: Stream,
+        (start, end): (Timestamp, Timestamp),
+        shared: &Arc<SharedWindows>,
+    ) -> Self {
         Self {
             stream,
             start,
             end,
             ceiling: None,
             passed: 0,
-            window: Window::new(stream),
+            window: Arc::new(Window::new(stream, end)),
             next: 0,
+            until: 0,
             density: None,
             entry_bytes: ENTRY_BYTES,
+            begun: shared.moment(),
+            shared: Arc::clone(shared),
         }
     }
 
     /// Whether the window is used up, and there may be more records.
     pub(crate) fn needs_look(&self) -> bool {
-        self.next == self.window.len() && !self.is_over()
-    }
-
-    fn is_over(&self) -> bool {
-        self.window.floor.times.0 <= self.start
+        let over = self.ceiling.as_ref().map(|ceiling| ceiling.times.0);
+        self.next == self.until && over.is_none_or(|floor| floor > self.start)
     }
 
     /// The next record of the window.
     pub(crate) fn take_next(&mut self) -> Option<Packed<'_>> {
-        if self.next < self.window.len() && self.window.is_floor(self.next) {
+        if self.next == self.until {
+            return None;
+        }
+        if self.window.is_floor(self.next) {
             self.passed += 1;
         }
         let (_, packed) = self.window.entry(self.next)?;
@@ -81,32 +97,59 @@ impl NewestFirst {
         Some(packed)
     }
 
-    /// Looks for the next records. `blocks` are those of the queue that can hold some of the stream, the oldest first.
-    pub(crate) fn look(&mut self, read: &impl Read, blocks: &[u64]) -> Result<()> {
+    /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold some of the stream,
+    /// the oldest first.
+    pub(crate) fn look<R: Read>(&mut self, open: impl Fn() -> Result<(R, Vec<u64>)>) -> Result<()> {
         while self.needs_look() {
-            self.fill(read, blocks)?;
+            let shared = Arc::clone(&self.shared);
+            let mut recent = shared.lock();
+            let (begun, ceiling) = (self.begun, self.ceiling.as_ref());
+            let window = match recent.find(begun, ceiling, self.passed) {
+                Some(window) => window,
+                None => {
+                    let taken = shared.moment();
+                    let (read, blocks) = open()?;
+                    recent.keep(taken, self.fill(&read, &blocks)?)
+                }
+            };
+            drop(recent);
+            self.adopt(window);
         }
         Ok(())
     }
 
-    fn fill(&mut self, read: &impl Read, blocks: &[u64]) -> Result<()> {
-        let floor = Position::below(self.reach(read)?);
-        let mut pass = self.passed;
-        self.window.begin(floor);
-        self.next = 0;
+    /// Takes from the window what follows the one before.
+    fn adopt(&mut self, window: Arc<Window>) {
+        let own = window.begins(self.ceiling.as_ref(), self.passed);
+        self.next = match &self.ceiling {
+            Some(ceiling) if !own => window.place_of(ceiling, self.passed),
+            Some(_) | None => 0,
+        };
+        self.until = window.count_behind(self.start).max(self.next);
+        if self.ceiling.as_ref() != Some(&window.floor) {
+            self.passed = 0;
+            self.ceiling = Some(window.floor.clone());
+        }
+        if let Some(each) = window.memory().checked_div(window.len()) {
+            self.entry_bytes = each.max(1);
+        }
+        self.window = window;
+    }
+
+    fn fill(&mut self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
+        let mut window = Window::new(self.stream, self.end);
+        window.begin(Position::below(self.reach(read)?));
+        window.continues(self.ceiling.clone(), self.passed);
         let mut rows = Rows::default();
-        let upper = self
-            .ceiling
-            .as_ref()
-            .map_or(self.end, |ceiling| ceiling.times.0);
+        let upper = self.upper();
         let mut day = upper.day();
         // The floor may rise meanwhile, and with it the last day that counts.
-        while day >= self.window.floor.times.0.day() {
+        while day >= window.floor.times.0.day() {
             history::scan_day(read, (self.stream, day), |part| {
-                if part.first <= upper && part.last >= self.window.floor.times.0 {
+                if part.any_filed(window.floor.times.0, upper)? {
                     part.read(&mut rows)?;
                     for row in 0..rows.len() {
-                        self.offer(&rows, row, 0, &mut pass)?;
+                        self.offer(&mut window, &rows, row, 0)?;
                     }
                 }
                 Ok(())
@@ -118,32 +161,28 @@ impl NewestFirst {
         }
         let mut place = 0;
         for number in blocks {
-            read_queued(read, *number, self.stream, &mut rows)?;
-            for row in 0..rows.len() {
+            read_queued(read, *number, &mut rows)?;
+            for row in rows_of(&rows, self.stream) {
                 place += 1;
-                self.offer(&rows, row, place, &mut pass)?;
+                self.offer(&mut window, &rows, row, place)?;
             }
         }
-        drop_repeated(read, (self.stream, blocks), &mut self.window, &mut rows)?;
-        self.window.sort();
-        if let Some(each) = self.window.memory().checked_div(self.window.len()) {
-            self.entry_bytes = each.max(1);
-        }
-        // What stood just at the floor before was passed over already.
-        if self.ceiling.as_ref() != Some(&self.window.floor) {
-            self.passed = 0;
-        }
-        self.ceiling = Some(self.window.floor.clone());
-        Ok(())
+        drop_repeated(read, (self.stream, blocks), &mut window, &mut rows)?;
+        window.sort();
+        Ok(window)
     }
 
-    fn offer(&mut self, rows: &Rows, row: usize, queued: u32, pass: &mut usize) -> Result<()> {
+    fn offer(&self, window: &mut Window, rows: &Rows, row: usize, queued: u32) -> Result<()> {
         let filed_at = rows.filed_at(row);
         if filed_at <= self.start || filed_at > self.end {
             return Ok(());
         }
+        window.offer(rows, row, queued)
+    }
+
+    fn upper(&self) -> Timestamp {
         let ceiling = self.ceiling.as_ref();
-        self.window.offer((rows, row), queued, ceiling, pass)
+        ceiling.map_or(self.end, |ceiling| ceiling.times.0)
     }
 
     /// How far back the next window should reach.
@@ -153,10 +192,22 @@ impl NewestFirst {
             Some(density) => density,
             None => density_of(read, stream, (start, end))?,
         };
-        let density = self.density.insert(density);
-        let upper = self.ceiling.as_ref().map_or(end, |ceiling| ceiling.times.0);
+        let upper = self.upper();
         let records = NEWEST_WINDOW_BYTES / self.entry_bytes / 8 * 7;
-        Ok(density.reach(upper, records).max(start))
+        Ok(self
+            .density
+            .insert(density)
+            .reach(upper, records)
+            .max(start))
+    }
+}
+
+impl Drop for NewestFirst {
+    fn drop(&mut self) {
+        // The store's own and this one: nobody else reads.
+        if Arc::strong_count(&self.shared) <= 2 {
+            self.shared.lock().clear();
+        }
     }
 }
 

@@ -120,13 +120,33 @@ mod tests {
     #[test]
     fn comparing_without_allocation_equals_comparing_folded_texts() {
         let values = [
-            "", "a", "AVAILABLE", "Available", "ä", "Ä", "a\u{308}", "STRASSE", "straße", "\u{212a}", "K", "ΟΔΟΣ", "DESK-Ä1",
+            "",
+            "a",
+            "AVAILABLE",
+            "Available",
+            "ä",
+            "Ä",
+            "a\u{308}",
+            "STRASSE",
+            "straße",
+            "\u{212a}",
+            "K",
+            "ΟΔΟΣ",
+            "DESK-Ä1",
         ];
         for value in values {
             for wanted in values.map(folded) {
-                assert_eq!(is_folded(value, &wanted), folded(value) == wanted, "{value} {wanted}");
+                assert_eq!(
+                    is_folded(value, &wanted),
+                    folded(value) == wanted,
+                    "{value} {wanted}"
+                );
                 let contains = folded(value).contains(&*wanted);
-                assert_eq!(contains_folded(value, &wanted), contains, "{value} {wanted}");
+                assert_eq!(
+                    contains_folded(value, &wanted),
+                    contains,
+                    "{value} {wanted}"
+                );
             }
         }
         assert!(contains_folded("PC-WS-0042", "ws-00"));

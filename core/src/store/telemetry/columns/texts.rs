@@ -109,6 +109,22 @@ impl<'a> Texts<'a> {
         &self.dictionary
     }
 
+    /// Passes over a column of `count` values.
+    pub(super) fn skip(decoder: &mut Decoder<'_>, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let distinct = decoder.count()?;
+        for _ in 0..distinct {
+            let length = decoder.count()?;
+            decoder.raw(length)?;
+        }
+        if distinct > 1 {
+            integers::read(decoder, count)?;
+        }
+        Ok(())
+    }
+
     /// The numbers of the texts in the dictionary.
     pub(super) fn numbers(&self, texts: &mut Numbered) -> Vec<u32> {
         let texts = self.dictionary.iter().map(|text| texts.intern(text));

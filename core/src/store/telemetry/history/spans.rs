@@ -25,6 +25,24 @@ impl Span<'_> {
         columns::count(self.chunk)
     }
 
+    /// Whether any of its records was filed from `from` to `to`, both inclusive.
+    pub(in crate::store::telemetry) fn any_filed(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<bool> {
+        let within = |time: Timestamp| time >= from && time <= to;
+        if self.first > to || self.last < from || within(self.first) || within(self.last) {
+            return Ok(self.first <= to && self.last >= from);
+        }
+        // It spans all of that time. With two records that says all, else their times do.
+        if self.records()? <= 2 {
+            return Ok(false);
+        }
+        let mut filed = columns::filed(self.chunk)?.into_iter();
+        Ok(filed.any(|ticks| within(Timestamp::from_ticks(ticks))))
+    }
+
     /// Puts its records into `rows`, in place of what is there.
     pub(in crate::store::telemetry) fn read(&self, rows: &mut Rows) -> Result<()> {
         rows.clear();

@@ -27,8 +27,8 @@ pub(super) fn drop_repeated(
     }
     let mut place = 0;
     for number in blocks {
-        read_queued(read, *number, stream, rows)?;
-        for row in 0..rows.len() {
+        read_queued(read, *number, rows)?;
+        for row in rows_of(rows, stream) {
             place += 1;
             search.see(rows, row, place)?;
         }
@@ -48,15 +48,15 @@ pub(super) fn drop_repeated(
     Ok(())
 }
 
-/// Puts the records of a queue block that are of `stream` into `rows`, in place of what is there.
-pub(super) fn read_queued(
-    read: &impl Read,
-    number: u64,
-    stream: Stream,
-    rows: &mut Rows,
-) -> Result<()> {
+/// Puts the records of a queue block into `rows`, in place of what is there.
+pub(super) fn read_queued(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
     rows.clear();
-    queue::add_block(read, number, rows, |rows, row| rows.stream(row) == stream)
+    queue::add_block(read, number, rows)
+}
+
+/// The rows of `stream`.
+pub(super) fn rows_of(rows: &Rows, stream: Stream) -> impl Iterator<Item = usize> {
+    (0..rows.len()).filter(move |row| rows.stream(*row) == stream)
 }
 
 /// A queued record by which it is found: its day, the time it carries, its place in the window.

@@ -46,27 +46,73 @@ pub(super) struct Window {
     stream: Stream,
     entries: Vec<Entry>,
     bytes: Vec<u8>,
-    /// Every record that was offered and stands before this is here.
+    /// Nothing that is filed later is here.
+    end: Timestamp,
+    /// Nothing that stands before this is here, nor the first `passed` that stand just at it.
+    ceiling: Option<Position>,
+    passed: usize,
+    /// Of those at the ceiling, how many are still to be passed over.
+    to_pass: usize,
+    /// Every other record that was offered and stands before this is here.
     pub(super) floor: Position,
     scratch: Encoder,
 }
 
 impl Window {
-    pub(super) fn new(stream: Stream) -> Self {
+    pub(super) fn new(stream: Stream, end: Timestamp) -> Self {
         Self {
             stream,
             entries: Vec::new(),
             bytes: Vec::new(),
+            end,
+            ceiling: None,
+            passed: 0,
+            to_pass: 0,
             floor: Position::below(Timestamp::MAX),
             scratch: Encoder::default(),
         }
     }
 
-    /// Empties it; nothing behind `floor` is taken from now on.
+    /// Takes nothing behind `floor`.
     pub(super) fn begin(&mut self, floor: Position) {
-        self.entries.clear();
-        self.bytes.clear();
         self.floor = floor;
+    }
+
+    /// Takes nothing before `ceiling`, and passes over so many of those that are just there.
+    pub(super) fn continues(&mut self, ceiling: Option<Position>, passed: usize) {
+        self.ceiling = ceiling;
+        self.passed = passed;
+        self.to_pass = passed;
+    }
+
+    /// Whether it was filled for just that.
+    pub(super) fn begins(&self, ceiling: Option<&Position>, passed: usize) -> bool {
+        self.ceiling.as_ref() == ceiling && self.passed == passed
+    }
+
+    /// Whether it holds what follows `passed` records that stand at `ceiling`.
+    pub(super) fn continues_at(&self, ceiling: &Position, passed: usize) -> bool {
+        let begins = match &self.ceiling {
+            Some(own) => own > ceiling || (own == ceiling && self.passed == passed),
+            None => ceiling.times.0 <= self.end,
+        };
+        begins && self.floor < *ceiling
+    }
+
+    /// The place of what follows `passed` records that stand at `ceiling`.
+    pub(super) fn place_of(&self, ceiling: &Position, passed: usize) -> usize {
+        let order = |entry: &Entry| ceiling.cmp_to(entry.times, packed_at(&self.bytes, entry));
+        let before = self
+            .entries
+            .partition_point(|entry| order(entry) == Ordering::Less);
+        let rest = self.entries.iter().skip(before);
+        let equal = rest.take_while(|entry| order(entry) == Ordering::Equal);
+        before + equal.take(passed).count()
+    }
+
+    /// How many of its records were filed after `start`.
+    pub(super) fn count_behind(&self, start: Timestamp) -> usize {
+        self.entries.partition_point(|entry| entry.times.0 > start)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -78,15 +124,10 @@ impl Window {
         self.bytes.len() + size_of_val(self.entries.as_slice())
     }
 
-    /// Takes a row that stands behind `ceiling`, or is equal to it once `pass` equal ones were passed over.
-    pub(super) fn offer(
-        &mut self,
-        (rows, row): (&Rows, usize),
-        queued: u32,
-        ceiling: Option<&Position>,
-        pass: &mut usize,
-    ) -> Result<()> {
+    /// Takes a row, where it is wanted.
+    pub(super) fn offer(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
         let times = rows.order(row);
+        let ceiling = self.ceiling.as_ref();
         if times < self.floor.times || ceiling.is_some_and(|ceiling| times > ceiling.times) {
             return Ok(());
         }
@@ -98,8 +139,8 @@ impl Window {
         }
         match ceiling.map(|ceiling| ceiling.cmp_to(times, packed)) {
             Some(Ordering::Less) => return Ok(()),
-            Some(Ordering::Equal) if *pass > 0 => {
-                *pass -= 1;
+            Some(Ordering::Equal) if self.to_pass > 0 => {
+                self.to_pass -= 1;
                 return Ok(());
             }
             Some(Ordering::Equal | Ordering::Greater) | None => {}
