@@ -99,3 +99,6 @@ impl fmt::Debug for ResponseBody {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

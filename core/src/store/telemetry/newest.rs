@@ -8,8 +8,6 @@
 mod density;
 mod repeated;
 mod shared;
-#[cfg(test)]
-mod tests;
 mod window;
 
 use std::sync::Arc;
@@ -116,6 +114,12 @@ impl NewestFirst {
             self.adopt(window);
         }
         Ok(())
+    }
+
+    /// The memory that the records of the window take, in bytes.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> usize {
+        self.window.memory()
     }
 
     /// Takes from the window what follows the one before.
