@@ -143,11 +143,6 @@ impl ListBody {
         write(&mut self.json);
     }
 
-    /// Bytes that were written since [`Self::take`].
-    pub(crate) fn len(&self) -> usize {
-        self.json.len()
-    }
-
     /// What was written since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.json).finish()

@@ -77,7 +77,11 @@ fn cost(count: i32, instances: i32, step: i64) -> Cost {
     let rows = Cell::new(0);
     let (mut looks, mut memory_max, mut found) = (0, 0, 0);
     while newest.needs_look() {
-        let open = || looks_at(&rows, machine.reader()?.snapshot);
+        let open = || {
+            let snapshot = machine.reader()?.snapshot;
+            let rows = &rows;
+            Ok((Counting { snapshot, rows }, Vec::new()))
+        };
         newest.look(open).unwrap();
         looks += 1;
         memory_max = memory_max.max(newest.memory());
@@ -91,10 +95,6 @@ fn cost(count: i32, instances: i32, step: i64) -> Cost {
         rows: rows.get(),
         memory_max,
     }
-}
-
-fn looks_at(rows: &Cell<usize>, snapshot: Snapshot) -> Result<(Counting<'_>, Vec<u64>)> {
-    Ok((Counting { snapshot, rows }, Vec::new()))
 }
 
 /// Whether the times are spread or all the same, a look finds thousands of records and reads each part at most once more.

@@ -35,7 +35,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a token of another list.
     pub fn workspaces(&self, limit: u32, next_token: Option<&str>) -> Result<WorkspacePage> {
-        self.page(Listing::All, limit, next_token)
+        self.page(&Listing::All, limit, next_token)
     }
 
     /// One page of the workspaces on litigation hold.
@@ -47,7 +47,7 @@ impl Engine {
         limit: u32,
         next_token: Option<&str>,
     ) -> Result<WorkspacePage> {
-        self.page(Listing::OnHold, limit, next_token)
+        self.page(&Listing::OnHold, limit, next_token)
     }
 
     /// One page of the workspaces that a filter accepts.
@@ -61,18 +61,18 @@ impl Engine {
         next_token: Option<&str>,
     ) -> Result<WorkspacePage> {
         self.page(
-            Listing::Filtered(Box::new(Matcher::new(filter))),
+            &Listing::Filtered(Box::new(Matcher::new(filter))),
             limit,
             next_token,
         )
     }
 
-    fn page(&self, listing: Listing, limit: u32, token: Option<&str>) -> Result<WorkspacePage> {
+    fn page(&self, listing: &Listing, limit: u32, token: Option<&str>) -> Result<WorkspacePage> {
         let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
         let after = token.map(|token| listing.after(token)).transpose()?;
         let mut found = Vec::new();
         let reader = self.machine().reader()?;
-        let end = workspaces::page(&reader, &listing, limit, after.as_deref(), |entry| {
+        let end = workspaces::page(&reader, listing, limit, after.as_deref(), |entry| {
             found.push(entry.into_entry().workspace);
             Step::Continue(())
         })?;

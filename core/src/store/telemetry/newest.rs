@@ -102,13 +102,13 @@ impl NewestFirst {
             let shared = Arc::clone(&self.shared);
             let mut recent = shared.lock();
             let (begun, ceiling) = (self.begun, self.ceiling.as_ref());
-            let window = match recent.find(begun, ceiling, self.passed) {
-                Some(window) => window,
-                None => {
-                    let taken = shared.moment();
-                    let (read, blocks) = open()?;
-                    recent.keep(taken, self.fill(&read, &blocks)?)
-                }
+            let found = recent.find(begun, ceiling, self.passed);
+            let window = if let Some(window) = found {
+                window
+            } else {
+                let taken = shared.moment();
+                let (read, blocks) = open()?;
+                recent.keep(taken, self.fill(&read, &blocks)?)
             };
             drop(recent);
             self.adopt(window);

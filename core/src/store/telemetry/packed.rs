@@ -74,15 +74,16 @@ impl<'a> Packed<'a> {
         let places = Places::of_stream(self.stream);
         let mut origin = Origin::default();
         self.fields(|index, _, value| {
-            match value {
-                FieldValue::Text(Cow::Borrowed(text)) if index == places.instance => {
+            if let FieldValue::Text(Cow::Borrowed(text)) = value {
+                if index == places.instance {
                     origin.instance = text;
-                }
-                FieldValue::Text(Cow::Borrowed(text)) if index == places.username => {
+                } else if index == places.username {
                     origin.username = text;
                 }
-                FieldValue::Time(time) if index == places.time => origin.sent = Some(time),
-                _ => {}
+            } else if let FieldValue::Time(time) = value
+                && index == places.time
+            {
+                origin.sent = Some(time);
             }
             Ok(())
         })?;
