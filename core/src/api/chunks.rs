@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use http::HeaderValue;
+use bytes::Bytes;
+use http::{HeaderValue, Response};
 
 use crate::error::Result;
 use crate::limits::RESPONSE_CHUNK_BYTES;
@@ -16,9 +17,10 @@ use crate::view::activity::Last24Hours;
 use crate::view::workspaces::{self, Listing, PageEnd};
 use crate::view::{Reader, actions};
 use crate::wire::json::Json;
-use crate::wire::reply::{self, ListBody};
+use crate::wire::list::ListBody;
+use crate::wire::reply;
 
-use super::{Handled, Step};
+use super::{Failure, Handled, Step};
 
 /// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
 pub(super) trait Items: Debug + Send {
@@ -70,6 +72,27 @@ pub(super) fn respond(
     } else {
         Step::Streamed(response, chunks)
     })
+}
+
+/// The whole answer at once, made of its first chunk and the rest.
+pub(crate) fn collect(
+    machine: &Machine,
+    traceparent: Option<&HeaderValue>,
+    response: Response<Bytes>,
+    mut chunks: Chunks,
+) -> Response<Bytes> {
+    let (head, first) = response.into_parts();
+    let mut whole = Vec::from(first);
+    loop {
+        match chunks.next_chunk(machine) {
+            Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
+            Ok(None) => return Response::from_parts(head, whole.into()),
+            Err(error) => {
+                let refused = Failure::Engine(error).into_problem(machine);
+                return super::problem(machine, &refused, traceparent);
+            }
+        }
+    }
 }
 
 /// Reads tables as they are, at the moment at which the response began.

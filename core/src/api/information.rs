@@ -10,7 +10,8 @@ use crate::store::telemetry::queue::Wanted;
 use crate::view::user;
 use crate::view::workspaces::Listing;
 use crate::wire::accept;
-use crate::wire::reply::{self, ListBody};
+use crate::wire::list::ListBody;
+use crate::wire::reply;
 
 use super::{Call, Handled, Step, Then, chunks};
 

@@ -28,7 +28,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
-pub(crate) use chunks::Chunks;
+pub(crate) use chunks::{Chunks, collect};
 pub(crate) use step::{Step, Then, Tickets};
 
 use endpoint::{BrokenBody, Endpoint, RequestBody, Route};
@@ -341,27 +341,6 @@ fn refused(
         code: problem.code.as_str(),
         workspace_id: segment.or_else(|| found("workSpaceId")),
         requester: found("requester"),
-    }
-}
-
-/// The whole answer at once, made of its first chunk and the rest.
-pub(crate) fn collect(
-    machine: &Machine,
-    traceparent: Option<&HeaderValue>,
-    response: Response<Bytes>,
-    mut chunks: Chunks,
-) -> Response<Bytes> {
-    let (head, first) = response.into_parts();
-    let mut whole = Vec::from(first);
-    loop {
-        match chunks.next_chunk(machine) {
-            Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
-            Ok(None) => return Response::from_parts(head, whole.into()),
-            Err(error) => {
-                let refused = Failure::Engine(error).into_problem(machine);
-                return problem(machine, &refused, traceparent);
-            }
-        }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::mutation::Mutation;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
-use crate::wire::reply::{self, ListBody};
+use crate::wire::list::ListBody;
+use crate::wire::reply;
 use crate::wire::{accept, body};
 
 use super::information::{page, page_limit};

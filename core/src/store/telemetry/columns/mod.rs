@@ -165,7 +165,7 @@ pub(super) fn filed(chunk: &[u8]) -> Result<Vec<i64>> {
         return Ok(Vec::new());
     }
     let stream = stream(&mut decoder)?;
-    Table::skip_texts(&mut decoder, stream.fields(), count)?;
+    texts::skip_columns(&mut decoder, stream.fields(), count)?;
     integers::read(&mut decoder, count)
 }
 

@@ -91,26 +91,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Passes over the columns of texts, of `rows` rows.
-    pub(super) fn skip_texts(
-        decoder: &mut Decoder<'_>,
-        specs: &[FieldSpec],
-        rows: usize,
-    ) -> Result<()> {
-        for _ in specs.iter().filter(|spec| Part::Texts.holds(spec)) {
-            let count = match Head::read(decoder)?.presence {
-                Presence::Alike(VALUE) => rows,
-                Presence::Alike(_) => 0,
-                Presence::Mixed => {
-                    let marks = integers::read(decoder, rows)?;
-                    marks.iter().filter(|mark| **mark == VALUE).count()
-                }
-            };
-            Texts::skip(decoder, count)?;
-        }
-        Ok(())
-    }
-
     /// Passes over rows.
     pub(super) fn skip(&mut self, rows: usize) {
         for column in self.columns.iter_mut().flatten() {
