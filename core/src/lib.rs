@@ -26,7 +26,7 @@ mod view;
 mod wire;
 
 pub use api::endpoint::{
-    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route,
+    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
 };
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
@@ -34,7 +34,8 @@ pub use config::{ActionDriver, ActionSeconds, CommitDriver, CommitPhases, Config
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, ResponseFuture, TelemetryBatch, Upload, WorkspacePage,
+    BatchFuture, Engine, EngineBuilder, ResponseBody, ResponseFuture, StreamedFuture,
+    TelemetryBatch, Upload, WorkspacePage,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;

@@ -60,6 +60,12 @@ pub const RETRY_AFTER_SECONDS_MAX: u32 = 60;
 pub const RETRY_AFTER_QUEUE_PART: u64 = 10;
 /// Window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
+/// Bytes at which a chunk of a response that is made in several ends: one item may go beyond.
+pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
+/// The same for a page, which has a bounded number of items: most are whole in their first chunk, and so have a length.
+pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
+/// Bytes of the records that `Get24HourActivity` takes out of the store at a time, for one response.
+pub const NEWEST_WINDOW_BYTES: usize = 704 * 1024;
 /// Records in one part of a history chunk before the next part begins.
 pub const CHUNK_RECORDS_MAX: usize = 1024;
 /// Process items in one part of a history chunk; bounds the memory that reading a damaged one takes.
@@ -107,6 +113,8 @@ pub const STORAGE_BYTES_MAX: u64 = 1 << 50;
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
     assert!((2 + 4 + WORKSPACE_ID_MAX * 4).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
+    // What a response holds between two chunks: the window, and the chunk that is sent.
+    assert!(NEWEST_WINDOW_BYTES + 2 * RESPONSE_CHUNK_BYTES <= 1024 * 1024);
     assert!(PAGE_ITEMS_DEFAULT <= PAGE_ITEMS_MAX);
     assert!(ADMIN_ACTIVITIES_DEFAULT <= ADMIN_ACTIVITIES_MAX);
 };

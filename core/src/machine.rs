@@ -19,6 +19,7 @@ use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::{LiveKey, SecretHash};
+use crate::store::telemetry::newest::SharedWindows;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Turn, Writer};
 use crate::store::{Store, WriteFailure, meta, panic_text};
@@ -48,6 +49,8 @@ pub(crate) struct Machine {
     injected: Injected,
     writer: Writer<Submission, Outcome>,
     intake: Intake,
+    /// What those who read the activities of a day at the same time have in common.
+    pub(crate) newest: Arc<SharedWindows>,
     /// Requests of each key in its current minute.
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
@@ -89,6 +92,7 @@ impl Machine {
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
             injected,
             intake: Intake::default(),
+            newest: Arc::default(),
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
             drain_rate: Mutex::default(),

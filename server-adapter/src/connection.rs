@@ -11,12 +11,12 @@ use bytes::Bytes;
 use deskfleet::{Code, Upload};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, Version, header};
-use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -29,7 +29,8 @@ use crate::operation::Operation;
 use crate::pages;
 use crate::progress::Progress;
 use crate::refusal::{self, Guesser};
-use crate::sources::RequestPlace;
+use crate::response_body::AnswerBody;
+use crate::sources::{RequestPlace, Source};
 use crate::state::ServerState;
 use crate::stream::{End, Stream};
 
@@ -117,8 +118,7 @@ async fn serve_requests(
             if progress.is_kept_for_livez() {
                 refusal::close(&mut response, Version::HTTP_11);
             }
-            drop(turn);
-            Ok::<_, Infallible>(response.map(Full::new))
+            Ok::<_, Infallible>(response.map(|body| body.ending(turn)))
         }
     });
     let io = TokioIo::new(stream.clone());
@@ -159,24 +159,28 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
     place: &RequestPlace,
     refused: Option<Response<Bytes>>,
-) -> Response<Bytes> {
+) -> Response<AnswerBody> {
     let started = Instant::now();
     let _answering = progress.answering();
     let operation = Operation::of(request.method(), request.uri().path());
-    let logged = shared
-        .options
-        .access_log
-        .as_ref()
-        .map(|log| (log, request.method().clone(), request.uri().clone()));
+    let logged = shared.options.access_log.as_ref().map(|log| {
+        (
+            Arc::clone(log),
+            request.method().clone(),
+            request.uri().clone(),
+        )
+    });
     let refused = refused.or_else(|| refusal::before(shared, progress, place, operation, &request));
-    let response = match (refused, operation) {
+    let mut response = match (refused, operation) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
                 progress.cut();
             }
-            refusal::to(request.method(), refused)
+            refusal::to(request.method(), refused).map(AnswerBody::from)
         }
-        (None, Operation::Page(page)) => pages::answer(page, shared, request.method()),
+        (None, Operation::Page(page)) => {
+            pages::answer(page, shared, request.method()).map(AnswerBody::from)
+        }
         (None, Operation::Route(_) | Operation::None) => {
             let guesser = Guesser::of(shared, progress, operation, &request);
             let response = through_engine(shared, progress, operation, request, place).await;
@@ -186,19 +190,28 @@ pub(crate) async fn answer(
             }
         }
     };
-    let duration = started.elapsed();
     let status = response.status().as_u16();
-    shared.options.metrics.answered(operation, status, duration);
-    if let Some((log, method, uri)) = logged {
+    let metrics = &shared.options.metrics;
+    metrics.answered(operation, status, started.elapsed());
+    let Some((log, method, uri)) = logged else {
+        return response;
+    };
+    let time = shared.engine.now();
+    let line = move |bytes| {
         let entry = Entry {
-            time: shared.engine.now(),
+            time,
             method: &method,
             path: uri.path(),
             status,
-            bytes: response.body().len(),
-            duration,
+            bytes,
+            duration: started.elapsed(),
         };
         log(&entry.line());
+    };
+    // A body that is made while it is sent is logged at its end, when its length is known.
+    match response.body().len() {
+        Some(length) => line(length),
+        None => response.body_mut().when_over(Box::new(line)),
     }
     response
 }
@@ -212,7 +225,7 @@ async fn through_engine(
     operation: Operation,
     request: Request<Incoming>,
     place: &RequestPlace,
-) -> Response<Bytes> {
+) -> Response<AnswerBody> {
     let mut share = Share::none(&place.source.bodies, &shared.budget);
     let (mut head, body) = request.into_parts();
     let version = head.version;
@@ -223,9 +236,10 @@ async fn through_engine(
     } else {
         None
     };
+    let slow = operation.is_slow().then_some(&*place.source);
     let answered = match upload {
         Some(upload) => in_pieces(shared, progress, (head, body), gzip, upload, &mut share).await,
-        None => whole(shared, progress, (head, body), gzip, &mut share).await,
+        None => whole(shared, progress, slow, (head, body), gzip, &mut share).await,
     };
     match answered {
         Ok(mut response) => {
@@ -238,19 +252,21 @@ async fn through_engine(
             progress.cut();
             let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
             refusal::close(&mut response, version);
-            response
+            response.map(AnswerBody::from)
         }
     }
 }
 
-/// Reads the body and has the request answered; else the refusal. `share` is the body's until the engine has answered.
+/// Reads the body and has the request answered, off the event loop where it is a `slow` one of that source; else the refusal.
+/// `share` is the body's until the engine has answered.
 async fn whole(
     shared: &ServerState,
     progress: &Progress,
+    slow: Option<&Source>,
     (mut head, body): (Parts, Incoming),
     gzip: bool,
     share: &mut Share<'_>,
-) -> Result<Response<Bytes>, Refused> {
+) -> Result<Response<AnswerBody>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let read = body::read(body, gzip, bytes_max, share);
     let read = received(shared, progress, read).await?;
@@ -261,7 +277,49 @@ async fn whole(
         head.extensions.insert(broken);
     }
     let request = Request::from_parts(head, read.bytes);
-    Ok(shared.engine.call(request).await)
+    match slow {
+        Some(source) => Ok(off_the_loop(shared, source, request).await),
+        None => Ok(shared.engine.call(request).await.map(AnswerBody::from)),
+    }
+}
+
+/// Has a request answered that can take long, on a thread where it holds nobody up.
+async fn off_the_loop(
+    shared: &ServerState,
+    source: &Source,
+    request: Request<Bytes>,
+) -> Response<AnswerBody> {
+    let traceparent = request.headers().get("traceparent").cloned();
+    let refuse = |refused| {
+        let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+        response.map(AnswerBody::from)
+    };
+    let source = source.network();
+    let Some(place) = shared.slow_reads.admit(source).await else {
+        return refuse(refusal::BUSY);
+    };
+    let engine = shared.engine.clone();
+    let begun = spawn_blocking(move || {
+        let response = engine.respond(request);
+        drop(place);
+        response
+    });
+    let Ok(response) = begun.await else {
+        return refuse(refusal::ENDED);
+    };
+    let (head, body) = response.await.into_parts();
+    if body.len().is_some() {
+        let bytes = body.into_bytes().unwrap_or_default();
+        return Response::from_parts(head, bytes.into());
+    }
+    match shared.slow_reads.try_begin(source) {
+        Some(room) => {
+            let slow_reads = Arc::clone(&shared.slow_reads);
+            let body = AnswerBody::streamed(body, slow_reads, source, room);
+            Response::from_parts(head, body)
+        }
+        None => refuse(refusal::BUSY),
+    }
 }
 
 /// Hands the body to the engine as it comes. Where it does not come to its end nothing of it is accepted.
@@ -272,13 +330,13 @@ async fn in_pieces(
     gzip: bool,
     mut upload: Upload,
     share: &mut Share<'_>,
-) -> Result<Response<Bytes>, Refused> {
+) -> Result<Response<AnswerBody>, Refused> {
     let bytes_max = shared.engine.body_bytes_max(head.uri.path());
     let read = body::hand_over(body, gzip, bytes_max, share, &mut upload);
     if received(shared, progress, read).await? {
         progress.cut();
     }
-    Ok(upload.finish().await)
+    Ok(upload.finish().await.map(AnswerBody::from))
 }
 
 /// What `reading` a body brings within its time.

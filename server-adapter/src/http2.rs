@@ -13,7 +13,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use deskfleet::Limits;
 use http::{Request, Response};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -92,7 +91,7 @@ pub(crate) async fn serve(
         async move {
             let refused = refused(&shared, stream.is_admitted(), &request);
             let response = answer(&shared, &progress, request, stream.place(), refused).await;
-            Ok::<_, Infallible>(response.map(|body| Full::new(stream.answered(body))))
+            Ok::<_, Infallible>(response.map(|body| body.counted(stream)))
         }
     });
     let io = TokioIo::new(stream.clone());

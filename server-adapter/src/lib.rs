@@ -29,6 +29,7 @@
 //! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
 //! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `hosts.rs`, `guesses.rs` | which hosts are answered for; a bound on guessing keys |
+//! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `operation.rs` | which row of the route table a request means, for the metrics |
 //! | `pages.rs` | the pages served without the engine's router |
@@ -58,8 +59,10 @@ mod pages;
 mod places;
 mod progress;
 mod refusal;
+mod response_body;
 mod running;
 mod server;
+mod slow_reads;
 mod sources;
 mod state;
 mod stream;

@@ -1,7 +1,7 @@
 //! Which row of the route table a request means. The engine routes on its own; this is for the metrics' labels, which must
 //! never hold the values of path parameters.
 
-use deskfleet::{Config, ROUTES, RequestBody, Route};
+use deskfleet::{Config, ROUTES, RequestBody, Route, Work};
 use http::Method;
 
 use crate::guesses::needs_key;
@@ -65,6 +65,16 @@ impl Operation {
             Self::Route(row) => ROUTES
                 .get(row)
                 .is_some_and(|route| route.body == RequestBody::Batch),
+            Self::Page(_) | Self::None => false,
+        }
+    }
+
+    /// Whether it can take longer than the event loop may be held.
+    pub(crate) fn is_slow(self) -> bool {
+        match self {
+            Self::Route(row) => ROUTES
+                .get(row)
+                .is_some_and(|route| route.work == Work::Slow),
             Self::Page(_) | Self::None => false,
         }
     }

@@ -1,6 +1,8 @@
 //! What a host decides about the server. The limits of the engine (bodies, heads, rates) are in its own configuration.
 
 use std::fmt;
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::access_log::AccessLog;
@@ -22,6 +24,9 @@ pub struct ServerOptions {
     /// bounds are raised to the engine's largest body where they are less, and one body may go on beyond each, so that none wait
     /// for each other. Default 64 MiB.
     pub bodies_bytes_max: usize,
+    /// Reads that can take more than a millisecond, run at once, off the event loop; one source gets at most half of them. A
+    /// request that finds no place within half a second is refused with 503. Default 4 for each core.
+    pub slow_reads_max: usize,
     /// Time from the first byte of a request head to its last. Default 10 s.
     pub head_timeout: Duration,
     /// Time from the head to the last byte of the body; beyond it 408. So is a body that brings less than 1 KiB a second after its
@@ -57,6 +62,7 @@ impl Default for ServerOptions {
             connections_max: 900,
             connections_per_source: None,
             bodies_bytes_max: 64 * 1024 * 1024,
+            slow_reads_max: 4 * available_parallelism().map_or(1, NonZero::get),
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(75),
@@ -93,6 +99,7 @@ impl fmt::Debug for ServerOptions {
             .field("connections_max", &self.connections_max)
             .field("connections_per_source", &self.connections_per_source)
             .field("bodies_bytes_max", &self.bodies_bytes_max)
+            .field("slow_reads_max", &self.slow_reads_max)
             .field("head_timeout", &self.head_timeout)
             .field("body_timeout", &self.body_timeout)
             .field("idle_timeout", &self.idle_timeout)

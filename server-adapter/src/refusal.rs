@@ -28,6 +28,8 @@ pub(crate) const BUSY: (Code, &str) = (
     Code::ServerBusy,
     "Too many requests are under way; try again later.",
 );
+/// A request whose work ended without a response: it panicked, or the server stops.
+pub(crate) const ENDED: (Code, &str) = (Code::Internal, "");
 /// A header list of more fields than are read.
 pub(crate) const FIELDS: (Code, &str) = (Code::HeadersTooLarge, "");
 /// A source that guesses keys.
@@ -69,7 +71,7 @@ pub(crate) fn to(method: &Method, mut response: Response<Bytes>) -> Response<Byt
 }
 
 /// Has the connection of HTTP/1.1 end with this response: it can carry nothing more.
-pub(crate) fn close(response: &mut Response<Bytes>, version: Version) {
+pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
     if version < Version::HTTP_2 {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
@@ -122,7 +124,11 @@ impl Guesser {
     }
 
     /// What is answered in place of `response`, where it says that the key is a bad one: after too many of them 429.
-    pub(crate) fn after(self, shared: &ServerState, response: Response<Bytes>) -> Response<Bytes> {
+    pub(crate) fn after<B: From<Bytes>>(
+        self,
+        shared: &ServerState,
+        response: Response<B>,
+    ) -> Response<B> {
         if response.status() != StatusCode::UNAUTHORIZED {
             return response;
         }
@@ -134,6 +140,6 @@ impl Guesser {
         if response.headers().contains_key(header::CONNECTION) {
             close(&mut throttled, self.version);
         }
-        to(&self.method, throttled)
+        to(&self.method, throttled).map(B::from)
     }
 }

@@ -66,6 +66,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The address or network that it is.
+    pub(crate) fn network(&self) -> IpAddr {
+        self.network
+    }
+
     /// A request begins; it ends when the answer is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
         let before = self.requests.fetch_add(1, Ordering::Relaxed);

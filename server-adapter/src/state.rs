@@ -15,6 +15,7 @@ use crate::hosts::Hosts;
 use crate::http2;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
+use crate::slow_reads::SlowReads;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 #[cfg(feature = "http2")]
 use crate::streams::Bound;
@@ -37,6 +38,7 @@ pub(crate) struct ServerState {
     pub(crate) sources: Arc<Sources>,
     pub(crate) hosts: Hosts,
     pub(crate) guesses: Guesses,
+    pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
@@ -73,6 +75,7 @@ impl ServerState {
             openapi: OnceLock::new(),
             hosts: Hosts::new(&options.hosts, address),
             guesses: Guesses::new(options.bad_keys_per_minute),
+            slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
             http1,
             #[cfg(feature = "http2")]
             http2: http2::builder(limits),

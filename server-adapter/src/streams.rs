@@ -102,13 +102,17 @@ impl Streams {
     }
 
     /// A request has arrived.
-    pub(crate) fn begin(self: &Arc<Self>, bound: &Arc<Bound>, of_source: RequestPlace) -> Asked {
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        bound: &Arc<Bound>,
+        of_source: RequestPlace,
+    ) -> Arc<Asked> {
         self.lock().asked += 1;
-        Asked {
+        Arc::new(Asked {
             streams: Arc::clone(self),
             place: Place::take(bound),
             of_source,
-        }
+        })
     }
 
     /// Ready when an answer has been left unread for too long, or when nothing has been under way for `rest`, from this call at
@@ -159,8 +163,8 @@ impl Asked {
         self.place.admitted
     }
 
-    /// The bytes of the answer, as they are to be sent: the request is under way until the last of them is gone.
-    pub(crate) fn answered(self, bytes: Bytes) -> Bytes {
+    /// Bytes of the answer, as they are to be sent: the request is under way until the last of them is gone.
+    pub(crate) fn answered(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         if bytes.is_empty() {
             // A head alone has no window to wait for.
             return bytes;
@@ -180,7 +184,7 @@ impl Asked {
         Bytes::from_owner(Leaving {
             bytes,
             number,
-            asked: self,
+            asked: Arc::clone(self),
         })
     }
 }
@@ -199,7 +203,7 @@ impl Drop for Asked {
 struct Leaving {
     bytes: Bytes,
     number: u64,
-    asked: Asked,
+    asked: Arc<Asked>,
 }
 
 impl AsRef<[u8]> for Leaving {

@@ -63,6 +63,23 @@ fn head(request: &Request<Bytes>) -> Vec<u8> {
     head
 }
 
+/// The chunks of a body joined; `None` when the last one is missing.
+fn joined(mut chunks: &[u8]) -> Option<Bytes> {
+    let mut body = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|window| window == b"\r\n")?;
+        let length = std::str::from_utf8(&chunks[..end]).ok()?;
+        let length = usize::from_str_radix(length, 16).ok()?;
+        let rest = &chunks[end + 2..];
+        let (chunk, rest) = rest.split_at_checked(length)?;
+        body.extend_from_slice(chunk);
+        chunks = rest.strip_prefix(b"\r\n")?;
+        if length == 0 {
+            return chunks.is_empty().then(|| body.into());
+        }
+    }
+}
+
 /// The answer, with its body's length as its head says.
 fn parse(answer: &[u8], head_only: bool) -> io::Result<Response<Bytes>> {
     let broken = || {
@@ -88,7 +105,13 @@ fn parse(answer: &[u8], head_only: bool) -> io::Result<Response<Bytes>> {
         builder = builder.header(name, value);
     }
     let body = Bytes::copy_from_slice(&answer[end + 4..]);
-    let response = builder.body(body).map_err(|_| broken())?;
+    let mut response = builder.body(body).map_err(|_| broken())?;
+    if let Some(coding) = response.headers_mut().remove("transfer-encoding") {
+        let body = joined(response.body())
+            .filter(|_| coding == "chunked")
+            .ok_or_else(broken)?;
+        return Ok(response.map(|_| body));
+    }
     let length = response
         .headers()
         .get("content-length")

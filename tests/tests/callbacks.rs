@@ -293,4 +293,5 @@ fn call_returns_while_the_engines_thread_waits_for_the_disk() {
     for call in calls {
         assert!(block_on(call).status() < StatusCode::INTERNAL_SERVER_ERROR);
     }
+    engine.close().unwrap();
 }

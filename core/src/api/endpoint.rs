@@ -144,6 +144,15 @@ pub enum Answer {
     IssuedKey,
 }
 
+/// How long an endpoint can take before it responds, apart from the commit that it may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Well under a millisecond, whatever is asked and stored.
+    Quick,
+    /// A millisecond or more, where much is asked or stored: a server keeps it off its event loop.
+    Slow,
+}
+
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
@@ -163,6 +172,8 @@ pub struct Route {
     pub body: RequestBody,
     /// Its answer.
     pub answer: Answer,
+    /// How long it can take.
+    pub work: Work,
     /// Refusals of its own, beside those that follow from access, query and body.
     pub problems: &'static [Code],
 }

@@ -4,14 +4,16 @@ use crate::error::{EngineError, ErrorKind};
 use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
-use crate::model::{Stream, user_key};
+use crate::model::user_key;
 use crate::mutation::Mutation;
 use crate::store::telemetry::queue::Wanted;
+use crate::view::user;
 use crate::view::workspaces::Listing;
-use crate::view::{actions, activity, user, workspaces};
-use crate::wire::{accept, reply};
+use crate::wire::accept;
+use crate::wire::list::ListBody;
+use crate::wire::reply;
 
-use super::{Call, Handled, Step, Then};
+use super::{Call, Handled, Step, Then, chunks};
 
 pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
@@ -24,14 +26,9 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
-    let reader = call
-        .machine
-        .telemetry_reader(Wanted::Stream(Stream::Activity))?;
-    let views = activity::last_24_hours(&reader)?;
-    Ok(Step::Done(reply::ok(
-        reply::JSON,
-        reply::activities(&views),
-    )))
+    let activities = chunks::Activities::new(call.machine);
+    let body = ListBody::array("[");
+    chunks::respond(call.machine, reply::JSON, body, activities)
 }
 
 pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
@@ -40,12 +37,9 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
         .int32("numberOfActivities")?
         .unwrap_or(ADMIN_ACTIVITIES_DEFAULT);
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
-    let rows = if count == 0 {
-        Vec::new()
-    } else {
-        actions::audit(&call.machine.reader()?, count)?
-    };
-    Ok(Step::Done(reply::ok(reply::JSON, reply::audit(&rows))))
+    let rows = chunks::AuditRows::new(call.machine, count);
+    let body = ListBody::array("[");
+    chunks::respond(call.machine, reply::JSON, body, rows)
 }
 
 pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
@@ -67,21 +61,12 @@ pub(super) fn get_work_spaces_on_litigation_hold(call: &Call<'_>) -> Handled {
 }
 
 /// One page of a list, by `limit` and `nextToken`.
-pub(super) fn page(
-    call: &Call<'_>,
-    listing: Listing<'_>,
-    content_type: http::HeaderValue,
-) -> Handled {
+pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::HeaderValue) -> Handled {
     let limit = page_limit(call)?;
-    let reader = call.machine.reader()?;
-    let mut body = reply::PageBody::new(limit);
     let token = call.query.get("nextToken");
-    let token = token.as_deref();
-    let next = workspaces::page(&reader, listing, limit, token, |entry| body.push(entry))?;
-    Ok(Step::Done(reply::ok(
-        content_type,
-        body.finish(next.as_deref()),
-    )))
+    let page = chunks::Workspaces::new(call.machine, listing, limit, token.as_deref())?;
+    let body = ListBody::page(r#"{"workSpaces":["#);
+    chunks::respond(call.machine, content_type, body, page)
 }
 
 /// `limit`, as every paged endpoint takes it.

@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod auth;
+pub(crate) mod chunks;
 pub(crate) mod endpoint;
 mod information;
 pub(crate) mod operator;
@@ -27,6 +28,7 @@ use crate::wire::problem::{Code, Problem};
 use crate::wire::query::{Query, RawQuery};
 use crate::wire::{accept, reply, trace};
 
+pub(crate) use chunks::{Chunks, collect};
 pub(crate) use step::{Step, Then, Tickets};
 
 use endpoint::{BrokenBody, Endpoint, RequestBody, Route};
@@ -68,11 +70,14 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
     let traceparent = || request.headers().get(TRACEPARENT);
     let step = routed(machine, router, request)
         .unwrap_or_else(|refused| Step::Done(problem(machine, &refused, traceparent())));
+    if request.method() != Method::HEAD {
+        return step;
+    }
     match step {
-        Step::Done(response) if request.method() == Method::HEAD => {
-            Step::Done(reply::head(response))
-        }
-        step @ (Step::Done(_) | Step::Wait(..)) => step,
+        Step::Done(response) => Step::Done(reply::head(response)),
+        // How long the body would be nobody knows without making it.
+        Step::Streamed(response, _) => Step::Done(response.map(|_| Bytes::new())),
+        step @ Step::Wait(..) => step,
     }
 }
 
@@ -224,7 +229,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
         Endpoint::FailAction => operator::fail_action(call),
-        Endpoint::ListKeys => Ok(operator::list_keys(call)),
+        Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
     }

@@ -2,19 +2,18 @@
 
 use crate::error::EngineError;
 use crate::limits::BULK_UPSERT_CHUNK;
-use crate::machine::Machine;
-use crate::model::{KeyInfo, Stream};
+use crate::model::Stream;
 use crate::mutation::Mutation;
-use crate::store::keys::LiveKey;
 use crate::store::telemetry::queue::Wanted;
-use crate::view::actions;
 use crate::view::history::{self as views, HistoryQuery};
-use crate::view::workspaces::{self, Listing, WorkspaceFilter};
-use crate::wire::{accept, body, reply};
+use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::wire::list::ListBody;
+use crate::wire::reply;
+use crate::wire::{accept, body};
 
 use super::information::{page, page_limit};
 use super::upload::BatchLines;
-use super::{Call, Handled, Step, Then, auth};
+use super::{Call, Handled, Step, Then, auth, chunks};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
@@ -27,7 +26,8 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
         compute_type_name: text("computeTypeName"),
         q: text("q"),
     };
-    page(call, Listing::Filtered(&filter), reply::JSON)
+    let listing = Listing::Filtered(Box::new(Matcher::new(&filter)));
+    page(call, listing, reply::JSON)
 }
 
 pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
@@ -119,8 +119,9 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
         let said = format!("The value '{state}' is not valid.");
         return Err(EngineError::invalid("state", said).into());
     }
-    let running = actions::running(&call.machine.durable_reader()?)?;
-    Ok(Step::Done(reply::ok(reply::JSON, reply::actions(&running))))
+    let running = chunks::RunningActions::new(call.machine);
+    let body = ListBody::array(r#"{"actions":["#);
+    chunks::respond(call.machine, reply::JSON, body, running)
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
@@ -141,15 +142,10 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     ))
 }
 
-pub(super) fn list_keys(call: &Call<'_>) -> Step {
-    Step::Done(reply::ok(reply::JSON, reply::keys(&all_keys(call.machine))))
-}
-
-/// Every key, in the order of their numbers.
-pub(crate) fn all_keys(machine: &Machine) -> Vec<KeyInfo> {
-    let mut keys: Vec<KeyInfo> = machine.store.keys().iter().map(LiveKey::current).collect();
-    keys.sort_by_key(|key| key.id);
-    keys
+pub(super) fn list_keys(call: &Call<'_>) -> Handled {
+    let keys = chunks::Keys::default();
+    let body = ListBody::array(r#"{"keys":["#);
+    chunks::respond(call.machine, reply::JSON, body, keys)
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {

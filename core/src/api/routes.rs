@@ -6,7 +6,9 @@ use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::model::{Action, Scope, Stream};
 use crate::wire::problem::Code;
 
-use super::endpoint::{Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route};
+use super::endpoint::{
+    Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
+};
 
 const fn text(name: &'static str) -> Param {
     Param {
@@ -104,6 +106,7 @@ const fn information(
         query,
         body: RequestBody::None,
         answer,
+        work: Work::Slow,
         problems,
     }
 }
@@ -124,6 +127,7 @@ const fn action(
         query,
         body: RequestBody::None,
         answer: Answer::Empty,
+        work: Work::Quick,
         problems,
     }
 }
@@ -145,6 +149,7 @@ const fn stats(
         query: &[],
         body,
         answer,
+        work: Work::Quick,
         problems: match body {
             RequestBody::Record(_) => &[Code::QueueFull],
             RequestBody::None
@@ -176,12 +181,18 @@ const fn operator(
         query: &[],
         body,
         answer,
+        work: Work::Quick,
         problems,
     }
 }
 
 const fn with_query(mut route: Route, query: &'static [Param]) -> Route {
     route.query = query;
+    route
+}
+
+const fn slow(mut route: Route) -> Route {
+    route.work = Work::Slow;
     route
 }
 
@@ -195,7 +206,7 @@ const fn history(stream: Stream, operation_id: &'static str, path: &'static str)
         Answer::History(stream),
         &[],
     );
-    with_query(route, HISTORY_PARAMS)
+    slow(with_query(route, HISTORY_PARAMS))
 }
 
 /// Every endpoint, in the order of the interface document, then the operator surface.
@@ -213,6 +224,7 @@ pub static ROUTES: [Route; 36] = [
         query: &[text("workSpaceId")],
         body: RequestBody::None,
         answer: Answer::Removed,
+        work: Work::Quick,
         problems: &[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress],
     },
     information(Endpoint::GetAllWorkSpaces, "getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", PAGING, Answer::NegotiatedPage, &[]),
@@ -234,8 +246,8 @@ pub static ROUTES: [Route; 36] = [
     stats(Endpoint::Post(Stream::Startup), "postStartupMetrics", Method::Post, "/api/Stats/PostStartupMetrics", RequestBody::Record(Stream::Startup), Answer::Empty),
     stats(Endpoint::Post(Stream::Processes), "postProcesses", Method::Post, "/api/Stats/PostProcesses", RequestBody::Record(Stream::Processes), Answer::Empty),
 
-    with_query(operator(Endpoint::ListWorkspaces, "listWorkspaces", Method::Get, "/operator/workspaces", RequestBody::None, Answer::Page, &[]), WORKSPACE_FILTERS),
-    operator(Endpoint::PutWorkspaces, "putWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Upserted, &[]),
+    slow(with_query(operator(Endpoint::ListWorkspaces, "listWorkspaces", Method::Get, "/operator/workspaces", RequestBody::None, Answer::Page, &[]), WORKSPACE_FILTERS)),
+    slow(operator(Endpoint::PutWorkspaces, "putWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Upserted, &[])),
     operator(Endpoint::GetWorkspace, "getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
     operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[]),
     operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
@@ -245,10 +257,10 @@ pub static ROUTES: [Route; 36] = [
     history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
     history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
     history(Stream::Processes, "getProcessesHistory", "/operator/telemetry/processes"),
-    with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), &[text("state")]),
+    slow(with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), &[text("state")])),
     operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
-    operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[]),
+    slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
     operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[]),
     operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound]),
 ];

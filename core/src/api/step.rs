@@ -9,11 +9,15 @@ use crate::store::writer::Ticket;
 use crate::wire::body::LineErrors;
 use crate::wire::problem::Problem;
 
+use super::chunks::Chunks;
+
 /// What a handler decides.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// The answer.
     Done(Response<Bytes>),
+    /// The answer with the first chunk of its body, and the rest.
+    Streamed(Response<Bytes>, Chunks),
     /// The answer waits for these.
     Wait(Tickets, Then),
 }

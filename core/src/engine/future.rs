@@ -15,12 +15,18 @@ use crate::machine::Machine;
 use crate::mutation::Outcome;
 use crate::store::writer::Ticket;
 
+use super::ResponseBody;
+
 /// Resolves to the response, once what the request wrote is durable. Needs no particular executor.
 #[must_use = "a response that nobody awaits is lost, though what was submitted is still written"]
-pub struct ResponseFuture(State);
+pub struct ResponseFuture(State<Bytes>);
 
-enum State {
-    Ready(Option<Response<Bytes>>),
+/// [`ResponseFuture`] with a body that is made while it is sent.
+#[must_use = "a response that nobody awaits is lost, though what was submitted is still written"]
+pub struct StreamedFuture(State<ResponseBody>);
+
+enum State<B> {
+    Ready(Option<Response<B>>),
     Waiting {
         waiting: Waiting,
         then: Option<Then>,
@@ -48,12 +54,74 @@ impl ResponseFuture {
     ) -> Self {
         Self(match step {
             Step::Done(response) => State::Ready(Some(response)),
-            Step::Wait(tickets, then) => State::Waiting {
-                waiting: Waiting::new(machine, tickets),
-                then: Some(then),
-                traceparent: traceparent(),
-            },
+            Step::Streamed(response, chunks) => {
+                let response = api::collect(&machine, traceparent().as_ref(), response, chunks);
+                State::Ready(Some(response))
+            }
+            Step::Wait(tickets, then) => State::waiting(machine, tickets, then, traceparent()),
         })
+    }
+}
+
+impl StreamedFuture {
+    pub(super) fn of(
+        machine: Arc<Machine>,
+        step: Step,
+        traceparent: impl FnOnce() -> Option<HeaderValue>,
+    ) -> Self {
+        Self(match step {
+            Step::Done(response) => State::Ready(Some(response.map(ResponseBody::from))),
+            Step::Streamed(response, chunks) => State::Ready(Some(
+                response.map(|first| ResponseBody::streamed(first, machine, chunks)),
+            )),
+            Step::Wait(tickets, then) => State::waiting(machine, tickets, then, traceparent()),
+        })
+    }
+}
+
+impl<B: From<Bytes>> State<B> {
+    fn waiting(
+        machine: Arc<Machine>,
+        tickets: Tickets,
+        then: Then,
+        traceparent: Option<HeaderValue>,
+    ) -> Self {
+        Self::Waiting {
+            waiting: Waiting::new(machine, tickets),
+            then: Some(then),
+            traceparent,
+        }
+    }
+
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Response<B>> {
+        match self {
+            #[expect(
+                clippy::expect_used,
+                reason = "the contract of `Future`: never polled after it has resolved"
+            )]
+            Self::Ready(response) => {
+                Poll::Ready(response.take().expect("polled after it had resolved"))
+            }
+            Self::Waiting {
+                waiting,
+                then,
+                traceparent,
+            } => {
+                let outcomes = ready!(waiting.poll(context));
+                let then = then.take().unwrap_or(Then::Empty);
+                let traceparent = traceparent.as_ref();
+                let response = api::finish(&waiting.machine, traceparent, outcomes, then);
+                *self = Self::Ready(None);
+                Poll::Ready(response.map(B::from))
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ready(_) => "ready",
+            Self::Waiting { .. } => "waiting",
+        }
     }
 }
 
@@ -99,37 +167,33 @@ impl Future for ResponseFuture {
     /// # Panics
     /// When polled again after it has resolved.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            #[expect(
-                clippy::expect_used,
-                reason = "the contract of `Future`: never polled after it has resolved"
-            )]
-            State::Ready(response) => {
-                Poll::Ready(response.take().expect("polled after it had resolved"))
-            }
-            State::Waiting {
-                waiting,
-                then,
-                traceparent,
-            } => {
-                let outcomes = ready!(waiting.poll(context));
-                let then = then.take().unwrap_or(Then::Empty);
-                let traceparent = traceparent.as_ref();
-                let response = api::finish(&waiting.machine, traceparent, outcomes, then);
-                self.0 = State::Ready(None);
-                Poll::Ready(response)
-            }
-        }
+        self.0.poll(context)
+    }
+}
+
+impl Future for StreamedFuture {
+    type Output = Response<ResponseBody>;
+
+    /// # Panics
+    /// When polled again after it has resolved.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(context)
     }
 }
 
 impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match &self.0 {
-            State::Ready(_) => "ready",
-            State::Waiting { .. } => "waiting",
-        };
-        f.debug_tuple("ResponseFuture").field(&state).finish()
+        f.debug_tuple("ResponseFuture")
+            .field(&self.0.name())
+            .finish()
+    }
+}
+
+impl fmt::Debug for StreamedFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StreamedFuture")
+            .field(&self.0.name())
+            .finish()
     }
 }
 

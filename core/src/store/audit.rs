@@ -25,22 +25,19 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
-/// The newest `count` rows, newest first.
-pub(crate) fn newest(read: &impl Read, count: usize) -> Result<Vec<AuditEntry>> {
-    let mut rows = Vec::with_capacity(count.min(64));
-    if count == 0 {
-        return Ok(rows);
-    }
-    let all = (Bound::Unbounded, Bound::Unbounded);
-    read.scan_back(Table::Audit, all, |key, value| {
-        rows.push(decode(row_number(key)?, value)?);
-        Ok(if rows.len() < count {
-            Step::Continue(())
-        } else {
-            Step::Break(())
-        })
-    })?;
-    Ok(rows)
+/// Visits the rows before the number `before`, newest first.
+pub(crate) fn scan_before(
+    read: &impl Read,
+    before: Option<u64>,
+    mut visit: impl FnMut(AuditEntry) -> Result<Step>,
+) -> Result<()> {
+    let before = before.map(u64::to_be_bytes);
+    let end = before
+        .as_ref()
+        .map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_slice()));
+    read.scan_back(Table::Audit, (Bound::Unbounded, end), |key, value| {
+        visit(decode(row_number(key)?, value)?)
+    })
 }
 
 /// Visits the rows behind the number `after`, oldest first.

@@ -20,6 +20,16 @@ impl Encoder {
         self.0.len()
     }
 
+    /// What was written so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Forgets what was written and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn u8(&mut self, value: u8) {
         self.0.push(value);
     }

@@ -36,13 +36,17 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
-/// Visits the rows in the order of their numbers.
-pub(crate) fn for_each(
+/// Visits the rows behind the number `after`, in the order of their numbers.
+pub(crate) fn scan_after(
     read: &impl Read,
+    after: Option<u64>,
     mut visit: impl FnMut(Pending) -> Result<Step>,
 ) -> Result<()> {
-    let all = (Bound::Unbounded, Bound::Unbounded);
-    read.scan(Table::Pending, all, |key, value| {
+    let after = after.map(u64::to_be_bytes);
+    let start = after
+        .as_ref()
+        .map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_slice()));
+    read.scan(Table::Pending, (start, Bound::Unbounded), |key, value| {
         let id = Decoder::new(key).array().map(u64::from_be_bytes)?;
         visit(decode(id, value)?)
     })

@@ -100,7 +100,7 @@ fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
 
 fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let mut rows = 0;
-    pending::for_each(read, |row| {
+    pending::scan_after(read, None, |row| {
         rows += 1;
         let running = workspaces::get(read, &row.workspace_id)?.and_then(|entry| entry.transition);
         if running.is_none_or(|running| running.id != row.id || running.due_at != row.due_at) {

@@ -8,34 +8,38 @@ use crate::timestamp::Timestamp;
 
 use super::{Reader, workspaces as views};
 
-/// The actions that run, in the order of their numbers.
-pub(crate) fn running(reader: &Reader) -> Result<Vec<PendingAction>> {
-    let mut actions = Vec::new();
-    pending::for_each(&reader.snapshot, |row| {
+/// Shows the actions that run to `show`, in the order of their numbers, those behind the number `after`, until told to stop.
+pub(crate) fn running(
+    reader: &Reader,
+    after: Option<u64>,
+    mut show: impl FnMut(PendingAction) -> Step,
+) -> Result<()> {
+    pending::scan_after(&reader.snapshot, after, |row| {
         let action = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
             let running = entry.as_of(reader.now).transition;
             Ok(running.map(|running| views::pending(&row.workspace_id, running)))
         })?;
-        actions.extend(action.flatten());
-        Ok(Step::Continue(()))
-    })?;
-    Ok(actions)
+        Ok(action.flatten().map_or(Step::Continue(()), &mut show))
+    })
 }
 
-/// The newest `count` rows of the audit, newest first. The row of an action that was due by now is shown completed.
-pub(crate) fn audit(reader: &Reader, count: usize) -> Result<Vec<AuditEntry>> {
-    let mut rows = audit::newest(&reader.snapshot, count)?;
-    for row in &mut rows {
-        if row.result != AuditResult::Accepted {
-            continue;
-        }
-        if let Some((due_at, state)) = ended(reader, row.id)? {
+/// Shows the rows of the audit to `show`, newest first, those before the number `before`, until told to stop. The row of an
+/// action that was due by now is shown completed.
+pub(crate) fn audit(
+    reader: &Reader,
+    before: Option<u64>,
+    mut show: impl FnMut(&AuditEntry) -> Step,
+) -> Result<()> {
+    audit::scan_before(&reader.snapshot, before, |mut row| {
+        if row.result == AuditResult::Accepted
+            && let Some((due_at, state)) = ended(reader, row.id)?
+        {
             row.result = AuditResult::Completed;
             row.completed_time = Some(due_at);
             row.new_state = Some(state.to_owned());
         }
-    }
-    Ok(rows)
+        Ok(show(&row))
+    })
 }
 
 /// When and in which state the clock ended an action whose end is not written yet.

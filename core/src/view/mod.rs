@@ -11,8 +11,7 @@ use crate::domain::retention::is_listed;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::table::Snapshot;
-use crate::store::telemetry::queue::{self, WaitingBlock, Wanted};
-use crate::store::telemetry::rows::Rows;
+use crate::store::telemetry::queue::{WaitingBlock, Wanted};
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
@@ -50,20 +49,5 @@ impl Reader {
     fn lists(&self, entry: &EntryRef<'_>) -> bool {
         let entry = entry.as_of(self.now);
         is_listed(entry.state(), entry.state_since, entry.held, self.now)
-    }
-
-    /// Adds the pending records that `keep` wants to `rows`, in the order they were accepted. The reader must have been made
-    /// for them.
-    fn add_queued(&self, rows: &mut Rows, keep: impl Fn(&Rows, usize) -> bool) -> Result<()> {
-        let mut content = Rows::default();
-        let empty = content.mark();
-        for block in &self.blocks {
-            content.cut(empty);
-            queue::add_block(&self.snapshot, block.number, &mut content)?;
-            for row in (0..content.len()).filter(|row| keep(&content, *row)) {
-                rows.adopt(&content, row);
-            }
-        }
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::Reader;
 /// Workspaces with an action that is due, or that was accepted by a clock ahead of now; at most one step's worth.
 pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    pending::for_each(&reader.snapshot, |row| {
+    pending::scan_after(&reader.snapshot, None, |row| {
         let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
         let is_ahead = || {
             workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {

@@ -1,138 +1,108 @@
 //! Lists of workspaces, and single ones.
 
+mod filter;
+
 use crate::domain::paging::{self, List};
 use crate::error::{EngineError, Result};
-use crate::model::identity::folded;
-use crate::model::{PendingAction, Workspace, WorkspaceView, user_key};
+use crate::model::{PendingAction, Workspace, WorkspaceView};
 use crate::store::table::Step;
 use crate::store::workspaces::{EntryRef, TransitionRef};
 use crate::store::{holds, workspaces};
 
 use super::Reader;
 
-/// Which workspaces of a list are wanted; equality without case, and on what holds at the time of the call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WorkspaceFilter {
-    /// State.
-    pub state: Option<String>,
-    /// User; `DOMAIN\` and `@domain` are ignored.
-    pub username: Option<String>,
-    /// Cloud region.
-    pub region: Option<String>,
-    /// Directory.
-    pub directory_id: Option<String>,
-    /// Running mode.
-    pub running_mode: Option<String>,
-    /// Compute type.
-    pub compute_type_name: Option<String>,
-    /// A part of the id, the computer name or the username.
-    pub q: Option<String>,
-}
-
-impl WorkspaceFilter {
-    fn accepts(&self, entry: &EntryRef<'_>) -> bool {
-        let [
-            id,
-            computer,
-            _,
-            region,
-            directory,
-            mode,
-            compute_type,
-            _,
-            username,
-            state,
-        ] = entry.values;
-        let equal = |wanted: &Option<String>, value: Option<&str>| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| value.is_some_and(|value| folded(value) == folded(wanted)))
-        };
-        let same_user = self
-            .username
-            .as_deref()
-            .is_none_or(|wanted| username.map(user_key) == Some(user_key(wanted)));
-        let found = self.q.as_deref().map(folded).is_none_or(|part| {
-            [id, computer, username]
-                .into_iter()
-                .flatten()
-                .any(|value| folded(value).contains(&*part))
-        });
-        same_user
-            && found
-            && equal(&self.state, state)
-            && equal(&self.region, region)
-            && equal(&self.directory_id, directory)
-            && equal(&self.running_mode, mode)
-            && equal(&self.compute_type_name, compute_type)
-    }
-}
+pub(crate) use filter::Matcher;
+pub use filter::WorkspaceFilter;
 
 /// A list to page through.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Listing<'f> {
+#[derive(Debug, Clone)]
+pub(crate) enum Listing {
     All,
     OnHold,
-    Filtered(&'f WorkspaceFilter),
+    Filtered(Box<Matcher>),
 }
 
-impl Listing<'_> {
-    fn list(self) -> List {
+impl Listing {
+    fn list(&self) -> List {
         match self {
             Self::All => List::All,
             Self::OnHold => List::OnHold,
             Self::Filtered(_) => List::Filtered,
         }
     }
+
+    /// The workspace behind which `token` continues the list.
+    pub(crate) fn after(&self, token: &str) -> Result<String> {
+        paging::workspace_of(self.list(), token).ok_or_else(bad_token)
+    }
+
+    /// The token that continues the list behind `id`.
+    pub(crate) fn token(&self, id: &str) -> String {
+        paging::after_workspace(self.list(), id)
+    }
 }
 
-/// Shows up to `limit` workspaces behind `token` to `show`, in the order of their ids; answers the token of the next
-/// page, if there is one.
+/// Where a page ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PageEnd {
+    /// With the list.
+    Over,
+    /// Behind this workspace, as the page is full and there are more.
+    More(String),
+    /// Behind this workspace, as it was told to stop.
+    Stopped(String),
+}
+
+/// Shows up to `limit` workspaces behind `after` to `show`, in the order of their ids, until told to stop.
 pub(crate) fn page(
     reader: &Reader,
-    listing: Listing<'_>,
+    listing: &Listing,
     limit: usize,
-    token: Option<&str>,
-    mut show: impl FnMut(&EntryRef<'_>),
-) -> Result<Option<String>> {
-    let list = listing.list();
-    let after = match token {
-        Some(token) => Some(paging::workspace_of(list, token).ok_or_else(bad_token)?),
-        None => None,
-    };
+    after: Option<&str>,
+    mut show: impl FnMut(&EntryRef<'_>) -> Step,
+) -> Result<PageEnd> {
     let mut shown = 0;
-    let mut last = String::new();
-    let mut more = false;
+    let mut last = after.unwrap_or_default().to_owned();
+    let mut end = PageEnd::Over;
     let mut visit = |entry: EntryRef<'_>| {
         let entry = entry.as_of(reader.now);
         let wanted = reader.lists(&entry)
             && match listing {
                 Listing::All | Listing::OnHold => true,
-                Listing::Filtered(filter) => filter.accepts(&entry),
+                Listing::Filtered(matcher) => matcher.accepts(&entry),
             };
         if !wanted {
             return Ok(Step::Continue(()));
         }
         if shown == limit {
-            more = true;
+            end = PageEnd::More(std::mem::take(&mut last));
             return Ok(Step::Break(()));
         }
         shown += 1;
+        let stop = show(&entry).is_break();
+        if stop {
+            end = PageEnd::Stopped(entry.id().to_owned());
+            return Ok(Step::Break(()));
+        }
         if shown == limit {
             entry.id().clone_into(&mut last);
         }
-        show(&entry);
         Ok(Step::Continue(()))
     };
-    let (read, after) = (&reader.snapshot, after.as_deref());
+    let read = &reader.snapshot;
+    let mut visit_id = |id: &str| {
+        let step = workspaces::with(read, id, &mut visit)?;
+        Ok(step.unwrap_or(Step::Continue(())))
+    };
     match listing {
+        Listing::OnHold => holds::scan_after(read, after, visit_id)?,
+        Listing::Filtered(matcher) if matcher.user().is_some() => {
+            let user = matcher.user().unwrap_or_default();
+            workspaces::scan_of_user(read, user, after, &mut visit_id)?;
+        }
         Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, visit)?,
-        Listing::OnHold => holds::scan_after(read, after, |id| {
-            let step = workspaces::with(read, id, &mut visit)?;
-            Ok(step.unwrap_or(Step::Continue(())))
-        })?,
     }
-    Ok(more.then(|| paging::after_workspace(list, &last)))
+    Ok(end)
 }
 
 /// The refusal of a token that is not one of the list's.

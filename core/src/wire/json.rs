@@ -1,6 +1,8 @@
 //! Writing JSON: the members in the order they are given, no white space.
 
-use crate::model::{FieldValue, Fields};
+use std::io::Write as _;
+
+use crate::model::{FieldSpec, FieldValue, Fields};
 use crate::timestamp::Timestamp;
 
 /// A JSON text being written.
@@ -14,6 +16,10 @@ impl Json {
 
     pub(crate) fn finish(self) -> Vec<u8> {
         self.0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn null(&mut self) {
@@ -42,7 +48,8 @@ impl Json {
 
     /// Years 1 to 9999 need no escape.
     pub(crate) fn time(&mut self, value: Timestamp) {
-        self.0.extend_from_slice(format!("\"{value}\"").as_bytes());
+        // Writing to memory cannot fail.
+        let _ = write!(self.0, "\"{value}\"");
     }
 
     fn scalar<T: serde::Serialize + ?Sized>(&mut self, value: &T) {
@@ -129,9 +136,18 @@ impl Object<'_> {
     pub(crate) fn fields(&mut self, fields: &dyn Fields) {
         for (index, spec) in fields.specs().iter().enumerate() {
             if let Some(value) = fields.get(index) {
-                self.member(spec.name, |json| field(json, &value));
+                self.field(spec, &value);
             }
         }
+    }
+
+    /// A member of a record.
+    pub(crate) fn field(&mut self, spec: &FieldSpec, value: &FieldValue<'_>) {
+        if !std::mem::take(&mut self.first) {
+            self.json.0.push(b',');
+        }
+        self.json.raw(spec.key.as_bytes());
+        field(self.json, value);
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod body;
 mod canonical;
 mod ignored;
 pub(crate) mod json;
+pub(crate) mod list;
 pub(crate) mod problem;
 pub(crate) mod query;
 pub(crate) mod record;

@@ -7,12 +7,13 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
+use crate::error::Result;
 use crate::model::{
-    AuditEntry, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
+    AuditEntry, FieldValue, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
     WorkspaceView,
 };
 use crate::store::workspaces::EntryRef;
-use crate::view::activity::ActivityView;
+use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
 
@@ -92,40 +93,23 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
     json.finish()
 }
 
-/// A page of workspaces, written while the store is read.
-pub(crate) struct PageBody {
-    json: Json,
-    first: bool,
+/// What stands behind the last item of a page.
+pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
+    json.raw(br#"],"nextToken":"#);
+    json.option(next_token, Json::text);
+    json.raw(br#","hasMore":"#);
+    json.bool(next_token.is_some());
+    json.raw(b"}");
 }
 
-impl PageBody {
-    pub(crate) fn new(limit: usize) -> Self {
-        // A workspace takes about 300 bytes.
-        let mut json = Json::with_capacity(64 + limit * 320);
-        json.raw(br#"{"workSpaces":["#);
-        Self { json, first: true }
-    }
-
-    pub(crate) fn push(&mut self, entry: &EntryRef<'_>) {
-        if !std::mem::take(&mut self.first) {
-            self.json.raw(b",");
-        }
-        let write = if entry.plain {
-            Json::plain_text
-        } else {
-            Json::text
-        };
-        workspace(&mut self.json, entry.values, write);
-    }
-
-    pub(crate) fn finish(mut self, next_token: Option<&str>) -> Vec<u8> {
-        self.json.raw(br#"],"nextToken":"#);
-        self.json.option(next_token, Json::text);
-        self.json.raw(br#","hasMore":"#);
-        self.json.bool(next_token.is_some());
-        self.json.raw(b"}");
-        self.json.finish()
-    }
+/// A workspace as a list has it.
+pub(crate) fn workspace_item(json: &mut Json, entry: &EntryRef<'_>) {
+    let write = if entry.plain {
+        Json::plain_text
+    } else {
+        Json::text
+    };
+    workspace(json, entry.values, write);
 }
 
 /// Every member is written, null ones too.
@@ -193,47 +177,46 @@ fn posted(json: &mut Json, received: Option<&Received>) {
     });
 }
 
-/// `Get24HourActivity`
-pub(crate) fn activities(views: &[ActivityView]) -> Vec<u8> {
-    let mut json = Json::with_capacity(64 + views.len() * 200);
-    json.array(views, |json, view| {
-        json.object(|object| {
-            object.fields(view.received.record.fields());
-            if view.received.record.sent_time().is_none() {
-                object.time("activityTime", view.received.filed_at);
-            }
-            if let Some(id) = &view.workspace_id {
-                object.text("workSpId", id);
-            }
-            if let Some(name) = &view.computer_name {
-                object.text("computerName", name);
-            }
+/// An item of `Get24HourActivity`.
+pub(crate) fn activity(json: &mut Json, view: &ActivityRef<'_>) -> Result<()> {
+    let mut written = Ok(());
+    json.object(|object| {
+        let mut sent = false;
+        written = view.record.fields(|_, spec, value| {
+            sent |= matches!(value, FieldValue::Time(_));
+            object.field(spec, &value);
+            Ok(())
         });
+        if !sent {
+            object.time("activityTime", view.record.filed_at);
+        }
+        if let Some(id) = view.workspace_id {
+            object.text("workSpId", id);
+        }
+        if let Some(name) = view.computer_name {
+            object.text("computerName", name);
+        }
     });
-    json.finish()
+    written
 }
 
-/// `GetAdminActivity`
-pub(crate) fn audit(rows: &[AuditEntry]) -> Vec<u8> {
-    let mut json = Json::with_capacity(2 + rows.len() * 400);
-    json.array(rows, |json, row| {
-        json.object(|object| {
-            object.integer("id", row.id);
-            object.time("activityTime", row.time);
-            object.text("requester", &row.requester);
-            object.text("action", row.action.as_str());
-            object.option_text("workSpaceId", row.workspace_id.as_deref());
-            object.option_text("username", row.username.as_deref());
-            object.option_text("computerName", row.computer_name.as_deref());
-            object.text("result", row.result.as_str());
-            object.option_text("previousState", row.previous_state.as_deref());
-            object.option_text("newState", row.new_state.as_deref());
-            object.option_time("completedTime", row.completed_time);
-            object.option_text("detail", row.detail.as_deref());
-            object.option_text("apiKeyName", row.api_key_name.as_deref());
-        });
+/// An item of `GetAdminActivity`.
+pub(crate) fn audit_row(json: &mut Json, row: &AuditEntry) {
+    json.object(|object| {
+        object.integer("id", row.id);
+        object.time("activityTime", row.time);
+        object.text("requester", &row.requester);
+        object.text("action", row.action.as_str());
+        object.option_text("workSpaceId", row.workspace_id.as_deref());
+        object.option_text("username", row.username.as_deref());
+        object.option_text("computerName", row.computer_name.as_deref());
+        object.text("result", row.result.as_str());
+        object.option_text("previousState", row.previous_state.as_deref());
+        object.option_text("newState", row.new_state.as_deref());
+        object.option_time("completedTime", row.completed_time);
+        object.option_text("detail", row.detail.as_deref());
+        object.option_text("apiKeyName", row.api_key_name.as_deref());
     });
-    json.finish()
 }
 
 /// `RemoveWorkSpaceDbEntry`
@@ -264,7 +247,8 @@ pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
     })
 }
 
-fn action(json: &mut Json, pending: &PendingAction) {
+/// An item of the outbox.
+pub(crate) fn action(json: &mut Json, pending: &PendingAction) {
     json.object(|object| {
         object.integer("id", pending.id);
         object.text("action", pending.action.as_str());
@@ -282,11 +266,6 @@ fn hold(json: &mut Json, hold: &LitigationHold) {
         object.text("placedBy", &hold.placed_by);
         object.time("placedAt", hold.placed_at);
     });
-}
-
-/// The outbox.
-pub(crate) fn actions(actions: &[PendingAction]) -> Vec<u8> {
-    object(|object| object.member("actions", |json| json.array(actions, action)))
 }
 
 /// One page of a history.
@@ -317,15 +296,9 @@ fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
     object.option_time("revoked", key.revoked);
 }
 
-/// The keys, without their secrets.
-pub(crate) fn keys(keys: &[KeyInfo]) -> Vec<u8> {
-    object(|object| {
-        object.member("keys", |json| {
-            json.array(keys, |json, key| {
-                json.object(|object| key_members(object, key));
-            });
-        });
-    })
+/// A key of the list, without its secret.
+pub(crate) fn key_item(json: &mut Json, key: &KeyInfo) {
+    json.object(|object| key_members(object, key));
 }
 
 /// A key just issued, with its secret: the only answer that holds one.

@@ -1,7 +1,9 @@
 //! `serve`: the store behind a socket, until a signal says stop.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::Path;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope};
@@ -34,6 +36,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
+        // Slow reads run here. More threads would not make them faster, and each keeps memory of its own in the allocator: with
+        // one for each read at once, pages of the store's cache end up in all of them, hundreds of megabytes.
+        .max_blocking_threads(available_parallelism().map_or(1, NonZero::get))
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     let options = ServerOptions {

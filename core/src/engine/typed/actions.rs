@@ -7,6 +7,7 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
 use crate::mutation::{Caller, Mutation};
+use crate::store::table::Step;
 use crate::view::actions;
 
 /// Actions.
@@ -28,7 +29,12 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller was answered
     /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
-        actions::running(&self.machine().durable_reader()?)
+        let mut running = Vec::new();
+        actions::running(&self.machine().durable_reader()?, None, |action| {
+            running.push(action);
+            Step::Continue(())
+        })?;
+        Ok(running)
     }
 
     /// Ends an action as intended, now.
@@ -58,6 +64,18 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn admin_activity(&self, count: u32) -> Result<Vec<AuditEntry>> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        actions::audit(&self.machine().reader()?, count)
+        let mut rows = Vec::new();
+        if count == 0 {
+            return Ok(rows);
+        }
+        actions::audit(&self.machine().reader()?, None, |row| {
+            rows.push(row.clone());
+            if rows.len() < count {
+                Step::Continue(())
+            } else {
+                Step::Break(())
+            }
+        })?;
+        Ok(rows)
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{Record, Stream, user_key};
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
-use crate::view::activity::{self, ActivityView};
+use crate::view::activity::{ActivityView, Last24Hours};
 use crate::view::history::{self, HistoryPage, HistoryQuery};
 use crate::view::user::{self, UserView};
 
@@ -57,11 +57,21 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn activity_24_hours(&self) -> Result<Vec<ActivityView>> {
-        activity::last_24_hours(
-            &self
-                .machine()
-                .telemetry_reader(Wanted::Stream(Stream::Activity))?,
-        )
+        let wanted = Wanted::Stream(Stream::Activity);
+        let machine = self.machine();
+        let mut reader = machine.reader()?;
+        let now = reader.now;
+        let mut activities = Last24Hours::until(now, &machine.newest);
+        let mut views = Vec::new();
+        while activities.needs_look() {
+            activities.look(|| machine.telemetry_reader(wanted))?;
+            while let Some(activity) = activities.take_next(&reader)? {
+                views.push(activity.view()?);
+            }
+            reader = machine.reader()?;
+            reader.now = now;
+        }
+        Ok(views)
     }
 
     /// One page of the history of an instance, oldest first: filed times from `from`, inclusive, to `to`, exclusive.

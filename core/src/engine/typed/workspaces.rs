@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::limits::BULK_UPSERT_CHUNK;
 use crate::model::{Workspace, WorkspaceView};
 use crate::mutation::{Caller, Mutation};
-use crate::view::workspaces::{self, Listing, WorkspaceFilter};
+use crate::store::table::Step;
+use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
 
 /// One page of workspaces, in the order of their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a token of another list.
     pub fn workspaces(&self, limit: u32, next_token: Option<&str>) -> Result<WorkspacePage> {
-        self.page(Listing::All, limit, next_token)
+        self.page(&Listing::All, limit, next_token)
     }
 
     /// One page of the workspaces on litigation hold.
@@ -46,7 +47,7 @@ impl Engine {
         limit: u32,
         next_token: Option<&str>,
     ) -> Result<WorkspacePage> {
-        self.page(Listing::OnHold, limit, next_token)
+        self.page(&Listing::OnHold, limit, next_token)
     }
 
     /// One page of the workspaces that a filter accepts.
@@ -59,19 +60,28 @@ impl Engine {
         limit: u32,
         next_token: Option<&str>,
     ) -> Result<WorkspacePage> {
-        self.page(Listing::Filtered(filter), limit, next_token)
+        self.page(
+            &Listing::Filtered(Box::new(Matcher::new(filter))),
+            limit,
+            next_token,
+        )
     }
 
-    fn page(&self, listing: Listing<'_>, limit: u32, token: Option<&str>) -> Result<WorkspacePage> {
+    fn page(&self, listing: &Listing, limit: u32, token: Option<&str>) -> Result<WorkspacePage> {
         let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        let after = token.map(|token| listing.after(token)).transpose()?;
         let mut found = Vec::new();
         let reader = self.machine().reader()?;
-        let next_token = workspaces::page(&reader, listing, limit, token, |entry| {
+        let end = workspaces::page(&reader, listing, limit, after.as_deref(), |entry| {
             found.push(entry.into_entry().workspace);
+            Step::Continue(())
         })?;
         Ok(WorkspacePage {
             workspaces: found,
-            next_token,
+            next_token: match end {
+                PageEnd::More(id) => Some(listing.token(&id)),
+                PageEnd::Over | PageEnd::Stopped(_) => None,
+            },
         })
     }
 

@@ -17,11 +17,13 @@ use super::repetitions::{Buckets, Repetitions, bucket_of};
 use super::rows::{HistoryOrder, Rows};
 
 mod key;
+mod spans;
 mod verify;
 
 pub(crate) use key::Bucket;
 pub(in crate::store) use key::part_name;
 pub(super) use key::{bucket_prefix, key_bucket, key_place, part_key};
+pub(super) use spans::{Span, scan_bucket, scan_day};
 pub(crate) use verify::verify;
 
 use key::{day_prefix, part_number};
@@ -273,24 +275,6 @@ pub(crate) fn add_bucket_part(
     rows: &mut Rows,
 ) -> Result<()> {
     add_part(read, &part_key(&bucket.prefix(), part), rows)
-}
-
-/// Adds to `rows` the parts of one day of a stream, of every instance, that hold something filed within both times,
-/// inclusive.
-pub(crate) fn add_day(
-    read: &impl Read,
-    stream: Stream,
-    day: u32,
-    (from, to): (Timestamp, Timestamp),
-    rows: &mut Rows,
-) -> Result<()> {
-    scan_prefix(read, &day_prefix(stream, day), |_, value| {
-        let (first, last, chunk) = split_part(value)?;
-        if first <= to && last >= from {
-            columns::decode_into(chunk, rows)?;
-        }
-        Ok(Step::Continue(()))
-    })
 }
 
 /// The first day from `from` on, up to `to`, on which the stream has anything at all.

@@ -6,12 +6,16 @@ mod columns;
 pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;
+pub(crate) mod newest;
+mod packed;
 pub(crate) mod queue;
 pub(crate) mod repetitions;
 pub(crate) mod rows;
 pub(crate) mod sealing;
 mod texts;
 pub(crate) mod users;
+
+pub(crate) use packed::Packed;
 
 use sha2::{Digest, Sha256};
 

@@ -181,6 +181,14 @@ impl Rows {
         }
     }
 
+    /// Drops all rows and texts and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.texts.clear();
+        self.records.clear();
+        self.values.clear();
+        self.items.clear();
+    }
+
     /// Drops what came after `mark`.
     pub(crate) fn cut(&mut self, mark: Mark) {
         self.records.truncate(mark.rows);

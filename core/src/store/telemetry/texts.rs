@@ -4,6 +4,8 @@
 const PROBES: usize = 8;
 /// Places at first; a power of two.
 const PLACES_MIN: usize = 64;
+/// Most places that are kept when all texts are dropped.
+const PLACES_KEPT: usize = 1024;
 
 /// Texts, each with a number. Equal texts nearly always have one number, but where too many hashes meet they may have
 /// several: who must know compares the texts.
@@ -28,6 +30,17 @@ impl Default for Texts {
 impl Texts {
     /// The number of the empty text.
     pub(super) const EMPTY: u32 = 0;
+
+    /// Drops all texts and keeps the memory, unless that is large: every place is written.
+    pub(super) fn clear(&mut self) {
+        self.pool.clear();
+        self.ends.truncate(1);
+        if self.places.len() > PLACES_KEPT {
+            self.places = vec![Self::EMPTY; PLACES_MIN];
+        } else {
+            self.places.fill(Self::EMPTY);
+        }
+    }
 
     /// The number that such bits of a row are.
     pub(super) fn number(bits: u64) -> u32 {
@@ -151,6 +164,18 @@ fn hash(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cleared_texts_begin_anew() {
+        let mut texts = Texts::default();
+        for count in [3_u32, 5000, 3] {
+            for number in 0..count {
+                assert_eq!(texts.intern(&format!("ws-{count}-{number}")), number + 1);
+            }
+            texts.clear();
+            assert_eq!(texts.text(1), "");
+        }
+    }
 
     #[test]
     fn equal_texts_have_one_number() {

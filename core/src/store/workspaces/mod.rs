@@ -150,6 +150,26 @@ fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
+/// Visits the ids of the workspaces whose user compares as `user_key`, those behind `after`, in order.
+pub(crate) fn scan_of_user(
+    read: &impl Read,
+    user_key: &str,
+    after: Option<&str>,
+    mut visit: impl FnMut(&str) -> Result<Step>,
+) -> Result<()> {
+    let prefix = index_prefix(user_key);
+    let end = after_prefix(&prefix);
+    let behind = after.map(|id| [prefix.as_slice(), id.as_bytes()].concat());
+    let start = behind
+        .as_deref()
+        .map_or(Bound::Included(prefix.as_slice()), Bound::Excluded);
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    read.scan(Table::WorkspacesByUser, (start, end), |key, _| {
+        let id = key.get(prefix.len()..).ok_or_else(damaged)?;
+        visit(std::str::from_utf8(id).map_err(|_| damaged())?)
+    })
+}
+
 /// Visits the workspaces behind `after` in the order of their ids.
 pub(crate) fn scan_after(
     read: &impl Read,

@@ -157,6 +157,18 @@ pub(super) fn decode_into(chunk: &[u8], rows: &mut Rows) -> Result<()> {
     })
 }
 
+/// The filed times of the records of a chunk, in ticks.
+pub(super) fn filed(chunk: &[u8]) -> Result<Vec<i64>> {
+    let mut decoder = Decoder::new(chunk);
+    let count = head(&mut decoder)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let stream = stream(&mut decoder)?;
+    texts::skip_columns(&mut decoder, stream.fields(), count)?;
+    integers::read(&mut decoder, count)
+}
+
 /// The filed time and the time of receipt of each record of a chunk, in order; what stands after them is not read.
 pub(super) fn orders(chunk: &[u8]) -> Result<Vec<HistoryOrder>> {
     let mut decoder = Decoder::new(chunk);

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
+use crate::model::FieldSpec;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::telemetry::texts::Texts as Numbered;
 
+use super::head::{Head, Part, Presence, VALUE};
 use super::integers::{self, IntegerWriter};
 
 /// Different texts that are looked through one by one.
@@ -127,6 +129,36 @@ impl<'a> Texts<'a> {
         let text = self.dictionary.get(self.place(index)?);
         text.copied().ok_or_else(damaged)
     }
+}
+
+/// Passes over the columns of texts of a table of `rows` rows.
+pub(super) fn skip_columns(
+    decoder: &mut Decoder<'_>,
+    specs: &[FieldSpec],
+    rows: usize,
+) -> Result<()> {
+    for _ in specs.iter().filter(|spec| Part::Texts.holds(spec)) {
+        let count = match Head::read(decoder)?.presence {
+            Presence::Alike(VALUE) => rows,
+            Presence::Alike(_) => 0,
+            Presence::Mixed => {
+                let marks = integers::read(decoder, rows)?;
+                marks.iter().filter(|mark| **mark == VALUE).count()
+            }
+        };
+        if count == 0 {
+            continue;
+        }
+        let distinct = decoder.count()?;
+        for _ in 0..distinct {
+            let length = decoder.count()?;
+            decoder.raw(length)?;
+        }
+        if distinct > 1 {
+            integers::read(decoder, count)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

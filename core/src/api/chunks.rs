@@ -1,0 +1,307 @@
+//! Responses whose body is made in chunks: a list of any length, of which only a chunk is in memory.
+
+use std::fmt::Debug;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response};
+
+use crate::error::Result;
+use crate::limits::RESPONSE_CHUNK_BYTES;
+use crate::machine::Machine;
+use crate::model::{KeyInfo, Stream};
+use crate::store::keys::LiveKey;
+use crate::store::table;
+use crate::store::telemetry::queue::Wanted;
+use crate::timestamp::Timestamp;
+use crate::view::activity::Last24Hours;
+use crate::view::workspaces::{self, Listing, PageEnd};
+use crate::view::{Reader, actions};
+use crate::wire::json::Json;
+use crate::wire::list::ListBody;
+use crate::wire::reply;
+
+use super::{Failure, Handled, Step};
+
+/// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
+pub(super) trait Items: Debug + Send {
+    /// Writes items until the body has a chunk, or the list ends: what stands behind the last item is written then as well.
+    /// Returns whether there is more to write.
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool>;
+}
+
+/// A body on its way: what is written, and where the rest comes from.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    body: ListBody,
+    /// `None` at the end.
+    items: Option<Box<dyn Items>>,
+}
+
+impl Chunks {
+    /// The next chunk; `None` at the end. After an error there is no more.
+    pub(crate) fn next_chunk(&mut self, machine: &Machine) -> Result<Option<Vec<u8>>> {
+        let Some(mut items) = self.items.take() else {
+            return Ok(None);
+        };
+        if items.write(machine, &mut self.body)? {
+            self.items = Some(items);
+        }
+        Ok(Some(self.body.take()))
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.items.is_none()
+    }
+}
+
+/// 200 with a list. One that fits a chunk is a body as any other.
+pub(super) fn respond(
+    machine: &Machine,
+    content_type: HeaderValue,
+    body: ListBody,
+    items: impl Items + 'static,
+) -> Handled {
+    let mut chunks = Chunks {
+        body,
+        items: Some(Box::new(items)),
+    };
+    let first = chunks.next_chunk(machine)?.unwrap_or_default();
+    let response = reply::ok(content_type, first);
+    Ok(if chunks.is_over() {
+        Step::Done(response)
+    } else {
+        Step::Streamed(response, chunks)
+    })
+}
+
+/// The whole answer at once, made of its first chunk and the rest.
+pub(crate) fn collect(
+    machine: &Machine,
+    traceparent: Option<&HeaderValue>,
+    response: Response<Bytes>,
+    mut chunks: Chunks,
+) -> Response<Bytes> {
+    let (head, first) = response.into_parts();
+    let mut whole = Vec::from(first);
+    loop {
+        match chunks.next_chunk(machine) {
+            Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
+            Ok(None) => return Response::from_parts(head, whole.into()),
+            Err(error) => {
+                let refused = Failure::Engine(error).into_problem(machine);
+                return super::problem(machine, &refused, traceparent);
+            }
+        }
+    }
+}
+
+/// Reads tables as they are, at the moment at which the response began.
+fn reader_at(machine: &Machine, now: Timestamp) -> Result<Reader> {
+    let mut reader = machine.reader()?;
+    reader.now = now;
+    Ok(reader)
+}
+
+fn array_end(json: &mut Json) {
+    json.raw(b"]");
+}
+
+/// `Get24HourActivity`
+#[derive(Debug)]
+pub(super) struct Activities {
+    activities: Last24Hours,
+    now: Timestamp,
+}
+
+impl Activities {
+    pub(super) fn new(machine: &Machine) -> Self {
+        let now = machine.now();
+        Self {
+            activities: Last24Hours::until(now, &machine.newest),
+            now,
+        }
+    }
+}
+
+impl Items for Activities {
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+        let reader = reader_at(machine, self.now)?;
+        loop {
+            while let Some(activity) = self.activities.take_next(&reader)? {
+                let mut written = Ok(());
+                let step = body.item(|json| written = reply::activity(json, &activity));
+                written?;
+                if step.is_break() {
+                    return Ok(true);
+                }
+            }
+            if !self.activities.needs_look() {
+                body.end(array_end);
+                return Ok(false);
+            }
+            let wanted = Wanted::Stream(Stream::Activity);
+            self.activities.look(|| machine.telemetry_reader(wanted))?;
+        }
+    }
+}
+
+/// `GetAdminActivity`
+#[derive(Debug)]
+pub(super) struct AuditRows {
+    /// The last row that was written.
+    before: Option<u64>,
+    left: usize,
+    now: Timestamp,
+}
+
+impl AuditRows {
+    pub(super) fn new(machine: &Machine, count: usize) -> Self {
+        Self {
+            before: None,
+            left: count,
+            now: machine.now(),
+        }
+    }
+}
+
+impl Items for AuditRows {
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+        let mut full = false;
+        if self.left > 0 {
+            actions::audit(&reader_at(machine, self.now)?, self.before, |row| {
+                self.before = Some(row.id);
+                self.left -= 1;
+                full = body.item(|json| reply::audit_row(json, row)).is_break();
+                stop_if(full || self.left == 0)
+            })?;
+        }
+        if full && self.left > 0 {
+            return Ok(true);
+        }
+        body.end(array_end);
+        Ok(false)
+    }
+}
+
+fn stop_if(stop: bool) -> table::Step {
+    if stop {
+        table::Step::Break(())
+    } else {
+        table::Step::Continue(())
+    }
+}
+
+/// The outbox.
+#[derive(Debug)]
+pub(super) struct RunningActions {
+    /// The last action that was written.
+    after: Option<u64>,
+    now: Timestamp,
+}
+
+impl RunningActions {
+    pub(super) fn new(machine: &Machine) -> Self {
+        Self {
+            after: None,
+            now: machine.now(),
+        }
+    }
+}
+
+impl Items for RunningActions {
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+        let mut full = false;
+        let mut reader = machine.durable_reader()?;
+        reader.now = self.now;
+        actions::running(&reader, self.after, |action| {
+            self.after = Some(action.id);
+            full = body.item(|json| reply::action(json, &action)).is_break();
+            stop_if(full)
+        })?;
+        if !full {
+            body.end(|json| json.raw(b"]}"));
+        }
+        Ok(full)
+    }
+}
+
+/// The keys, in the order of their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// The last key that was written.
+    after: u64,
+}
+
+/// The keys behind the number `after`, at most `count`, in the order of their numbers.
+pub(crate) fn keys_after(machine: &Machine, after: u64, count: usize) -> Vec<KeyInfo> {
+    let keys = machine.store.keys();
+    let mut found: Vec<&LiveKey> = keys.iter().filter(|key| key.info.id > after).collect();
+    found.sort_unstable_by_key(|key| key.info.id);
+    found.truncate(count);
+    found.into_iter().map(LiveKey::current).collect()
+}
+
+impl Items for Keys {
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+        /// Keys that are copied at a time; each takes about 200 bytes in the body.
+        const COPIED: usize = RESPONSE_CHUNK_BYTES / 128;
+        let keys = keys_after(machine, self.after, COPIED);
+        let last = keys.len() < COPIED;
+        for key in keys {
+            self.after = key.id;
+            if body.item(|json| reply::key_item(json, &key)).is_break() {
+                return Ok(true);
+            }
+        }
+        if last {
+            body.end(|json| json.raw(b"]}"));
+        }
+        Ok(!last)
+    }
+}
+
+/// A page of workspaces.
+#[derive(Debug)]
+pub(super) struct Workspaces {
+    listing: Listing,
+    left: usize,
+    after: Option<String>,
+    now: Timestamp,
+}
+
+impl Workspaces {
+    pub(super) fn new(
+        machine: &Machine,
+        listing: Listing,
+        limit: usize,
+        token: Option<&str>,
+    ) -> Result<Self> {
+        Ok(Self {
+            after: token.map(|token| listing.after(token)).transpose()?,
+            listing,
+            left: limit,
+            now: machine.now(),
+        })
+    }
+}
+
+impl Items for Workspaces {
+    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+        let reader = reader_at(machine, self.now)?;
+        let (left, after) = (self.left, self.after.as_deref());
+        let end = workspaces::page(&reader, &self.listing, left, after, |entry| {
+            self.left -= 1;
+            body.item(|json| reply::workspace_item(json, entry))
+        })?;
+        let token = match end {
+            PageEnd::Stopped(id) => {
+                self.after = Some(id);
+                return Ok(true);
+            }
+            PageEnd::More(id) => Some(self.listing.token(&id)),
+            PageEnd::Over => None,
+        };
+        body.end(|json| reply::page_end(json, token.as_deref()));
+        Ok(false)
+    }
+}

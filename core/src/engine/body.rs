@@ -1,0 +1,104 @@
+//! [`ResponseBody`]: a body that may be made while it is sent.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::api::Chunks;
+use crate::error::{ErrorKind, Result};
+use crate::machine::Machine;
+use crate::observer::Event;
+
+/// The body of a response of [`Engine::respond`](super::Engine::respond): all of its bytes, or a list of any length that is
+/// made chunk by chunk, as fast as it is asked for.
+///
+/// A chunk has about 64 KiB, and a body holds less than 1 MiB in all, whatever its length. Making a chunk reads one snapshot of
+/// the store and blocks for that, typically 1 to 50 ms; between two chunks nothing of the store is held.
+///
+/// An error after the first chunk means that the response cannot be finished: a server must end the connection, so that the
+/// client does not take what it has for the whole.
+#[must_use = "a body that nobody reads is lost"]
+pub struct ResponseBody {
+    ready: Option<Bytes>,
+    rest: Option<(Arc<Machine>, Chunks)>,
+}
+
+impl ResponseBody {
+    pub(super) fn streamed(first: Bytes, machine: Arc<Machine>, chunks: Chunks) -> Self {
+        Self {
+            ready: Some(first),
+            rest: Some((machine, chunks)),
+        }
+    }
+
+    /// The length in bytes, where it is known: when there is nothing left to make.
+    #[must_use]
+    pub fn len(&self) -> Option<usize> {
+        let ready = self.ready.as_ref().map_or(0, Bytes::len);
+        self.rest.is_none().then_some(ready)
+    }
+
+    /// Whether there is nothing left to take.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The next chunk, never an empty one; `None` at the end, and after an error. The first one is there already.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer.
+    pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
+        if let Some(ready) = self.ready.take().filter(|ready| !ready.is_empty()) {
+            return Ok(Some(ready));
+        }
+        let Some((machine, mut chunks)) = self.rest.take() else {
+            return Ok(None);
+        };
+        let chunk = chunks.next_chunk(&machine).inspect_err(|error| {
+            if error.kind() != ErrorKind::StorageUnavailable {
+                machine.observe(&Event::Internal { error });
+            }
+        })?;
+        if !chunks.is_over() {
+            self.rest = Some((machine, chunks));
+        }
+        Ok(chunk.map(Bytes::from))
+    }
+
+    /// All of it at once, whatever its length.
+    ///
+    /// # Errors
+    /// Those of [`Self::next_chunk`].
+    pub fn into_bytes(mut self) -> Result<Bytes> {
+        if self.rest.is_none() {
+            return Ok(self.ready.take().unwrap_or_default());
+        }
+        let mut whole = Vec::new();
+        while let Some(chunk) = self.next_chunk()? {
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.into())
+    }
+}
+
+impl From<Bytes> for ResponseBody {
+    fn from(bytes: Bytes) -> Self {
+        Self {
+            ready: Some(bytes),
+            rest: None,
+        }
+    }
+}
+
+impl fmt::Debug for ResponseBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseBody")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

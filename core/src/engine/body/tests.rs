@@ -1,0 +1,118 @@
+//! What a response in chunks costs: counted, not timed.
+
+use std::cell::Cell;
+
+use crate::clock::ManualClock;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::limits::NEWEST_WINDOW_BYTES;
+use crate::model::{ActivityRecord, Record, Stream};
+use crate::store::table::{KeyRange, Read, Snapshot, Step, Table};
+use crate::store::telemetry::newest::NewestFirst;
+use crate::timestamp::Timestamp;
+
+/// A snapshot that counts the rows it shows.
+struct Counting<'c> {
+    snapshot: Snapshot,
+    rows: &'c Cell<usize>,
+}
+
+impl Read for Counting<'_> {
+    fn get<R>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<Option<R>> {
+        self.rows.set(self.rows.get() + 1);
+        self.snapshot.get(table, key, read)
+    }
+
+    fn walk(
+        &self,
+        table: Table,
+        range: KeyRange<'_>,
+        back: bool,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        self.snapshot.walk(table, range, back, |key, value| {
+            self.rows.set(self.rows.get() + 1);
+            visit(key, value)
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Cost {
+    looks: usize,
+    rows: usize,
+    memory_max: usize,
+}
+
+/// Reads `count` activities of `instances` instances, one every `step` ticks.
+fn cost(count: i32, instances: i32, step: i64) -> Cost {
+    let now: Timestamp = "2026-11-20T23:00:00Z".parse().unwrap();
+    let engine = Engine::builder()
+        .clock(ManualClock::new(now))
+        .seed(1)
+        .open_in_memory()
+        .unwrap();
+    let records: Vec<_> = (0..count)
+        .map(|id| {
+            let back = step * i64::from(id);
+            Record::Activity(Box::new(ActivityRecord {
+                id: Some(id),
+                username: format!("user{}", id % instances).as_str().into(),
+                activity_time: Some(Timestamp::from_ticks(now.ticks() - back)),
+                instance_id: format!("ws-{}", id % instances).as_str().into(),
+                ..ActivityRecord::default()
+            }))
+        })
+        .collect();
+    engine.record_all(&records).unwrap();
+    while engine.file_pending().unwrap() > 0 {}
+    let machine = engine.machine();
+    let span = (now.plus_seconds(-24 * 3600), now);
+    let mut newest = NewestFirst::new(Stream::Activity, span, &machine.newest);
+    let rows = Cell::new(0);
+    let (mut looks, mut memory_max, mut found) = (0, 0, 0);
+    while newest.needs_look() {
+        let open = || {
+            let snapshot = machine.reader()?.snapshot;
+            let rows = &rows;
+            Ok((Counting { snapshot, rows }, Vec::new()))
+        };
+        newest.look(open).unwrap();
+        looks += 1;
+        memory_max = memory_max.max(newest.memory());
+        while newest.take_next().is_some() {
+            found += 1;
+        }
+    }
+    assert_eq!(found, count);
+    Cost {
+        looks,
+        rows: rows.get(),
+        memory_max,
+    }
+}
+
+/// Whether the times are spread or all the same, a look finds thousands of records and reads each part at most once more.
+#[test]
+fn activities_of_a_day_take_few_looks_and_a_window_of_memory() {
+    const COUNT: i32 = 12_000;
+    for (instances, step) in [(12_000, 0), (12_000, 30_000_000), (3, 0), (3, 30_000_000)] {
+        let cost = cost(COUNT, instances, step);
+        let parts = instances.max(COUNT / 300);
+        let parts = usize::try_from(parts).unwrap();
+        assert!(cost.looks <= 6, "{instances} {step}: {cost:?}");
+        assert!(
+            cost.rows <= (cost.looks + 2) * 2 * parts,
+            "{instances} {step}: {cost:?}"
+        );
+        assert!(
+            cost.memory_max <= NEWEST_WINDOW_BYTES,
+            "{instances} {step}: {cost:?}"
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! The records of a stream over all instances, newest first.
+//!
+//! Telemetry lies by instance, so what is newest of all is found by a look at every part of a day. A [`NewestFirst`] takes as
+//! many of the records behind the last one as fit a window of bounded size, and hands these out; then it looks again. Each
+//! look reads a snapshot of its own, so nothing is held between two of them but the window, however many records there are.
+//! Those that read at the same time share what they find.
+
+mod density;
+mod repeated;
+mod shared;
+mod window;
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::limits::NEWEST_WINDOW_BYTES;
+use crate::model::Stream;
+use crate::store::table::Read;
+use crate::timestamp::Timestamp;
+
+use super::history;
+use super::packed::Packed;
+use super::rows::Rows;
+
+use density::Density;
+use repeated::{drop_repeated, read_queued, rows_of};
+use window::{Position, Window};
+
+pub(crate) use shared::SharedWindows;
+
+/// What a record takes in a window, in bytes, before any was seen.
+const ENTRY_BYTES: usize = 100;
+
+/// The records of a stream filed in a span of time, newest first: each that is there from the first look to the last comes
+/// exactly once.
+#[derive(Debug)]
+pub(crate) struct NewestFirst {
+    stream: Stream,
+    /// Exclusive.
+    start: Timestamp,
+    /// Inclusive.
+    end: Timestamp,
+    /// What follows the window stands here or behind; `None` before the first look.
+    ceiling: Option<Position>,
+    /// How many records that stand just at the ceiling were handed out.
+    passed: usize,
+    window: Arc<Window>,
+    /// The places in the window of the next record, and of the first that is not wanted.
+    next: usize,
+    until: usize,
+    density: Option<Density>,
+    entry_bytes: usize,
+    shared: Arc<SharedWindows>,
+    begun: u64,
+}
+
+impl NewestFirst {
+    pub(crate) fn new(
+        stream: Stream,
+        (start, end): (Timestamp, Timestamp),
+        shared: &Arc<SharedWindows>,
+    ) -> Self {
+        Self {
+            stream,
+            start,
+            end,
+            ceiling: None,
+            passed: 0,
+            window: Arc::new(Window::new(stream, end)),
+            next: 0,
+            until: 0,
+            density: None,
+            entry_bytes: ENTRY_BYTES,
+            begun: shared.moment(),
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// Whether the window is used up, and there may be more records.
+    pub(crate) fn needs_look(&self) -> bool {
+        let over = self.ceiling.as_ref().map(|ceiling| ceiling.times.0);
+        self.next == self.until && over.is_none_or(|floor| floor > self.start)
+    }
+
+    /// The next record of the window.
+    pub(crate) fn take_next(&mut self) -> Option<Packed<'_>> {
+        if self.next == self.until {
+            return None;
+        }
+        if self.window.is_floor(self.next) {
+            self.passed += 1;
+        }
+        let (_, packed) = self.window.entry(self.next)?;
+        self.next += 1;
+        Some(packed)
+    }
+
+    /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold some of the stream,
+    /// the oldest first.
+    pub(crate) fn look<R: Read>(&mut self, open: impl Fn() -> Result<(R, Vec<u64>)>) -> Result<()> {
+        while self.needs_look() {
+            let shared = Arc::clone(&self.shared);
+            let mut recent = shared.lock();
+            let (begun, ceiling) = (self.begun, self.ceiling.as_ref());
+            let found = recent.find(begun, ceiling, self.passed);
+            let window = if let Some(window) = found {
+                window
+            } else {
+                let taken = shared.moment();
+                let (read, blocks) = open()?;
+                recent.keep(taken, self.fill(&read, &blocks)?)
+            };
+            drop(recent);
+            self.adopt(window);
+        }
+        Ok(())
+    }
+
+    /// The memory that the records of the window take, in bytes.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> usize {
+        self.window.memory()
+    }
+
+    /// Takes from the window what follows the one before.
+    fn adopt(&mut self, window: Arc<Window>) {
+        let own = window.begins(self.ceiling.as_ref(), self.passed);
+        self.next = match &self.ceiling {
+            Some(ceiling) if !own => window.place_of(ceiling, self.passed),
+            Some(_) | None => 0,
+        };
+        self.until = window.count_behind(self.start).max(self.next);
+        if self.ceiling.as_ref() != Some(&window.floor) {
+            self.passed = 0;
+            self.ceiling = Some(window.floor.clone());
+        }
+        if let Some(each) = window.memory().checked_div(window.len()) {
+            self.entry_bytes = each.max(1);
+        }
+        self.window = window;
+    }
+
+    fn fill(&mut self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
+        let mut window = Window::new(self.stream, self.end);
+        window.begin(Position::below(self.reach(read)?));
+        window.continues(self.ceiling.clone(), self.passed);
+        let mut rows = Rows::default();
+        let upper = self.upper();
+        let mut day = upper.day();
+        // The floor may rise meanwhile, and with it the last day that counts.
+        while day >= window.floor.times.0.day() {
+            history::scan_day(read, (self.stream, day), |part| {
+                if part.any_filed(window.floor.times.0, upper)? {
+                    part.read(&mut rows)?;
+                    for row in 0..rows.len() {
+                        self.offer(&mut window, &rows, row, 0)?;
+                    }
+                }
+                Ok(())
+            })?;
+            let Some(before) = day.checked_sub(1) else {
+                break;
+            };
+            day = before;
+        }
+        let mut place = 0;
+        for number in blocks {
+            read_queued(read, *number, &mut rows)?;
+            for row in rows_of(&rows, self.stream) {
+                place += 1;
+                self.offer(&mut window, &rows, row, place)?;
+            }
+        }
+        drop_repeated(read, (self.stream, blocks), &mut window, &mut rows)?;
+        window.sort();
+        Ok(window)
+    }
+
+    fn offer(&self, window: &mut Window, rows: &Rows, row: usize, queued: u32) -> Result<()> {
+        let filed_at = rows.filed_at(row);
+        if filed_at <= self.start || filed_at > self.end {
+            return Ok(());
+        }
+        window.offer(rows, row, queued)
+    }
+
+    fn upper(&self) -> Timestamp {
+        let ceiling = self.ceiling.as_ref();
+        ceiling.map_or(self.end, |ceiling| ceiling.times.0)
+    }
+
+    /// How far back the next window should reach.
+    fn reach(&mut self, read: &impl Read) -> Result<Timestamp> {
+        let (start, end, stream) = (self.start, self.end, self.stream);
+        let density = match self.density.take() {
+            Some(density) => density,
+            None => density_of(read, stream, (start, end))?,
+        };
+        let upper = self.upper();
+        let records = NEWEST_WINDOW_BYTES / self.entry_bytes / 8 * 7;
+        Ok(self
+            .density
+            .insert(density)
+            .reach(upper, records)
+            .max(start))
+    }
+}
+
+impl Drop for NewestFirst {
+    fn drop(&mut self) {
+        // The store's own and this one: nobody else reads.
+        if Arc::strong_count(&self.shared) <= 2 {
+            self.shared.lock().clear();
+        }
+    }
+}
+
+/// Where the filed records lie in time, by the heads of the parts.
+fn density_of(
+    read: &impl Read,
+    stream: Stream,
+    (start, end): (Timestamp, Timestamp),
+) -> Result<Density> {
+    let mut density = Density::new(start, end);
+    for day in start.day()..=end.day() {
+        history::scan_day(read, (stream, day), |part| {
+            density.add(&part, part.records()?);
+            Ok(())
+        })?;
+    }
+    Ok(density)
+}

@@ -1,0 +1,149 @@
+//! Which queued records of a window repeat one that is filed or was queued before.
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::model::Stream;
+use crate::store::codec::Encoder;
+use crate::store::table::Read;
+use crate::store::telemetry::packed::pack;
+use crate::store::telemetry::rows::Rows;
+use crate::store::telemetry::{history, queue};
+use crate::timestamp::Timestamp;
+
+use super::window::Window;
+
+/// Drops the queued records that repeat another, as [`Received::repeats`](crate::model::Received::repeats) has it. Reads the
+/// queue once, and of history the parts that hold what those records could repeat.
+pub(super) fn drop_repeated(
+    read: &impl Read,
+    (stream, blocks): (Stream, &[u64]),
+    window: &mut Window,
+    rows: &mut Rows,
+) -> Result<()> {
+    let mut search = Search::new(window)?;
+    if search.order.is_empty() {
+        return Ok(());
+    }
+    let mut place = 0;
+    for number in blocks {
+        read_queued(read, *number, rows)?;
+        for row in rows_of(rows, stream) {
+            place += 1;
+            search.see(rows, row, place)?;
+        }
+    }
+    let buckets = std::mem::take(&mut search.buckets);
+    for ((day, instance), (from, to)) in buckets {
+        history::scan_bucket(read, (stream, day), instance, |part| {
+            if part.first > to || part.last < from {
+                return Ok(());
+            }
+            part.read(rows)?;
+            (0..rows.len()).try_for_each(|row| search.see(rows, row, 0))
+        })?;
+    }
+    let dropped = search.dropped;
+    window.remove(&dropped);
+    Ok(())
+}
+
+/// Puts the records of a queue block into `rows`, in place of what is there.
+pub(super) fn read_queued(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
+    rows.clear();
+    queue::add_block(read, number, rows)
+}
+
+/// The rows of `stream`.
+pub(super) fn rows_of(rows: &Rows, stream: Stream) -> impl Iterator<Item = usize> {
+    (0..rows.len()).filter(move |row| rows.stream(*row) == stream)
+}
+
+/// A queued record by which it is found: its day, the time it carries, its place in the window.
+type Place = (u32, Timestamp, usize);
+
+struct Search<'w> {
+    window: &'w Window,
+    /// The queued records that carry a time; those of one day and time by their content.
+    order: Vec<Place>,
+    /// Where in history the same records can stand: by day and instance, the filed times.
+    buckets: BTreeMap<(u32, &'w str), (Timestamp, Timestamp)>,
+    dropped: Vec<bool>,
+    scratch: Encoder,
+}
+
+impl<'w> Search<'w> {
+    fn new(window: &'w Window) -> Result<Self> {
+        let mut search = Self {
+            window,
+            order: Vec::new(),
+            buckets: BTreeMap::new(),
+            dropped: vec![false; window.len()],
+            scratch: Encoder::default(),
+        };
+        for place in 0..window.len() {
+            let Some((entry, packed)) = window.entry(place) else {
+                continue;
+            };
+            if entry.queued == 0 {
+                continue;
+            }
+            let origin = packed.origin()?;
+            let (Some(sent), filed_at) = (origin.sent, packed.filed_at) else {
+                continue;
+            };
+            search.order.push((filed_at.day(), sent, place));
+            // A record that is filed at another time than the one it carries can stand anywhere on its day.
+            let span = if sent == filed_at {
+                (filed_at, filed_at)
+            } else {
+                (Timestamp::MIN, Timestamp::MAX)
+            };
+            let bucket = (filed_at.day(), origin.instance);
+            let known = search.buckets.entry(bucket).or_insert(span);
+            *known = (known.0.min(span.0), known.1.max(span.1));
+        }
+        let content = |place: usize| window.entry(place).map(|(_, packed)| packed.bytes);
+        search
+            .order
+            .sort_unstable_by_key(|(day, sent, place)| (*day, *sent, content(*place)));
+        Ok(search)
+    }
+
+    /// Drops what repeats a row that is filed, or stands at `queued` in the queue.
+    fn see(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
+        let Some(sent) = rows.sent(row) else {
+            return Ok(());
+        };
+        let key = (rows.filed_at(row).day(), sent);
+        let first = self
+            .order
+            .partition_point(|(day, sent, _)| (*day, *sent) < key);
+        let found = self.order.get(first);
+        if found.is_none_or(|(day, sent, _)| (*day, *sent) != key) {
+            return Ok(());
+        }
+        self.scratch.clear();
+        pack(rows, row, &mut self.scratch)?;
+        let content = self.scratch.bytes();
+        let at = |place: usize| self.window.entry(place);
+        let first = self.order.partition_point(|(day, sent, place)| {
+            let bytes = at(*place).map_or(&[][..], |(_, packed)| packed.bytes);
+            (*day, *sent, bytes) < (key.0, key.1, content)
+        });
+        for (day, sent, place) in self.order.iter().skip(first) {
+            let Some((entry, packed)) = at(*place) else {
+                break;
+            };
+            if (*day, *sent, packed.bytes) != (key.0, key.1, content) {
+                break;
+            }
+            if entry.queued > queued
+                && let Some(dropped) = self.dropped.get_mut(*place)
+            {
+                *dropped = true;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Bodies that are lists of any length.
+
+use crate::limits::{PAGE_CHUNK_BYTES, RESPONSE_CHUNK_BYTES};
+use crate::store::table::Step;
+
+use super::json::Json;
+
+/// A body that is a list, written item by item and handed on in chunks.
+#[derive(Debug)]
+pub(crate) struct ListBody {
+    json: Json,
+    empty: bool,
+    /// Bytes of a full chunk.
+    chunk: usize,
+}
+
+impl ListBody {
+    /// Begins an array with what stands before the items.
+    pub(crate) fn array(before: &str) -> Self {
+        Self::new(before, RESPONSE_CHUNK_BYTES)
+    }
+
+    /// Begins a page with what stands before the items.
+    pub(crate) fn page(before: &str) -> Self {
+        Self::new(before, PAGE_CHUNK_BYTES)
+    }
+
+    fn new(before: &str, chunk: usize) -> Self {
+        let mut json = Json::default();
+        json.raw(before.as_bytes());
+        Self {
+            json,
+            empty: true,
+            chunk,
+        }
+    }
+
+    /// Adds an item; tells to stop when a chunk is full.
+    pub(crate) fn item(&mut self, write: impl FnOnce(&mut Json)) -> Step {
+        if !std::mem::take(&mut self.empty) {
+            self.json.raw(b",");
+        }
+        write(&mut self.json);
+        if self.json.len() < self.chunk {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        }
+    }
+
+    /// Adds what stands behind the items.
+    pub(crate) fn end(&mut self, write: impl FnOnce(&mut Json)) {
+        write(&mut self.json);
+    }
+
+    /// What was written since the last call.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.json).finish()
+    }
+}

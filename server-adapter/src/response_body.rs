@@ -1,0 +1,216 @@
+//! The bodies of responses, as hyper takes them.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use deskfleet::ResponseBody;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::task::spawn_blocking;
+
+use crate::progress::Turn;
+use crate::slow_reads::{Place, SlowReads};
+#[cfg(feature = "http2")]
+use crate::streams::Asked;
+
+/// Why a body ended early: the store could not be read. hyper ends the connection, or the stream of HTTP/2, without the end of
+/// the body.
+#[derive(Debug)]
+pub(crate) struct Unfinished;
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the rest of the response could not be read from the store")
+    }
+}
+
+impl std::error::Error for Unfinished {}
+
+/// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
+type AtEnd = Box<dyn FnOnce(usize) + Send>;
+
+/// The body of a response: bytes, or chunks that are made one after another, each when hyper wants it. hyper wants the next
+/// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
+pub(crate) struct AnswerBody {
+    state: State,
+    sent: usize,
+    at_end: Option<AtEnd>,
+    /// The request is being answered until this is gone.
+    turn: Option<Turn>,
+    #[cfg(feature = "http2")]
+    asked: Option<Arc<Asked>>,
+}
+
+enum State {
+    Whole(Bytes),
+    Chunks(Box<Chunks>),
+    Over,
+}
+
+/// What making the next chunk gives.
+type Made = (ResponseBody, Result<Option<Bytes>, Unfinished>);
+
+struct Chunks {
+    /// `None` while a chunk is made.
+    body: Option<ResponseBody>,
+    making: Option<Pin<Box<dyn Future<Output = Option<Made>> + Send>>>,
+    slow_reads: Arc<SlowReads>,
+    source: IpAddr,
+    _room: Place,
+}
+
+impl AnswerBody {
+    /// A body that is made chunk by chunk for `source`, which was given `room` for it.
+    pub(crate) fn streamed(
+        body: ResponseBody,
+        slow_reads: Arc<SlowReads>,
+        source: IpAddr,
+        room: Place,
+    ) -> Self {
+        let chunks = Chunks {
+            body: Some(body),
+            making: None,
+            slow_reads,
+            source,
+            _room: room,
+        };
+        Self::of(State::Chunks(Box::new(chunks)))
+    }
+
+    fn of(state: State) -> Self {
+        Self {
+            state,
+            sent: 0,
+            at_end: None,
+            turn: None,
+            #[cfg(feature = "http2")]
+            asked: None,
+        }
+    }
+
+    /// Its length, where it is known.
+    pub(crate) fn len(&self) -> Option<usize> {
+        match &self.state {
+            State::Whole(bytes) => Some(bytes.len()),
+            State::Chunks(_) => None,
+            State::Over => Some(0),
+        }
+    }
+
+    /// Has `at_end` called when the body is over, or nobody wants more of it.
+    pub(crate) fn when_over(&mut self, at_end: AtEnd) {
+        self.at_end = Some(at_end);
+    }
+
+    /// Ends the turn of the request with the body; one whose bytes are there already ends it now.
+    pub(crate) fn ending(mut self, turn: Turn) -> Self {
+        self.turn = self.len().is_none().then_some(turn);
+        self
+    }
+
+    /// Has each chunk counted as under way until it has left.
+    #[cfg(feature = "http2")]
+    pub(crate) fn counted(mut self, asked: Arc<Asked>) -> Self {
+        self.asked = Some(asked);
+        self
+    }
+
+    /// A chunk as it is handed to hyper.
+    fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
+        self.sent += bytes.len();
+        #[cfg(feature = "http2")]
+        let bytes = match &self.asked {
+            Some(asked) => Asked::answered(asked, bytes),
+            None => bytes,
+        };
+        Frame::data(bytes)
+    }
+}
+
+impl From<Bytes> for AnswerBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::of(if bytes.is_empty() {
+            State::Over
+        } else {
+            State::Whole(bytes)
+        })
+    }
+}
+
+impl Chunks {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Unfinished>>> {
+        if let Some(mut body) = self.body.take() {
+            let (slow_reads, source) = (Arc::clone(&self.slow_reads), self.source);
+            self.making = Some(Box::pin(async move {
+                let place = slow_reads.resume(source).await?;
+                let made = spawn_blocking(move || {
+                    let chunk = body.next_chunk().map_err(|_| Unfinished);
+                    drop(place);
+                    (body, chunk)
+                });
+                made.await.ok()
+            }));
+        }
+        let Some(making) = &mut self.making else {
+            return Poll::Ready(None);
+        };
+        let made = ready!(making.as_mut().poll(cx));
+        self.making = None;
+        let Some((body, chunk)) = made else {
+            // It panicked, or the runtime ends: the body is not whole.
+            return Poll::Ready(Some(Err(Unfinished)));
+        };
+        self.body = Some(body);
+        Poll::Ready(chunk.transpose())
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Unfinished;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Unfinished>>> {
+        match &mut self.state {
+            State::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.state = State::Over;
+                Poll::Ready(Some(Ok(self.frame(bytes))))
+            }
+            State::Chunks(chunks) => {
+                let next = ready!(chunks.poll_next(cx));
+                let frame = match next {
+                    Some(Ok(chunk)) => return Poll::Ready(Some(Ok(self.frame(chunk)))),
+                    Some(Err(unfinished)) => Some(Err(unfinished)),
+                    None => None,
+                };
+                self.state = State::Over;
+                Poll::Ready(frame)
+            }
+            State::Over => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.len().map_or_else(SizeHint::default, |length| {
+            SizeHint::with_exact(length as u64)
+        })
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        if let Some(at_end) = self.at_end.take() {
+            at_end(self.sent);
+        }
+    }
+}
