@@ -61,7 +61,7 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
     let unchanged = || {
         engine
             .act(ActionRequest::new(Action::Terminate, "ws-1"))
-            .unwrap()
+            .unwrap();
     };
     (0..3).for_each(|_| unchanged());
     engine
