@@ -217,13 +217,9 @@ impl Client {
         );
         self.stream.get_mut().write_all(request.as_bytes())?;
         let mut status = None;
-        let mut length = 0;
+        let (mut length, mut chunked) = (0, false);
         loop {
-            let mut line = String::new();
-            self.stream.read_line(&mut line)?;
-            let Some(line) = line.strip_suffix("\r\n") else {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            };
+            let line = self.line()?;
             if line.is_empty() {
                 break;
             }
@@ -236,10 +232,30 @@ impl Client {
             if let Some(value) = line.strip_prefix("content-length: ") {
                 length = value.parse().unwrap();
             }
+            chunked |= line == "transfer-encoding: chunked";
         }
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body)?;
+        let mut body = Vec::new();
+        while chunked {
+            length = usize::from_str_radix(&self.line()?, 16).unwrap();
+            self.take(length, &mut body)?;
+            assert_eq!(self.line()?, "");
+            chunked = length > 0;
+        }
+        self.take(length, &mut body)?;
         Ok((status.unwrap(), String::from_utf8(body).unwrap()))
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let line = line.strip_suffix("\r\n");
+        Ok(line.ok_or(io::ErrorKind::UnexpectedEof)?.to_owned())
+    }
+
+    fn take(&mut self, length: usize, body: &mut Vec<u8>) -> io::Result<()> {
+        let start = body.len();
+        body.resize(start + length, 0);
+        self.stream.read_exact(body.get_mut(start..).unwrap())
     }
 
     /// A request that is accepted, or fails because the server is gone; anything else fails the test.
