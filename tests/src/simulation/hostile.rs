@@ -11,6 +11,10 @@ type Step = Result<(), String>;
 
 /// Seconds between two rounds of upkeep in an episode.
 const ROUNDS: [i64; 4] = [60, 1200, 3600, 7200];
+/// Rounds of an episode in which a clock that is behind comes to be believed.
+const LONG_ROUNDS: u32 = 36;
+/// Days by which the clock is off in such a one.
+const LONG_DAYS: [i64; 4] = [-60, -400, 25, 60];
 /// Items of a large process report.
 const ITEMS: [u16; 3] = [40, 200, 700];
 
@@ -54,12 +58,15 @@ impl World {
         self.tally.episodes += 1;
         self.maintain()?;
         let before = self.sent.len();
-        self.time.go_wrong(&mut self.chance);
-        self.clock_moved()?;
-        let rounds = match self.chance.u32(..5) {
-            0 => 30,
-            _ => self.chance.u32(1..8),
+        let rounds = if self.chance.u32(..6) == 0 {
+            let days = self.chance.choice(LONG_DAYS).unwrap_or(LONG_DAYS[0]);
+            self.time.go_off(days * 86_400);
+            LONG_ROUNDS
+        } else {
+            self.time.go_wrong(&mut self.chance);
+            self.chance.u32(1..8)
         };
+        self.clock_moved()?;
         let reopens = self.chance.u32(..3 * rounds);
         for round in 0..rounds {
             if round == reopens {

@@ -16,7 +16,7 @@ type Step = Result<(), String>;
 impl World {
     /// One step.
     pub(super) fn step(&mut self) -> Step {
-        match self.chance.u32(..105) {
+        match self.chance.u32(..103) {
             0..26 => self.telemetry(),
             26..38 => self.act(),
             38..43 => self.hold(),
@@ -44,8 +44,8 @@ impl World {
             95..97 => self.crash(),
             97 => self.restart(),
             98 | 99 => self.look(),
-            100..102 => self.flood(),
-            102 | 103 => self.episode(),
+            100 => self.flood(),
+            101 => self.episode(),
             _ => self.season(),
         }
     }

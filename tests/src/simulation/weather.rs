@@ -107,6 +107,12 @@ impl Time {
         self.go_wrong(chance);
     }
 
+    /// Sets the clock wrong by so many seconds.
+    pub(super) fn go_off(&mut self, seconds: i64) {
+        self.wrong = Some(0);
+        self.clock.set(self.right.plus_seconds(seconds));
+    }
+
     /// Sets the clock wrong.
     pub(super) fn go_wrong(&mut self, chance: &mut Rng) {
         self.wrong = Some(0);

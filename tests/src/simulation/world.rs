@@ -20,7 +20,7 @@ use super::{Outcome, Tally};
 /// Facts that are shown with a broken promise.
 const LAST_FACTS: usize = 30;
 /// Most steps of a run.
-const STEPS_MAX: u32 = 240;
+const STEPS_MAX: u32 = 200;
 
 /// An event as text, and of [`Event::Filed`] its count.
 type Told = (String, Option<u64>);
