@@ -93,12 +93,11 @@ impl World {
 
     /// Sends records again, from the one of this number on.
     fn retry(&mut self, from: usize) -> Step {
-        let marks = self.sent.iter().skip(from).take(20).cloned();
-        let marks: Vec<_> = marks.collect();
+        let marks = self.sent.iter().skip(from).take(20);
+        let marks: Vec<_> = marks.map(|mark| self.again(mark)).collect();
         if marks.is_empty() {
             return Ok(());
         }
-        let marks = marks.into_iter().map(|mark| self.again(mark)).collect();
         self.batch(marks)
     }
 

@@ -55,7 +55,7 @@ impl World {
         if self.chance.u32(..4) == 0
             && let Some(old) = self.chance.choice(&self.sent).cloned()
         {
-            return self.again(old);
+            return self.again(&old);
         }
         // The clock of a desktop is not that of the engine.
         let (now, right) = (self.time.now(), self.time.right());
@@ -87,7 +87,7 @@ impl World {
     /// A new record that differs from this one in its number.
     pub(super) fn like(&mut self, mark: &Mark) -> Mark {
         self.next_record += 1;
-        let mark = self.again(Mark {
+        let mark = self.again(&Mark {
             number: self.next_record,
             ..mark.clone()
         });
@@ -96,11 +96,11 @@ impl World {
     }
 
     /// The same record, sent now.
-    pub(super) fn again(&self, mark: Mark) -> Mark {
+    pub(super) fn again(&self, mark: &Mark) -> Mark {
         let now = self.time.now();
         Mark {
             filed_day: filed_day(mark.stream, mark.sent, now, self.swept),
-            ..mark
+            ..mark.clone()
         }
     }
 
@@ -331,6 +331,20 @@ impl World {
         self.collect()?;
         self.tell(&Fact::Told(&format!("upkeep {way}: {ended:?}")))?;
         self.tell(&Fact::Upkeep(ended.is_ok()))
+    }
+
+    /// Tells that the clock was moved.
+    pub(super) fn clock_moved(&mut self) -> Result<(), String> {
+        self.tell(&Fact::Clock(self.time.now(), self.time.right()))
+    }
+
+    /// Upkeep that may sweep has ended.
+    fn swept(&mut self, how: Upkeep) -> Result<(), String> {
+        self.collect()?;
+        self.see_swept(how)?;
+        self.tell(&Fact::Retained(self.swept, self.time.now()))?;
+        let whole = matches!(how, Upkeep::Maintained(true) | Upkeep::Applied(true));
+        self.tell(&Fact::Upkeep(whole))
     }
 
     /// Calls `maintain`.

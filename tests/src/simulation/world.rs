@@ -335,21 +335,8 @@ impl World {
         }
     }
 
-    /// Tells that the clock was moved.
-    pub(super) fn clock_moved(&mut self) -> Result<(), String> {
-        self.tell(&Fact::Clock(self.time.now(), self.time.right()))
-    }
-
-    /// Upkeep that may sweep has ended.
-    pub(super) fn swept(&mut self, how: Upkeep) -> Result<(), String> {
-        self.collect()?;
-        self.see_swept(how)?;
-        self.tell(&Fact::Retained(self.swept, self.time.now()))?;
-        let whole = matches!(how, Upkeep::Maintained(true) | Upkeep::Applied(true));
-        self.tell(&Fact::Upkeep(whole))
-    }
-
-    fn see_swept(&mut self, how: Upkeep) -> Result<(), String> {
+    /// Reads what the engine takes for the time of the last sweep.
+    pub(super) fn see_swept(&mut self, how: Upkeep) -> Result<(), String> {
         self.swept = self.probe.swept(&self.engine()?, &self.time)?;
         self.tell(&Fact::Swept(how, self.time.now(), self.swept))
     }
