@@ -135,9 +135,8 @@ impl RightTimes {
             let is_kept = !record.accepted || record.old || !days.is_empty();
             demand!(is_kept, "{mark:?} is gone before its time");
         }
-        // What is old and gone may be sent again, as something else.
-        self.records
-            .retain(|mark, record| !record.old && found.contains_key(mark));
+        // What is gone may be sent again, as something else.
+        self.records.retain(|mark, _| found.contains_key(mark));
         for record in self.records.values_mut() {
             record.accepted |= !record.elsewhere;
         }
