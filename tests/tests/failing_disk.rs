@@ -174,12 +174,12 @@ fn sweeps_that_fail_under_a_clock_ahead_move_retention_on_by_a_day_an_hour() {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let (breaking, begun) = (disk.clone(), AtomicBool::new(false));
     // The disk breaks once the beginning of a sweep is written.
-    let observer = move |event: &Event<'_>| match event {
-        Event::RetentionBehind { .. } => begun.store(true, Ordering::Relaxed),
-        Event::Committed { .. } if begun.swap(false, Ordering::Relaxed) => {
+    let observer = move |event: &Event<'_>| {
+        if matches!(event, Event::RetentionBehind { .. }) {
+            begun.store(true, Ordering::Relaxed);
+        } else if matches!(event, Event::Committed { .. }) && begun.swap(false, Ordering::Relaxed) {
             breaking.fail(Fault::Writes);
         }
-        _ => {}
     };
     let builder = Engine::builder().clock(clock.clone()).seed(7);
     let backend = disk.backend();

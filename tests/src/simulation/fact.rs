@@ -117,15 +117,26 @@ pub struct Reading {
     pub check: CheckReport,
 }
 
+/// How upkeep ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpkeepEnd {
+    /// All of it was done.
+    Whole,
+    /// A step was refused and wrote nothing; those after it were not tried.
+    Refused,
+    /// The same, but nobody knows whether that step wrote something.
+    InDoubt,
+}
+
 /// What may move the time of the last sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upkeep {
     /// The store was opened.
     Opened,
-    /// `maintain` was called, and whether it came to its end.
-    Maintained(bool),
-    /// `apply_retention` was called, and whether it came to its end.
-    Applied(bool),
+    /// `maintain` was called and ended so.
+    Maintained(UpkeepEnd),
+    /// `apply_retention` was called and ended so.
+    Applied(UpkeepEnd),
 }
 
 /// Something that happened.

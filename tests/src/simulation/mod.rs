@@ -19,7 +19,7 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Upkeep, Verdict};
+pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Upkeep, UpkeepEnd, Verdict};
 pub use fleet::STABLE;
 
 use world::World;

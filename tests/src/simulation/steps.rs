@@ -3,7 +3,8 @@
 use deskfleet::Stream;
 use http::Method;
 
-use super::fact::{Fact, Intent, Mark, Upkeep};
+use super::calls::upkeep_end;
+use super::fact::{Fact, Intent, Mark, Upkeep, UpkeepEnd};
 use super::fleet::{
     ABSURD, ACTIONS, DESKS, INSTANCES, USERS, action_target, desk_json, filed_day, json, lines,
     post_path, request,
@@ -343,19 +344,21 @@ impl World {
         self.collect()?;
         self.see_swept(how)?;
         self.tell(&Fact::Retained(self.swept, self.time.now()))?;
-        let whole = matches!(how, Upkeep::Maintained(true) | Upkeep::Applied(true));
-        self.tell(&Fact::Upkeep(whole))
+        let (Upkeep::Maintained(end) | Upkeep::Applied(end)) = how else {
+            return Ok(());
+        };
+        self.tell(&Fact::Upkeep(end == UpkeepEnd::Whole))
     }
 
     /// Calls `maintain`.
     pub(super) fn maintain(&mut self) -> Step {
         let ended = self.engine()?.maintain();
-        self.swept(Upkeep::Maintained(ended.is_ok()))
+        self.swept(Upkeep::Maintained(upkeep_end(&ended)))
     }
 
     /// Calls `apply_retention`.
     pub(super) fn retain(&mut self) -> Step {
         let ended = self.engine()?.apply_retention();
-        self.swept(Upkeep::Applied(ended.is_ok()))
+        self.swept(Upkeep::Applied(upkeep_end(&ended)))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use deskfleet::Timestamp;
 
 use crate::demand;
-use crate::simulation::fact::{Fact, Observer, Upkeep, Verdict};
+use crate::simulation::fact::{Fact, Observer, Upkeep, UpkeepEnd, Verdict};
 use crate::sweeps::Sweeps;
 
 /// The time of the last sweep moves as the contract says: hourly, a day at most, and back only to a clock that goes on for a day.
@@ -29,7 +29,7 @@ impl Sweeping {
                 }
                 may.extend(self.stored.iter().map(|last| Sweeps::since(*last)));
             }
-            Upkeep::Maintained(whole) | Upkeep::Applied(whole) => {
+            Upkeep::Maintained(end) | Upkeep::Applied(end) => {
                 for known in &self.known {
                     let mut sweeps = *known;
                     let due = if matches!(how, Upkeep::Maintained(_)) {
@@ -37,7 +37,7 @@ impl Sweeping {
                     } else {
                         Some(now)
                     };
-                    if !whole {
+                    if end != UpkeepEnd::Whole {
                         may.extend([*known, sweeps]);
                     }
                     if let Some(time) = due {
@@ -54,11 +54,14 @@ impl Sweeping {
             !may.is_empty(),
             "the last sweep was at {swept}, expected {expected:?}"
         );
-        // What could not be noted may be in the file nevertheless; what was noted is there alone.
-        let whole = matches!(how, Upkeep::Maintained(true) | Upkeep::Applied(true));
-        if how == Upkeep::Opened || (whole && noted.contains(&swept)) {
+        // What the engine goes by is noted in the file; what it could not note is there at most where that is in doubt.
+        let in_doubt = matches!(
+            how,
+            Upkeep::Maintained(UpkeepEnd::InDoubt) | Upkeep::Applied(UpkeepEnd::InDoubt)
+        );
+        if how == Upkeep::Opened || noted.contains(&swept) {
             self.stored = BTreeSet::from([swept]);
-        } else {
+        } else if in_doubt {
             self.stored.extend(noted);
         }
         self.known = may;
