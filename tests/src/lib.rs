@@ -21,5 +21,6 @@ pub mod panics;
 pub mod posting;
 pub mod simulation;
 pub mod socket;
+mod sweeps;
 pub mod tidy;
 pub mod transport;

@@ -7,10 +7,12 @@
     reason = "tests"
 )]
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use deskfleet::{CommitDriver, Engine};
-use deskfleet_tests::conformance::fixtures::fleet;
+use deskfleet::{CommitDriver, Engine, Event, ManualClock};
+use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::conformance::fixtures::{desk, fleet};
 use deskfleet_tests::disk::{Disk, Fault};
 use deskfleet_tests::posting::{batch_status, engine, ids, post};
 
@@ -162,4 +164,44 @@ fn a_bulk_upsert_leaves_whole_thousands() {
         failed += 1;
     }
     assert!(failed > 0, "the disk never broke");
+}
+
+/// A clock that is forty days ahead moves retention on by a day an hour, not by a day for each attempt at what comes after the
+/// beginning of a sweep.
+#[test]
+fn sweeps_that_fail_under_a_clock_ahead_move_retention_on_by_a_day_an_hour() {
+    let disk = Disk::new();
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    let (breaking, begun) = (disk.clone(), AtomicBool::new(false));
+    // The disk breaks once the beginning of a sweep is written.
+    let observer = move |event: &Event<'_>| {
+        if matches!(event, Event::RetentionBehind { .. }) {
+            begun.store(true, Ordering::Relaxed);
+        } else if matches!(event, Event::Committed { .. }) && begun.swap(false, Ordering::Relaxed) {
+            breaking.fail(Fault::Writes);
+        }
+    };
+    let builder = Engine::builder().clock(clock.clone()).seed(7);
+    let backend = disk.backend();
+    let engine = builder.observer(observer).open_backend(backend).unwrap();
+    assert_eq!(batch_status(&engine, &[post(0, 1)]), 200);
+    // Removed after seven days, as soon as the disk lets it be.
+    let terminated = desk("ws-1", "TERMINATED", "jdoe");
+    engine.put_workspace(terminated).unwrap();
+    engine.file_pending().unwrap();
+    engine.maintain().unwrap();
+    clock.advance_seconds(40 * 86_400);
+    engine.maintain().unwrap();
+    let mut failed = 0;
+    for attempt in 0..50 {
+        clock.advance_seconds(if attempt < 10 { 3600 } else { 0 });
+        failed += u32::from(engine.maintain().is_err());
+        disk.fail(Fault::None);
+    }
+    assert!(failed > 0, "no sweep was cut off");
+    assert_eq!(ids(&engine, 0), [1], "after {failed} sweeps that failed");
+    clock.advance_seconds(3600);
+    let _ = engine.maintain();
+    disk.fail(Fault::None);
+    assert_eq!(ids(&engine, 0), [1], "after {failed} sweeps that failed");
 }

@@ -54,6 +54,9 @@ fn every_promise_holds_for_every_seed() {
             ("faults met", tally.faults),
             ("power cuts", tally.crashes),
             ("jumps of the clock", tally.jumps),
+            ("episodes of a wrong clock", tally.episodes),
+            ("floods", tally.floods),
+            ("records removed by retention", tally.removed),
             ("readings", tally.readings),
         ] {
             assert!(count >= seeds / 2, "too few {what}: {tally:?}");

@@ -142,6 +142,8 @@ impl Machine {
     pub(crate) fn sweep(&self, time: Timestamp, go_on: GoOn<'_>) -> Result<()> {
         self.run(Mutation::Maintain(Maintenance::Sweep(time)))?;
         self.swept_at.store(time.ticks(), Ordering::Release);
+        // Now, not at the end: where what follows fails, each attempt would move a clock that is ahead on by a day.
+        lock(&self.clock_watch).swept();
         while go_on() {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_ROWS_MAX;
@@ -168,7 +170,6 @@ impl Machine {
                 step = next;
             }
         }
-        lock(&self.clock_watch).swept();
         Ok(())
     }
 }

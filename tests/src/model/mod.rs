@@ -315,7 +315,10 @@ impl World {
         if last.is_none_or(|last| self.now < last || self.now >= last.plus_seconds(10)) {
             self.filed();
         }
-        self.telemetry.sweeps.maintained(self.now);
+        let sweeps = &mut self.telemetry.sweeps;
+        if let Some(time) = sweeps.look(self.now) {
+            sweeps.swept(time);
+        }
     }
 
     /// Notes that all that waited is filed.
@@ -329,7 +332,8 @@ impl World {
         self.engine.close().expect("a good disk");
         self.opened += 1;
         self.filed_at = None;
-        self.telemetry.sweeps.seen = None;
+        let sweeps = &mut self.telemetry.sweeps;
+        *sweeps = crate::sweeps::Sweeps::since(sweeps.last);
         self.engine = (self.open)(&self.clock, self.opened);
     }
 }

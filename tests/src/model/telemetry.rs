@@ -5,50 +5,13 @@ use deskfleet::{
     StartupRecord, StatsRecord, Stream, Timestamp,
 };
 
+use crate::sweeps::Sweeps;
+
 use super::fleet::Fleet;
 use super::op::Post;
 use super::rules::{Entry, normal};
 
 const DAY: i64 = 86_400;
-
-/// When the engine sweeps: after an hour by a clock that moves on, or a day where it is behind the last sweep.
-#[derive(Debug)]
-pub(super) struct Sweeps {
-    /// The time of the last one, at first of the creation of the store.
-    last: Timestamp,
-    /// What the clock showed last, since the store was opened.
-    pub(super) seen: Option<Timestamp>,
-    /// Seconds that it has moved on since, jumps left out.
-    moved: i64,
-}
-
-impl Sweeps {
-    pub(super) fn since(created: Timestamp) -> Self {
-        Self {
-            last: created,
-            seen: None,
-            moved: 0,
-        }
-    }
-
-    /// The engine was maintained.
-    pub(super) fn maintained(&mut self, now: Timestamp) {
-        let target = now.min(self.last.plus_seconds(DAY));
-        let is_behind = now < self.last;
-        match self.seen.replace(now) {
-            None => self.moved = if target == now && !is_behind { 3600 } else { 0 },
-            Some(seen) => {
-                let moved = (now.ticks() - seen.ticks()) / 10_000_000;
-                if (0..=DAY).contains(&moved) {
-                    self.moved += moved;
-                }
-            }
-        }
-        if self.moved >= if is_behind { DAY } else { 3600 } {
-            (self.last, self.moved) = (target, 0);
-        }
-    }
-}
 
 /// What was accepted.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use deskfleet::{EngineError, ErrorKind, ResponseFuture};
 use http::{Response, header};
 
-use super::fact::{Answer, Ending, Intent};
+use super::fact::{Answer, Ending, Intent, UpkeepEnd};
 
 /// A call whose end is not told yet.
 #[derive(Debug)]
@@ -68,6 +68,15 @@ pub(super) fn typed<T: std::fmt::Debug>(result: &Result<T, EngineError>) -> Answ
         body,
         retry_after: false,
         http: false,
+    }
+}
+
+/// How upkeep ended.
+pub(super) fn upkeep_end(result: &Result<(), EngineError>) -> UpkeepEnd {
+    match result {
+        Ok(()) => UpkeepEnd::Whole,
+        Err(error) if error.kind() == ErrorKind::Indeterminate => UpkeepEnd::InDoubt,
+        Err(_) => UpkeepEnd::Refused,
     }
 }
 

@@ -15,9 +15,13 @@ pub struct Mark {
     pub stream: Stream,
     /// Its instance.
     pub instance: &'static str,
+    /// Its user.
+    pub user: &'static str,
+    /// Of a process report, how many items it has.
+    pub items: u16,
     /// The time in it.
     pub sent: Option<Timestamp>,
-    /// The day under which it is filed, by the contract and the clock at the moment of sending.
+    /// The day under which it is filed, by the contract, the clock at the moment of sending and the last sweep.
     pub filed_day: u32,
 }
 
@@ -113,6 +117,28 @@ pub struct Reading {
     pub check: CheckReport,
 }
 
+/// How upkeep ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpkeepEnd {
+    /// All of it was done.
+    Whole,
+    /// A step was refused and wrote nothing; those after it were not tried.
+    Refused,
+    /// The same, but nobody knows whether that step wrote something.
+    InDoubt,
+}
+
+/// What may move the time of the last sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Upkeep {
+    /// The store was opened.
+    Opened,
+    /// `maintain` was called and ended so.
+    Maintained(UpkeepEnd),
+    /// `apply_retention` was called and ended so.
+    Applied(UpkeepEnd),
+}
+
 /// Something that happened.
 #[derive(Debug)]
 pub enum Fact<'a> {
@@ -128,10 +154,12 @@ pub enum Fact<'a> {
     Filed(u64),
     /// Upkeep was asked for, and whether it came to its end.
     Upkeep(bool),
-    /// Retention may have been applied, as of this time at most.
-    Retained(Timestamp),
-    /// The clock was moved.
-    Clock(Timestamp),
+    /// What the engine takes for the time of the last sweep, after what may have changed that; at a time of its clock.
+    Swept(Upkeep, Timestamp, Timestamp),
+    /// Retention may have been applied as of the first time, when the clock showed the second.
+    Retained(Timestamp, Timestamp),
+    /// The clock was moved: what it shows, and what it should show.
+    Clock(Timestamp, Timestamp),
     /// The engine told its host something.
     Told(&'a str),
     /// The disk works, and so many writes in a row failed nevertheless.

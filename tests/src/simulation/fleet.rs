@@ -6,13 +6,56 @@ use http::{Method, Request};
 
 use super::fact::Mark;
 
+const DAY: i64 = 86_400;
+
 /// Workspaces that are stored at the beginning and never removed or terminated.
 pub const STABLE: [&str; 4] = ["ws-00", "ws-2s", "ws-4s", "ws-9s"];
 /// Workspaces that come and go.
 pub(super) const DESKS: [&str; 5] = ["ws-1", "ws-2", "ws-3", "ws-4", "ws-5"];
-/// The instances that telemetry is about: workspaces, a stranger, nobody.
-pub(super) const INSTANCES: [&str; 5] = ["ws-1", "ws-2", "ws-2s", "i-1", ""];
-const USERS: [&str; 3] = ["ann", "CORP\\Ann", "bob@corp.example"];
+/// The instances that telemetry is about: workspaces by their ids and computer names, a machine of many users, none.
+pub(super) const INSTANCES: [&str; 8] = [
+    "ws-1",
+    "WS-1",
+    "ws-2",
+    "ws-2s",
+    "PC-\u{c9}",
+    "pc-e\u{301}",
+    "pool",
+    "",
+];
+/// The computer names of workspaces.
+const COMPUTERS: [&str; 3] = ["Pc-\u{e9}", "POOL", "pc-3"];
+/// Users as agents and the inventory spell them.
+pub(super) const USERS: [&str; 9] = [
+    "ann",
+    "CORP\\Ann",
+    "ANN@corp.example",
+    "bob@corp.example",
+    "BOB",
+    "zoe\u{308}",
+    "CORP\\ZO\u{cb}",
+    "eve",
+    "CORP\\eve@corp.example",
+];
+/// The user of the workspaces that stay, of whom no telemetry is.
+const KEEPER: &str = "keeper";
+/// Spellings of one name, in a form of its own.
+const SPELLINGS: [(&str, &[&str]); 6] = [
+    ("ann", &["ann", "CORP\\Ann", "ANN@corp.example"]),
+    ("bob", &["bob@corp.example", "BOB"]),
+    ("zoe", &["zoe\u{308}", "CORP\\ZO\u{cb}"]),
+    ("eve", &["eve", "CORP\\eve@corp.example"]),
+    ("ws-1", &["ws-1", "WS-1"]),
+    ("pc-1", &["PC-\u{c9}", "pc-e\u{301}", "Pc-\u{e9}"]),
+];
+/// Times that no agent with a clock that is set would send.
+pub(super) const ABSURD: [&str; 5] = [
+    "1970-01-01T00:00:00Z",
+    "2001-02-03T04:05:06Z",
+    "9999-12-31T23:59:59Z",
+    "0001-01-01T00:00:00Z",
+    "2099-01-01T00:00:00Z",
+];
 const STATES: [&str; 6] = [
     "AVAILABLE",
     "STOPPED",
@@ -33,10 +76,15 @@ pub(super) const ACTIONS: [Action; 7] = [
     Action::ChangeComputeType,
 ];
 
+/// One form for all spellings of a name.
+pub(super) fn same_name(name: &str) -> &str {
+    let known = SPELLINGS.iter().find(|(_, all)| all.contains(&name));
+    known.map_or(name, |(form, _)| form)
+}
+
 /// The record with this number, as JSON.
 pub(super) fn json(mark: &Mark) -> String {
-    let user = USERS[mark.number.unsigned_abs() as usize % USERS.len()];
-    let mut record = serde_json::json!({ "username": user });
+    let mut record = serde_json::json!({ "username": mark.user });
     if !mark.instance.is_empty() {
         record["instanceId"] = mark.instance.into();
     }
@@ -51,8 +99,11 @@ pub(super) fn json(mark: &Mark) -> String {
     }
     match mark.stream {
         Stream::Processes => {
-            record["processes"] =
-                serde_json::json!([{ "processName": "a.exe", "processCount": mark.number }]);
+            let item = |count| serde_json::json!({ "processName": "a.exe", "processCount": count });
+            // Large reports are equal but for the last item.
+            let mut items = vec![item(0); usize::from(mark.items).saturating_sub(1)];
+            items.push(item(mark.number));
+            record["processes"] = items.into();
         }
         Stream::Stats | Stream::Activity | Stream::Startup => record["id"] = mark.number.into(),
     }
@@ -62,13 +113,27 @@ pub(super) fn json(mark: &Mark) -> String {
     record.to_string()
 }
 
-/// The day under which a record is filed that carries this time, by the contract.
-pub(super) fn filed_day(stream: Stream, sent: Option<Timestamp>, now: Timestamp) -> u32 {
+/// The day under which a record is filed that carries this time, by the contract: of a clock that is behind the last sweep the
+/// time that the record carries counts, and one that is ahead of it by more than a day makes no record old.
+pub(super) fn filed_day(
+    stream: Stream,
+    sent: Option<Timestamp>,
+    now: Timestamp,
+    swept: Timestamp,
+) -> u32 {
     let days = i64::from(RetentionDays::default().of(stream));
-    let oldest = now.plus_seconds(-days * 86_400);
-    let newest = now.plus_seconds(86_400);
-    let believed = sent.filter(|sent| *sent <= newest && *sent >= oldest);
-    believed.unwrap_or(now).day()
+    let received = now.max(swept);
+    let is_ahead = now > swept.plus_seconds(DAY);
+    let oldest = if is_ahead { swept } else { received }.plus_seconds(-days * DAY);
+    let is_behind = now < swept;
+    let newest = now.plus_seconds(DAY);
+    let believed = sent.filter(|sent| *sent >= oldest && (is_behind || *sent <= newest));
+    believed.unwrap_or(received).day()
+}
+
+/// A workspace that stays, as the body of a PUT.
+pub(super) fn stable_json() -> String {
+    serde_json::json!({ "state": STATES[0], "username": KEEPER }).to_string()
 }
 
 /// A workspace to store, as the body of a PUT.
@@ -76,6 +141,7 @@ pub(super) fn desk_json(state: usize, user: usize, kind: usize) -> String {
     serde_json::json!({
         "state": STATES[state % STATES.len()],
         "username": USERS[user % USERS.len()],
+        "computerName": COMPUTERS.get(kind / KINDS.len()),
         "runningMode": "AUTO_STOP",
         "computeTypeName": KINDS[kind % KINDS.len()],
     })

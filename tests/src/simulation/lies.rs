@@ -1,8 +1,11 @@
 //! Lies for observers: a run that is told with one must break the promise it is about. An observer that believes everything
 //! would hold every promise.
 
-use super::fact::{Answer, Ending, Fact, Intent, Observer, Reading, Verdict};
+use deskfleet::Timestamp;
 
+use super::fact::{Answer, Ending, Fact, Intent, Observer, Reading, Upkeep, Verdict};
+
+mod kept;
 mod told;
 
 pub use told::lies;
@@ -16,6 +19,8 @@ pub enum Falsehood {
     Answer(fn(&Intent, &mut Ending, &mut Answer)),
     /// Another text of every key.
     Secret(&'static str),
+    /// Another time of the last sweep, from what was done, the clock and the truth.
+    Swept(fn(Upkeep, Timestamp, Timestamp) -> Timestamp),
     /// That so many writes were refused, whenever everything is read.
     Refusing(u32),
 }
@@ -67,6 +72,10 @@ impl Observer for Deceived {
             }
             (Fact::Issued(key, _), Falsehood::Secret(secret)) => {
                 self.observer.see(&Fact::Issued(*key, secret))
+            }
+            (Fact::Swept(how, now, swept), Falsehood::Swept(change)) => {
+                let swept = change(*how, *now, *swept);
+                self.observer.see(&Fact::Swept(*how, *now, swept))
             }
             (Fact::Read(_), Falsehood::Refusing(times)) => {
                 self.observer.see(&Fact::Refusing(times))

@@ -8,6 +8,7 @@ mod calls;
 mod disk;
 mod fact;
 mod fleet;
+mod hostile;
 pub mod lies;
 pub mod observers;
 pub mod order;
@@ -18,7 +19,7 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Verdict};
+pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Upkeep, UpkeepEnd, Verdict};
 pub use fleet::STABLE;
 
 use world::World;
@@ -51,6 +52,12 @@ pub struct Tally {
     pub crashes: u64,
     /// Jumps of the clock.
     pub jumps: u64,
+    /// Episodes of a wrong clock, with upkeep.
+    pub episodes: u64,
+    /// Floods of records by hostile agents.
+    pub floods: u64,
+    /// Records that retention removed.
+    pub removed: u64,
     /// Times everything was read.
     pub readings: u64,
 }
@@ -66,6 +73,9 @@ impl Tally {
         self.faults += other.faults;
         self.crashes += other.crashes;
         self.jumps += other.jumps;
+        self.episodes += other.episodes;
+        self.floods += other.floods;
+        self.removed += other.removed;
         self.readings += other.readings;
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use deskfleet::{Engine, Received, Result, Stream};
+use deskfleet::{Engine, ManualClock, Received, Result, Stream, Timestamp};
 
 use super::fact::Reading;
+use crate::sweeps::NEVER_SET_BEFORE;
+
 use super::fleet::{DESKS, INSTANCES, STABLE};
+use super::weather::Time;
 
 fn history(engine: &Engine, stream: Stream, instance: &str, limit: u32) -> Result<Vec<Received>> {
     let mut records = Vec::new();
@@ -56,4 +59,43 @@ pub(super) fn read(engine: &Engine, limit: u32) -> Result<Reading> {
             .collect(),
         check: engine.check()?,
     })
+}
+
+/// Reads what an engine takes for the time of the last sweep, and leaves that engine as it is: a record that arrives when the
+/// clock is behind is received at the last sweep. It is put into a batch of the engine, and the batch into another engine.
+#[derive(Debug)]
+pub(super) struct Probe {
+    other: Engine,
+    asked: u64,
+}
+
+impl Probe {
+    pub(super) fn new() -> std::result::Result<Self, String> {
+        let clock = ManualClock::new(Timestamp::from_unix_seconds(NEVER_SET_BEFORE));
+        let other = Engine::builder().clock(clock).seed(1).open_in_memory();
+        Ok(Self {
+            other: other.map_err(|error| format!("{error:?}"))?,
+            asked: 0,
+        })
+    }
+
+    /// The time of the last sweep.
+    pub(super) fn swept(
+        &mut self,
+        engine: &Engine,
+        time: &Time,
+    ) -> std::result::Result<Timestamp, String> {
+        self.asked += 1;
+        let instance = self.asked.to_string();
+        let behind = Timestamp::from_unix_seconds(NEVER_SET_BEFORE);
+        let mut batch = engine.batch();
+        let record = serde_json::json!({ "instanceId": instance }).to_string();
+        let received = time
+            .at(behind, || batch.push_json(Stream::Stats, record.as_bytes()))
+            .and_then(|()| self.other.record_batch(batch))
+            .and_then(|()| history(&self.other, Stream::Stats, &instance, 1))
+            .map_err(|error| format!("{error:?}"))?;
+        let received = received.first().ok_or("no record of the probe")?;
+        Ok(received.received_at)
+    }
 }

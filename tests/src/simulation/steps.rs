@@ -3,9 +3,11 @@
 use deskfleet::Stream;
 use http::Method;
 
-use super::fact::{Fact, Intent, Mark};
+use super::calls::upkeep_end;
+use super::fact::{Fact, Intent, Mark, Upkeep, UpkeepEnd};
 use super::fleet::{
-    ACTIONS, DESKS, INSTANCES, action_target, desk_json, filed_day, json, lines, post_path, request,
+    ABSURD, ACTIONS, DESKS, INSTANCES, USERS, action_target, desk_json, filed_day, json, lines,
+    post_path, request,
 };
 use super::weather::fault;
 use super::world::World;
@@ -15,7 +17,7 @@ type Step = Result<(), String>;
 impl World {
     /// One step.
     pub(super) fn step(&mut self) -> Step {
-        match self.chance.u32(..100) {
+        match self.chance.u32(..103) {
             0..26 => self.telemetry(),
             26..38 => self.act(),
             38..43 => self.hold(),
@@ -27,14 +29,12 @@ impl World {
             76..78 => self.hang_up(),
             78..84 => {
                 self.time.pass(&mut self.chance);
-                let now = self.time.now();
-                self.tell(&Fact::Clock(now))
+                self.clock_moved()
             }
             84..86 => {
                 self.tally.jumps += 1;
                 self.time.jump(&mut self.chance);
-                let now = self.time.now();
-                self.tell(&Fact::Clock(now))
+                self.clock_moved()
             }
             86..91 => self.upkeep(),
             91..95 => {
@@ -44,50 +44,81 @@ impl World {
             }
             95..97 => self.crash(),
             97 => self.restart(),
-            _ => self.look(),
+            98 | 99 => self.look(),
+            100 => self.flood(),
+            101 => self.episode(),
+            _ => self.season(),
         }
     }
 
     /// A record: a new one, or an exact retry.
-    fn mark(&mut self) -> Mark {
-        let now = self.time.now();
+    pub(super) fn mark(&mut self) -> Mark {
         if self.chance.u32(..4) == 0
-            && let Some(old) = self.chance.choice(&self.sent)
+            && let Some(old) = self.chance.choice(&self.sent).cloned()
         {
-            return Mark {
-                filed_day: filed_day(old.stream, old.sent, now),
-                ..old.clone()
-            };
+            return self.again(&old);
         }
-        self.next_record += 1;
-        let stream = self.chance.choice(Stream::ALL).unwrap_or(Stream::Stats);
-        let sent = match self.chance.u32(..12) {
+        // The clock of a desktop is not that of the engine.
+        let (now, right) = (self.time.now(), self.time.right());
+        let sent = match self.chance.u32(..14) {
             0 | 1 => None,
             2 => Some(now.plus_seconds(86_401)),
             3 => Some(now.plus_seconds(-100 * 86_400)),
-            4 => "1970-01-01T00:00:00Z".parse().ok(),
+            4 => self
+                .chance
+                .choice(ABSURD)
+                .and_then(|time| time.parse().ok()),
             5 => Some(now.plus_seconds(-86_400)),
-            _ => Some(now.plus_seconds(-self.chance.i64(0..600))),
+            6 | 7 => Some(now.plus_seconds(-self.chance.i64(0..600))),
+            8 => Some(right.plus_seconds(-self.chance.i64(0..4 * 86_400))),
+            _ => Some(right.plus_seconds(-self.chance.i64(0..600))),
         };
         let mark = Mark {
-            number: self.next_record,
-            stream,
+            number: 0,
+            stream: self.chance.choice(Stream::ALL).unwrap_or(Stream::Stats),
             instance: self.chance.choice(INSTANCES).unwrap_or(""),
+            user: self.chance.choice(USERS).unwrap_or(USERS[0]),
+            items: 1,
             sent,
-            filed_day: filed_day(stream, sent, now),
+            filed_day: 0,
         };
+        self.like(&mark)
+    }
+
+    /// A new record that differs from this one in its number.
+    pub(super) fn like(&mut self, mark: &Mark) -> Mark {
+        self.next_record += 1;
+        let mark = self.again(&Mark {
+            number: self.next_record,
+            ..mark.clone()
+        });
         self.sent.push(mark.clone());
         mark
     }
 
-    fn telemetry(&mut self) -> Step {
+    /// The same record, sent now.
+    pub(super) fn again(&self, mark: &Mark) -> Mark {
+        let now = self.time.now();
+        Mark {
+            filed_day: filed_day(mark.stream, mark.sent, now, self.swept),
+            ..mark.clone()
+        }
+    }
+
+    /// Sends records in one batch.
+    pub(super) fn batch(&mut self, marks: Vec<Mark>) -> Step {
+        let target = "/operator/telemetry";
+        let batch = request(Method::POST, target, &self.key, lines(&marks));
+        self.send(Intent::Telemetry(marks), batch)
+    }
+
+    pub(super) fn telemetry(&mut self) -> Step {
         let key = self.key.clone();
         match self.chance.u32(..8) {
             0 => {
                 let count = self.chance.usize(2..20);
                 let marks: Vec<_> = (0..count).map(|_| self.mark()).collect();
-                let batch = request(Method::POST, "/operator/telemetry", &key, lines(&marks));
-                self.send(Intent::Telemetry(marks), batch)
+                self.batch(marks)
             }
             1 => {
                 let marks = vec![self.mark(), self.mark()];
@@ -163,7 +194,7 @@ impl World {
         self.send(Intent::End(running.id, well), post)
     }
 
-    fn hold(&mut self) -> Step {
+    pub(super) fn hold(&mut self) -> Step {
         let desk = self.desk();
         let target = format!("/operator/workspaces/{desk}/litigation-hold");
         let (intent, method, body) = if self.chance.u32(..3) > 0 {
@@ -179,7 +210,7 @@ impl World {
         self.send(intent, asked)
     }
 
-    fn store(&mut self) -> Step {
+    pub(super) fn store(&mut self) -> Step {
         let desk = self.desk();
         if self.chance.u32(..4) == 0 {
             let target = format!("/api/Information/RemoveWorkSpaceDbEntry?workSpaceId={desk}");
@@ -224,7 +255,7 @@ impl World {
     }
 
     fn reads(&mut self) -> Step {
-        let instance = self.chance.choice(INSTANCES).unwrap_or("");
+        let instance = self.chance.choice(["ws-1", "pool", ""]).unwrap_or("");
         let targets = [
             "/api/Stats/queue/count".to_owned(),
             "/api/Stats/Test".to_owned(),
@@ -294,15 +325,40 @@ impl World {
         let right = self.time.is_about_right();
         let ended = match way {
             0..3 => engine.file_pending().map(drop),
-            3..6 => engine.maintain(),
-            6 if right => engine.apply_retention(),
+            3..6 => return self.maintain(),
+            6 if right => return self.retain(),
             _ => engine.compact().map(drop),
         };
         self.collect()?;
         self.tell(&Fact::Told(&format!("upkeep {way}: {ended:?}")))?;
-        if right || matches!(way, 3..6) {
-            self.retained()?;
-        }
         self.tell(&Fact::Upkeep(ended.is_ok()))
+    }
+
+    /// Tells that the clock was moved.
+    pub(super) fn clock_moved(&mut self) -> Result<(), String> {
+        self.tell(&Fact::Clock(self.time.now(), self.time.right()))
+    }
+
+    /// Upkeep that may sweep has ended.
+    fn swept(&mut self, how: Upkeep) -> Result<(), String> {
+        self.collect()?;
+        self.see_swept(how)?;
+        self.tell(&Fact::Retained(self.swept, self.time.now()))?;
+        let (Upkeep::Maintained(end) | Upkeep::Applied(end)) = how else {
+            return Ok(());
+        };
+        self.tell(&Fact::Upkeep(end == UpkeepEnd::Whole))
+    }
+
+    /// Calls `maintain`.
+    pub(super) fn maintain(&mut self) -> Step {
+        let ended = self.engine()?.maintain();
+        self.swept(Upkeep::Maintained(upkeep_end(&ended)))
+    }
+
+    /// Calls `apply_retention`.
+    pub(super) fn retain(&mut self) -> Step {
+        let ended = self.engine()?.apply_retention();
+        self.swept(Upkeep::Applied(upkeep_end(&ended)))
     }
 }

@@ -79,11 +79,42 @@ impl Time {
         }
     }
 
+    /// What the clock should show.
+    pub(super) fn right(&self) -> Timestamp {
+        self.right
+    }
+
+    /// So many seconds go by on the clock as it is.
+    pub(super) fn elapse(&mut self, seconds: i64) {
+        self.right = self.right.plus_seconds(seconds);
+        self.clock.advance_seconds(seconds);
+    }
+
+    /// What `look` returns when the clock shows this for a moment.
+    pub(super) fn at<T>(&self, shown: Timestamp, look: impl FnOnce() -> T) -> T {
+        let now = self.now();
+        self.clock.set(shown);
+        let found = look();
+        self.clock.set(now);
+        found
+    }
+
     /// Sets the clock wrong, or right when it is wrong.
     pub(super) fn jump(&mut self, chance: &mut Rng) {
         if self.wrong.is_some() {
             return self.set_right();
         }
+        self.go_wrong(chance);
+    }
+
+    /// Sets the clock wrong by so many seconds.
+    pub(super) fn go_off(&mut self, seconds: i64) {
+        self.wrong = Some(0);
+        self.clock.set(self.right.plus_seconds(seconds));
+    }
+
+    /// Sets the clock wrong.
+    pub(super) fn go_wrong(&mut self, chance: &mut Rng) {
         self.wrong = Some(0);
         let wrong = if chance.bool() {
             chance.choice(WRONG).and_then(|time| time.parse().ok())
@@ -95,7 +126,7 @@ impl Time {
         self.clock.set(wrong.unwrap_or(self.right));
     }
 
-    fn set_right(&mut self) {
+    pub(super) fn set_right(&mut self) {
         self.wrong = None;
         self.clock.set(self.right);
     }

@@ -11,18 +11,16 @@ use http::Request;
 
 use super::calls::{Call, answer, ending, typed};
 use super::disk::{Disk, Fault};
-use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer};
-use super::fleet::{STABLE, desk_json};
-use super::reading::read;
+use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
+use super::fleet::{STABLE, stable_json};
+use super::reading::{Probe, read};
 use super::weather::{Time, cut};
 use super::{Outcome, Tally};
 
 /// Facts that are shown with a broken promise.
 const LAST_FACTS: usize = 30;
-/// A clock that shows an earlier time was never set.
-const NEVER_SET_BEFORE: &str = "2020-01-01T00:00:00Z";
 /// Most steps of a run.
-const STEPS_MAX: u32 = 240;
+const STEPS_MAX: u32 = 200;
 
 /// An event as text, and of [`Event::Filed`] its count.
 type Told = (String, Option<u64>);
@@ -67,8 +65,12 @@ pub(super) struct World {
     pub(super) key: String,
     /// Other keys with their secrets.
     pub(super) keys: BTreeMap<u64, String>,
-    /// A bound on the time by which retention may have been applied.
-    retained: Timestamp,
+    /// What the engine takes for the time of the last sweep.
+    pub(super) swept: Timestamp,
+    /// Reads what the engine makes of a record without storing it there.
+    probe: Probe,
+    /// Records that were there when everything was last read.
+    records: u64,
     /// The token of the next page of the walk under way.
     pub(super) token: Option<String>,
     transcript: String,
@@ -106,17 +108,19 @@ impl World {
             sent: Vec::new(),
             key: String::new(),
             keys: BTreeMap::new(),
-            retained: start,
+            swept: start,
+            probe: Probe::new()?,
+            records: 0,
             token: None,
             transcript: String::new(),
             tally: Tally::default(),
         };
+        world.clock_moved()?;
         world.open()?;
         world.key = world.issue_first()?;
         for desk in STABLE {
             let target = format!("/operator/workspaces/{desk}");
-            let put =
-                super::fleet::request(http::Method::PUT, &target, &world.key, desk_json(0, 1, 0));
+            let put = super::fleet::request(http::Method::PUT, &target, &world.key, stable_json());
             world.ask(&Intent::Put(desk), put)?;
         }
         Ok(world)
@@ -319,7 +323,7 @@ impl World {
             match builder.open_backend(self.disk.backend()) {
                 Ok(engine) => {
                     self.engine = Some(engine);
-                    return Ok(());
+                    return self.see_swept(Upkeep::Opened);
                 }
                 Err(error) if self.disk.met() > met => {
                     let text = format!("not opened: {error:?}");
@@ -331,19 +335,10 @@ impl World {
         }
     }
 
-    /// Upkeep was done. Retention follows a clock that is right, and one that jumped ahead by a day at most; one that was never
-    /// set shows it nothing.
-    pub(super) fn retained(&mut self) -> Result<(), String> {
-        let (now, day) = (self.time.now(), 86_400);
-        if now < NEVER_SET_BEFORE.parse().expect("a date-time") {
-            return Ok(());
-        }
-        self.retained = if self.time.is_about_right() {
-            now
-        } else {
-            now.min(self.retained.plus_seconds(day))
-        };
-        self.tell(&Fact::Retained(self.retained))
+    /// Reads what the engine takes for the time of the last sweep.
+    pub(super) fn see_swept(&mut self, how: Upkeep) -> Result<(), String> {
+        self.swept = self.probe.swept(&self.engine()?, &self.time)?;
+        self.tell(&Fact::Swept(how, self.time.now(), self.swept))
     }
 
     /// The power goes, and comes again.
@@ -388,6 +383,9 @@ impl World {
         self.tally.readings += 1;
         let limit = self.chance.choice([1, 3, 100]).unwrap_or(3);
         let reading = read(&self.engine()?, limit).map_err(|error| format!("{error:?}"))?;
+        let records = reading.records.values().map(Vec::len).sum::<usize>() as u64;
+        self.tally.removed += self.records.saturating_sub(records);
+        self.records = records;
         self.tell(&Fact::Read(&reading))
     }
 }

@@ -2,6 +2,7 @@
 
 use deskfleet::{AuditResult, WorkspaceView};
 
+use super::kept::{about_retention, about_right_times, about_sweeps};
 use super::{Falsehood, Lie};
 use crate::simulation::fact::{Ending, Intent, Observer, Reading};
 use crate::simulation::observers::{
@@ -9,7 +10,11 @@ use crate::simulation::observers::{
     Recovery, Secrets, Whole,
 };
 
-fn lie(about: &'static str, observer: fn() -> Box<dyn Observer>, falsehood: Falsehood) -> Lie {
+pub(super) fn lie(
+    about: &'static str,
+    observer: fn() -> Box<dyn Observer>,
+    falsehood: Falsehood,
+) -> Lie {
     Lie {
         about,
         observer,
@@ -36,6 +41,9 @@ pub fn lies() -> Vec<Lie> {
         about_the_file(),
         about_pages(),
         about_answers(),
+        about_retention(),
+        about_right_times(),
+        about_sweeps(),
     ]
     .concat()
 }

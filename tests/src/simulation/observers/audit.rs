@@ -6,6 +6,9 @@ use deskfleet::{AuditEntry, AuditResult, RetentionDays, Timestamp};
 
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
+use crate::simulation::fleet::same_name;
+
+use super::held::Held;
 
 /// The earliest the clock showed since everything was last read.
 #[derive(Debug, Default)]
@@ -22,13 +25,15 @@ impl Earliest {
     }
 }
 
-/// Rows of the audit are numbered once, stay for as long as they are kept, and change only when their action ends.
+/// Rows of the audit are numbered once, stay for as long as they are kept, those that name a held workspace for as long as it is
+/// held, and change only when their action ends.
 #[derive(Debug, Default)]
 pub struct AuditRows {
     seen: BTreeMap<u64, AuditEntry>,
     earliest: Earliest,
-    /// The latest moment as of which retention may have been applied.
-    retained: Option<Timestamp>,
+    held: Held,
+    /// Of the rows seen, those that retention may have removed.
+    old: BTreeSet<u64>,
 }
 
 /// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock, and then another may
@@ -77,10 +82,19 @@ fn counted(row: &AuditEntry) -> (&str, u64) {
 }
 
 impl AuditRows {
-    fn too_old(&self, row: &AuditEntry) -> bool {
+    /// Retention was applied as of then.
+    fn retained(&mut self, at: Timestamp) {
         let days = i64::from(RetentionDays::default().audit);
-        self.retained
-            .is_some_and(|at| row.time < at.plus_seconds(-days * 86_400))
+        let kept_from = at.plus_seconds(-days * 86_400);
+        let held = self.held.names();
+        for (id, row) in &self.seen {
+            let names = [&row.workspace_id, &row.computer_name, &row.username];
+            let mut names = names.into_iter().flatten();
+            let is_held = names.any(|name| held.contains(same_name(name)));
+            if row.time < kept_from && !is_held {
+                self.old.insert(*id);
+            }
+        }
     }
 
     fn compare(&mut self, reading: &Reading) -> Verdict {
@@ -93,7 +107,7 @@ impl AuditRows {
         let found: BTreeMap<_, _> = reading.audit.iter().map(|row| (row.id, row)).collect();
         for (id, old) in &self.seen {
             let Some(new) = found.get(id) else {
-                demand!(self.too_old(old), "{old:?} is gone");
+                demand!(self.old.contains(id), "{old:?} is gone");
                 continue;
             };
             let good = may_become(old, new, earliest);
@@ -104,6 +118,7 @@ impl AuditRows {
             let used_again = *id < last && !self.seen.contains_key(id);
             demand!(!used_again, "a number before {last} was given out: {row:?}");
         }
+        self.old.retain(|id| found.contains_key(id));
         self.seen = reading
             .audit
             .iter()
@@ -119,18 +134,14 @@ impl Observer for AuditRows {
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        self.held.see(fact);
         match fact {
-            Fact::Clock(now) => {
-                self.earliest.note(*now);
-                Ok(())
-            }
-            Fact::Retained(at) => {
-                self.retained = self.retained.max(Some(*at));
-                Ok(())
-            }
-            Fact::Read(reading) => self.compare(reading),
-            _ => Ok(()),
+            Fact::Clock(now, _) => self.earliest.note(*now),
+            Fact::Retained(at, _) => self.retained(*at),
+            Fact::Read(reading) => return self.compare(reading),
+            _ => {}
         }
+        Ok(())
     }
 }
 
@@ -211,10 +222,10 @@ impl Observer for OneRowPerAction {
                     .extend(std::mem::take(&mut self.endings).into_keys());
                 self.earliest.begin(reading.now);
             }
-            Fact::Clock(now) => {
+            Fact::Clock(now, _) => {
                 self.earliest.note(*now);
             }
-            Fact::Retained(at) => {
+            Fact::Retained(at, _) => {
                 self.retained = self.retained.max(Some(*at));
             }
             _ => {}

@@ -102,7 +102,7 @@ impl Observer for Lifecycle {
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
         match fact {
-            Fact::Clock(now) => {
+            Fact::Clock(now, _) => {
                 self.shown.insert(*now);
                 Ok(())
             }

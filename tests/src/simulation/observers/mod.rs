@@ -7,22 +7,27 @@
 
 mod answers;
 mod audit;
+mod dated;
+mod held;
 mod holds;
 mod keys;
 mod lifecycle;
 mod pages;
 mod queue;
 mod records;
+mod sweeping;
 mod upkeep;
 
 pub use answers::{Answers, Secrets};
 pub use audit::{AuditRows, OneRowPerAction};
+pub use dated::RightTimes;
 pub use holds::Holds;
 pub use keys::Keys;
 pub use lifecycle::Lifecycle;
 pub use pages::Pages;
 pub use queue::QueueCount;
 pub use records::Records;
+pub use sweeping::Sweeping;
 pub use upkeep::{Recovery, Whole};
 
 use super::fact::Observer;
@@ -33,6 +38,8 @@ pub fn all() -> Vec<Box<dyn Observer>> {
         Box::new(Answers),
         Box::new(Secrets::default()),
         Box::new(Records::default()),
+        Box::new(Sweeping::default()),
+        Box::new(RightTimes::default()),
         Box::new(QueueCount::default()),
         Box::new(Lifecycle::default()),
         Box::new(AuditRows::default()),

@@ -1,51 +1,80 @@
 //! Telemetry that was acknowledged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use deskfleet::{Received, Record, RetentionDays, Stream, Timestamp};
 
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Mark, Observer, Reading, Verdict};
+use crate::simulation::fleet::{USERS, same_name};
+
+use super::held::Held;
 
 /// Where copies of a record may stand. A record with a time stands once on each day under which it was accepted, a record
 /// without one once for each time it was accepted.
 #[derive(Debug, Default)]
 struct Copies {
-    /// By day: accepted for certain, and those of which nobody knows.
-    days: BTreeMap<u32, (usize, usize)>,
+    days: BTreeMap<u32, Copy>,
     timed: bool,
 }
 
-impl Copies {
-    fn allowed(&self, day: u32) -> (usize, usize) {
-        let (certain, unknown) = self.days.get(&day).copied().unwrap_or_default();
-        if self.timed {
-            (certain.min(1), (certain + unknown).min(1))
-        } else {
-            (certain, certain + unknown)
-        }
+/// Copies of a record on one day.
+#[derive(Debug, Default)]
+struct Copy {
+    /// Accepted for certain.
+    certain: usize,
+    /// Of those nobody knows whether they were accepted.
+    unknown: usize,
+    /// Whether a sweep may have removed them.
+    old: bool,
+}
+
+impl Copy {
+    fn allowed(&self, timed: bool) -> (usize, usize) {
+        let most = if timed { 1 } else { usize::MAX };
+        let least = if self.old { 0 } else { self.certain.min(most) };
+        (least, (self.certain + self.unknown).min(most))
     }
 }
 
-/// Every acknowledged record is there exactly once, and one that was refused is not; a retry changes nothing. A clock that
-/// jumps does not make records too old, and nothing does those of a held workspace.
+/// Every acknowledged record is there exactly once, and one that was refused is not; a retry changes nothing. Each sweep removes
+/// only what is too old by its time, by the later of filed and sent time, and nothing that could belong to a held workspace.
 #[derive(Debug, Default)]
 pub struct Records {
     copies: BTreeMap<Mark, Copies>,
     /// Sent and not answered.
     open: BTreeMap<u64, Vec<Mark>>,
-    /// The latest moment as of which retention may have been applied.
-    retained: Option<Timestamp>,
-    /// Instances whose workspace is held, since when nobody tried to release it.
-    held: BTreeSet<&'static str>,
+    held: Held,
 }
 
 /// What tells a record from others, apart from the day under which it is filed.
-fn key(mark: &Mark) -> Mark {
+pub(super) fn key(mark: &Mark) -> Mark {
     Mark {
         filed_day: 0,
         ..mark.clone()
     }
+}
+
+/// The mark of a record that was read, apart from the day.
+pub(super) fn seen(
+    stream: Stream,
+    instance: &'static str,
+    record: &Record,
+) -> Result<Mark, String> {
+    let user = USERS.iter().find(|user| **user == record.username());
+    let items = match record {
+        Record::Processes(report) => report.processes.as_ref().map_or(0, Vec::len),
+        Record::Stats(_) | Record::Activity(_) | Record::Startup(_) => 1,
+    };
+    Ok(Mark {
+        number: number(record).ok_or("a record without a number")?,
+        stream,
+        instance,
+        user: user.ok_or("a record of another user")?,
+        items: u16::try_from(items).unwrap_or(0),
+        sent: record.sent_time(),
+        filed_day: 0,
+    })
 }
 
 /// The number of a record of the simulation.
@@ -55,7 +84,7 @@ fn number(record: &Record) -> Option<i32> {
         Record::Activity(record) => record.id,
         Record::Startup(record) => record.id,
         Record::Processes(report) => {
-            let item = report.processes.as_ref()?.first()?;
+            let item = report.processes.as_ref()?.last()?;
             item.process_count
                 .and_then(|count| i32::try_from(count).ok())
         }
@@ -67,8 +96,14 @@ impl Records {
         for mark in marks {
             let copies = self.copies.entry(key(mark)).or_default();
             copies.timed = mark.sent.is_some();
-            let (known, unknown) = copies.days.entry(mark.filed_day).or_default();
-            *(if certain { known } else { unknown }) += 1;
+            let copy = copies.days.entry(mark.filed_day).or_default();
+            *(if certain {
+                &mut copy.certain
+            } else {
+                &mut copy.unknown
+            }) += 1;
+            // It is there again, or still.
+            copy.old &= !(certain && copies.timed);
         }
     }
 
@@ -82,11 +117,23 @@ impl Records {
         }
     }
 
-    fn too_old(&self, mark: &Mark, day: u32) -> bool {
-        let days = i64::from(RetentionDays::default().of(mark.stream));
-        self.retained.is_some_and(|at| {
-            day < at.plus_seconds(-days * 86_400).day() && !self.held.contains(mark.instance)
-        })
+    /// Retention was applied as of `at`, by a clock that showed `now`.
+    fn retained(&mut self, at: Timestamp, now: Timestamp) {
+        let held = self.held.names();
+        let newest = at.max(now).plus_seconds(86_400);
+        for (mark, copies) in &mut self.copies {
+            let days = i64::from(RetentionDays::default().of(mark.stream));
+            let first_kept = at.plus_seconds(-days * 86_400).day();
+            let is_recent = |sent: Timestamp| sent.day() >= first_kept && sent <= newest;
+            let is_held =
+                held.contains(same_name(mark.instance)) || held.contains(same_name(mark.user));
+            if is_held || mark.sent.is_some_and(is_recent) {
+                continue;
+            }
+            for (_, copy) in copies.days.range_mut(..first_kept) {
+                copy.old = true;
+            }
+        }
     }
 
     fn compare(&mut self, reading: &Reading) -> Verdict {
@@ -103,12 +150,11 @@ impl Records {
             }
         }
         for (mark, copies) in &self.copies {
-            for day in copies.days.keys() {
+            for (day, copy) in &copies.days {
                 let count = found.remove(&(mark.clone(), *day)).unwrap_or(0);
-                let (least, most) = copies.allowed(*day);
-                let gone = count <= most && self.too_old(mark, *day);
+                let (least, most) = copy.allowed(copies.timed);
                 demand!(
-                    gone || (least..=most).contains(&count),
+                    (least..=most).contains(&count),
                     "{mark:?} stands {count} times on day {day}, at least {least} and at most {most} were accepted"
                 );
             }
@@ -128,15 +174,7 @@ impl Records {
         instance: &'static str,
         held: &Received,
     ) -> Result<Mark, String> {
-        let number = number(&held.record).ok_or("a record without a number")?;
-        let sent = held.record.sent_time();
-        let mark = Mark {
-            number,
-            stream,
-            instance,
-            sent,
-            filed_day: 0,
-        };
+        let mark = seen(stream, instance, &held.record)?;
         demand!(
             self.copies.contains_key(&mark),
             "{mark:?} is there, but was never accepted"
@@ -155,10 +193,10 @@ impl Records {
             }
         }
         for (mark, copies) in &mut self.copies {
-            copies.days.retain(|day, (certain, unknown)| {
-                *certain = counts.get(&(mark.clone(), *day)).copied().unwrap_or(0);
-                *unknown = 0;
-                *certain > 0
+            copies.days.retain(|day, copy| {
+                copy.certain = counts.get(&(mark.clone(), *day)).copied().unwrap_or(0);
+                copy.unknown = 0;
+                copy.certain > 0
             });
         }
     }
@@ -174,22 +212,17 @@ impl Observer for Records {
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        self.held.see(fact);
         match fact {
             Fact::Sent(call, Intent::Telemetry(marks), _) => {
                 self.open.insert(*call, marks.clone());
             }
             Fact::Answered(call, Intent::Telemetry(_), ending, _) => self.ended(*call, ending),
             Fact::Lost(call, Intent::Telemetry(_)) => self.ended(*call, &Ending::Unknown),
-            Fact::Sent(_, Intent::Release(desk) | Intent::Hold(desk), _) => {
-                self.held.remove(desk);
-            }
-            Fact::Retained(at) => self.retained = self.retained.max(Some(*at)),
+            Fact::Retained(at, now) => self.retained(*at, *now),
             Fact::Read(reading) => {
                 self.compare(reading)?;
                 self.settle(reading);
-                let held = reading.desks.iter();
-                let held = held.filter(|(_, desk)| desk.litigation_hold.is_some());
-                self.held = held.map(|(id, _)| *id).collect();
             }
             _ => {}
         }

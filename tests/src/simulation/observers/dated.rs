@@ -1,0 +1,165 @@
+//! Records that carry the right time.
+
+use std::collections::BTreeMap;
+
+use deskfleet::{RetentionDays, Timestamp};
+
+use crate::demand;
+use crate::simulation::fact::{Ending, Fact, Intent, Mark, Observer, Reading, Verdict};
+
+use super::records::{key, seen};
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
+/// A record with a right time is at most so many days old when it is sent.
+const RECENT_DAYS: i64 = 5;
+/// A clock that is wrong for so long since it was right and upkeep was done is an episode: too short for retention to believe it.
+const EPISODE_SECONDS: i64 = 20 * HOUR;
+
+/// What is known of a record.
+#[derive(Debug, Default)]
+struct Dated {
+    /// For certain, and with the right time.
+    accepted: bool,
+    /// It was sent in a way that says nothing of the day under which it stands.
+    elsewhere: bool,
+    /// It is too old, or the clock was ahead for so long that it may be taken for that.
+    old: bool,
+}
+
+/// A record that carries the right time stands in its own day, once, however often it is sent while the clock is wrong for less
+/// than a day, whatever it shows; and it is kept for its days, less a day for each hour that the clock was ahead.
+#[derive(Debug, Default)]
+pub struct RightTimes {
+    records: BTreeMap<Mark, Dated>,
+    /// Sent and not answered, each with whether it must stand in its own day.
+    open: BTreeMap<u64, Vec<(Mark, bool)>>,
+    /// What the clock shows and what it should show.
+    clock: Option<(Timestamp, Timestamp)>,
+    /// When the clock was last right with a sweep behind it, by the right time.
+    trusted: Option<Timestamp>,
+    /// Days by which retention may be ahead since then.
+    lead_days: i64,
+    /// Seconds by which the clock was ahead for a part of an hour.
+    ahead_seconds: i64,
+}
+
+impl RightTimes {
+    fn right(&self) -> Option<Timestamp> {
+        self.clock.map(|(_, right)| right)
+    }
+
+    fn is_ahead(&self) -> bool {
+        self.clock
+            .is_some_and(|(shown, right)| shown > right.plus_seconds(DAY))
+    }
+
+    fn moved(&mut self, shown: Timestamp, right: Timestamp) {
+        let before = self.right().unwrap_or(right);
+        let was_ahead = self.is_ahead();
+        self.clock = Some((shown, right));
+        if !self.is_ahead() {
+            return;
+        }
+        if was_ahead {
+            self.ahead_seconds += (right.ticks() - before.ticks()) / 10_000_000;
+            self.lead_days += self.ahead_seconds / HOUR;
+            self.ahead_seconds %= HOUR;
+        } else {
+            // What it moved on before counts for the first sweep.
+            self.lead_days += 1;
+        }
+    }
+
+    fn swept(&mut self, swept: Timestamp) {
+        let Some((shown, right)) = self.clock else {
+            return;
+        };
+        if shown == right && swept <= right && swept >= right.plus_seconds(-HOUR) {
+            self.trusted = Some(right);
+            (self.lead_days, self.ahead_seconds) = (0, 0);
+        }
+    }
+
+    fn sent(&mut self, call: u64, marks: &[Mark]) {
+        let Some(right) = self.right() else { return };
+        let trusted = self.trusted.map(|at| at.plus_seconds(EPISODE_SECONDS));
+        let is_episode = trusted.is_some_and(|end| right <= end);
+        let oldest = right.plus_seconds(-RECENT_DAYS * DAY);
+        let is_right = |sent: Timestamp| sent <= right && sent >= oldest;
+        let marks = marks.iter().map(|mark| {
+            let stands = is_episode && mark.sent.is_some_and(is_right);
+            (key(mark), stands)
+        });
+        self.open.insert(call, marks.collect());
+    }
+
+    fn ended(&mut self, call: u64, ending: &Ending) {
+        let marks = self.open.remove(&call).unwrap_or_default();
+        if matches!(ending, Ending::Refused(_)) {
+            return;
+        }
+        for (mark, stands) in marks {
+            let record = self.records.entry(mark).or_default();
+            record.elsewhere |= !stands;
+            record.accepted |= stands && *ending == Ending::Done;
+        }
+    }
+
+    fn retained(&mut self) {
+        let Some(right) = self.right() else { return };
+        let latest = right.plus_seconds((self.lead_days + 1) * DAY);
+        for (mark, record) in &mut self.records {
+            let days = i64::from(RetentionDays::default().of(mark.stream));
+            let first_kept = latest.plus_seconds(-days * DAY).day();
+            record.old |= mark.sent.is_none_or(|sent| sent.day() < first_kept);
+        }
+    }
+
+    fn compare(&mut self, reading: &Reading) -> Verdict {
+        let mut found: BTreeMap<Mark, Vec<u32>> = BTreeMap::new();
+        for ((stream, instance), records) in &reading.records {
+            for held in records {
+                let mark = seen(*stream, instance, &held.record)?;
+                found.entry(mark).or_default().push(held.filed_at.day());
+            }
+        }
+        for (mark, record) in &self.records {
+            let days = found.get(mark).map_or(&[][..], Vec::as_slice);
+            let own = mark.sent.map(Timestamp::day);
+            let stands = days.iter().all(|day| Some(*day) == own) && days.len() <= 1;
+            demand!(
+                record.elsewhere || stands,
+                "{mark:?} stands on the days {days:?}"
+            );
+            let is_kept = !record.accepted || record.old || !days.is_empty();
+            demand!(is_kept, "{mark:?} is gone before its time");
+        }
+        // What is gone may be sent again, as something else.
+        self.records.retain(|mark, _| found.contains_key(mark));
+        for record in self.records.values_mut() {
+            record.accepted |= !record.elsewhere;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for RightTimes {
+    fn promise(&self) -> &'static str {
+        "a record with the right time is there once, in its own day, for its days, whatever the clock shows"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Verdict {
+        match fact {
+            Fact::Clock(shown, right) => self.moved(*shown, *right),
+            Fact::Swept(_, _, swept) => self.swept(*swept),
+            Fact::Retained(..) => self.retained(),
+            Fact::Sent(call, Intent::Telemetry(marks), _) => self.sent(*call, marks),
+            Fact::Answered(call, Intent::Telemetry(_), ending, _) => self.ended(*call, ending),
+            Fact::Lost(call, Intent::Telemetry(_)) => self.ended(*call, &Ending::Unknown),
+            Fact::Read(reading) => return self.compare(reading),
+            _ => {}
+        }
+        Ok(())
+    }
+}

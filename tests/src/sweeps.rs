@@ -1,0 +1,56 @@
+//! When the engine sweeps, by the contract: a reference for the model and the simulation.
+
+use deskfleet::Timestamp;
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
+/// A clock that shows an earlier time was never set.
+pub(crate) const NEVER_SET_BEFORE: i64 = 1_577_836_800;
+
+/// What the engine knows of the clock: it sweeps after an hour by a clock that moves on, or a day where that is behind the last
+/// sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Sweeps {
+    /// The time of the last one, at first of the creation of the store.
+    pub(crate) last: Timestamp,
+    /// What the clock showed last, since the store was opened.
+    seen: Option<Timestamp>,
+    /// Seconds that it has moved on since the last sweep, jumps left out.
+    moved: i64,
+}
+
+impl Sweeps {
+    /// Of a store that was opened and swept last at that time.
+    pub(crate) fn since(last: Timestamp) -> Self {
+        Self {
+            last,
+            seen: None,
+            moved: 0,
+        }
+    }
+
+    /// The engine looked at the clock in its upkeep: the time of the sweep that is due.
+    pub(crate) fn look(&mut self, now: Timestamp) -> Option<Timestamp> {
+        if now < Timestamp::from_unix_seconds(NEVER_SET_BEFORE) {
+            return None;
+        }
+        let target = now.min(self.last.plus_seconds(DAY));
+        let is_behind = now < self.last;
+        match self.seen.replace(now) {
+            None => self.moved = if target == now && !is_behind { HOUR } else { 0 },
+            Some(seen) => {
+                let moved = (now.ticks() - seen.ticks()) / 10_000_000;
+                if (0..=DAY).contains(&moved) {
+                    self.moved += moved;
+                }
+            }
+        }
+        let needed = if is_behind { DAY } else { HOUR };
+        (self.moved >= needed).then_some(target)
+    }
+
+    /// A sweep of that time was noted.
+    pub(crate) fn swept(&mut self, time: Timestamp) {
+        (self.last, self.moved) = (time, 0);
+    }
+}
