@@ -76,7 +76,7 @@ pub const CHUNK_BYTES_MAX: usize = 8_100;
 /// A day of history is sealed so long after its end, when its last records have come in.
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Parts of one instance and day that sealing merges with each other; bounds the memory of a step.
-pub const SEAL_PARTS_MAX: usize = 64;
+pub const SEAL_PARTS_MAX: usize = 32;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
 /// Upkeep files fewer records than that only so often, in seconds of the clock: the fewer are filed at once, the more often

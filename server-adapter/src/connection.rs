@@ -118,7 +118,7 @@ async fn serve_requests(
             if progress.is_kept_for_livez() {
                 refusal::close(&mut response, Version::HTTP_11);
             }
-            Ok::<_, Infallible>(response.map(|body| body.ending(turn)))
+            Ok::<_, Infallible>(response.map(|body| body.sent_on(progress).ending(turn)))
         }
     });
     let io = TokioIo::new(stream.clone());

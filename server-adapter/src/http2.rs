@@ -91,7 +91,7 @@ pub(crate) async fn serve(
         async move {
             let refused = refused(&shared, stream.is_admitted(), &request);
             let response = answer(&shared, &progress, request, stream.place(), refused).await;
-            Ok::<_, Infallible>(response.map(|body| body.counted(stream)))
+            Ok::<_, Infallible>(response.map(|body| body.sent_on(&progress).counted(stream)))
         }
     });
     let io = TokioIo::new(stream.clone());

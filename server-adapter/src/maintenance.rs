@@ -1,5 +1,6 @@
 //! The thread that keeps an engine tidy while nobody asks it anything.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -37,11 +38,15 @@ impl Maintenance {
             .name("deskfleet-maintenance".into())
             .spawn(move || {
                 while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                    if let Err(error) = engine.maintain_while(&go_on) {
-                        let said =
-                            format!("deskfleet: maintenance failed: {}", error_chain(&error));
-                        LogQueue::stderr().line_about("maintenance", &said);
-                    }
+                    let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(&go_on)));
+                    let said = match round {
+                        Ok(Ok(())) => continue,
+                        Ok(Err(error)) => error_chain(&error),
+                        // The panic hook said where; without filing the queue would fill up.
+                        Err(_) => "a bug in the engine; it goes on with the next round".to_owned(),
+                    };
+                    let said = format!("deskfleet: maintenance failed: {said}");
+                    LogQueue::stderr().line_about("maintenance", &said);
                 }
             })?;
         Ok(Self {

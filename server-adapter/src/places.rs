@@ -58,7 +58,7 @@ impl Places {
         let own = taken.sources.get(&network).map_or(0, Vec::len);
         let crowded = self.per_source.is_some_and(|max| own >= max);
         let has_room = if crowded {
-            if !taken.evict_from(own, Some(network)) {
+            if !taken.evict(true, |source, _| source == network) {
                 return None;
             }
             true
@@ -68,7 +68,10 @@ impl Places {
                 "deskfleet: all connections are taken; the idlest of the source with most of them are closed",
             );
             let most = taken.sources.values().map(Vec::len).max();
-            taken.evict_from(most.unwrap_or(0), None)
+            let most = most.unwrap_or(0);
+            // Where the server has a request to answer on each of those, one of another source that has more than this one.
+            taken.evict(false, |_, count| count == most)
+                || taken.evict(false, |_, count| count > own)
         } else {
             true
         };
@@ -91,20 +94,24 @@ impl Places {
 }
 
 impl Taken {
-    /// Ends the idlest connection of the sources that have `count`, or of `only` that one, where new ones stay. False where there
-    /// is none, or the server has a request to answer on each of them.
-    fn evict_from(&mut self, count: usize, only: Option<IpAddr>) -> bool {
-        let crowded = self.sources.iter().filter(|(source, connections)| {
-            connections.len() == count && only.is_none_or(|only| only == **source)
-        });
+    /// Ends the idlest connection of the sources that `may` lose one, by their address and how many they have. `spares_new` leaves
+    /// new ones. False where there is none, or the server has a request to answer on each of them.
+    fn evict(&mut self, spares_new: bool, may: impl Fn(IpAddr, usize) -> bool) -> bool {
+        let crowded = || {
+            let sources = self.sources.iter();
+            sources.filter(|(source, connections)| may(**source, connections.len()))
+        };
+        let count: usize = crowded().map(|(_, connections)| connections.len()).sum();
         self.looks += 1;
         let step = count.div_ceil(LOOKED_AT).max(1);
         // Others each time, so that each one's turn comes.
         let first = self.looks % step;
-        let connections =
-            crowded.flat_map(|(_, connections)| connections.iter().skip(first).step_by(step));
+        let connections = crowded()
+            .flat_map(|(_, connections)| connections)
+            .skip(first)
+            .step_by(step);
         let idlest = connections
-            .filter(|progress| only.is_none() || !progress.is_fresh())
+            .filter(|progress| !spares_new || !progress.is_fresh())
             .filter_map(|progress| Some((progress.idleness()?, progress)))
             .max_by_key(|(idleness, _)| *idleness)
             .map(|(_, progress)| Arc::clone(progress));

@@ -91,6 +91,12 @@ impl Progress {
         Counted::of(&self.requests)
     }
 
+    /// A response is being made while it is sent, as long as the result lives.
+    pub(crate) fn streaming(self: &Arc<Self>) -> Streaming {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        Streaming(Arc::clone(self))
+    }
+
     /// A request's body is being received, as long as the result lives.
     pub(crate) fn receiving(&self) -> Counted<'_> {
         Counted::of(&self.receiving)
@@ -142,6 +148,16 @@ pub(crate) struct Turn(Arc<Progress>);
 impl Drop for Turn {
     fn drop(&mut self) {
         self.0.turn.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A response that is made while it is sent: its connection is not idle.
+#[derive(Debug)]
+pub(crate) struct Streaming(Arc<Progress>);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -11,7 +11,7 @@ use deskfleet::ResponseBody;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::spawn_blocking;
 
-use crate::progress::Turn;
+use crate::progress::{Progress, Streaming, Turn};
 use crate::slow_reads::{Place, SlowReads};
 #[cfg(feature = "http2")]
 use crate::streams::Asked;
@@ -40,6 +40,8 @@ pub(crate) struct AnswerBody {
     at_end: Option<AtEnd>,
     /// The request is being answered until this is gone.
     turn: Option<Turn>,
+    /// The connection that a body in chunks is sent on.
+    streaming: Option<Streaming>,
     #[cfg(feature = "http2")]
     asked: Option<Arc<Asked>>,
 }
@@ -86,6 +88,7 @@ impl AnswerBody {
             sent: 0,
             at_end: None,
             turn: None,
+            streaming: None,
             #[cfg(feature = "http2")]
             asked: None,
         }
@@ -108,6 +111,12 @@ impl AnswerBody {
     /// Ends the turn of the request with the body; one whose bytes are there already ends it now.
     pub(crate) fn ending(mut self, turn: Turn) -> Self {
         self.turn = self.len().is_none().then_some(turn);
+        self
+    }
+
+    /// Keeps a connection that it is sent on in chunks from being taken for an idle one.
+    pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
+        self.streaming = self.len().is_none().then(|| progress.streaming());
         self
     }
 

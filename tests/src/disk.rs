@@ -62,6 +62,8 @@ struct State {
     /// Operations that failed.
     failed: u64,
     syncs: u64,
+    /// Bytes written.
+    written: usize,
 }
 
 /// The disk. Clones are handles to the same bytes.
@@ -123,6 +125,11 @@ impl Disk {
     /// How often the disk was synced.
     pub fn syncs(&self) -> u64 {
         self.state().syncs
+    }
+
+    /// How many bytes were written.
+    pub fn written(&self) -> usize {
+        self.state().written
     }
 
     /// A backend of this disk, to open an engine on.
@@ -265,6 +272,7 @@ impl StorageBackend for DiskBackend {
         if state.keeps_durable {
             state.dirty.push(range);
         }
+        state.written += data.len();
         Ok(())
     }
 }

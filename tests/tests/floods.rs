@@ -142,3 +142,21 @@ fn history_pages_of_large_reports_are_bounded_by_bytes() {
         assert_eq!(user.last_seen, Some(time("2026-11-20T11:00:00Z")));
     }
 }
+
+/// A part that is full of process items is not written again with each step that comes after it.
+#[test]
+fn filing_large_reports_writes_no_more_the_more_there_are() {
+    let disk = Disk::new();
+    let engine = engine(CommitDriver::Caller, disk.backend());
+    let mut step = |step: usize| {
+        for number in step * 10..(step + 1) * 10 {
+            engine.record(&report(number)).unwrap();
+        }
+        let before = disk.written();
+        engine.file_pending().unwrap();
+        disk.written() - before
+    };
+    let written: Vec<_> = (0..10).map(&mut step).collect();
+    let most = written.iter().max().unwrap();
+    assert!(*most <= 3 * written.get(1).unwrap(), "{written:?}");
+}

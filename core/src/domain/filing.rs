@@ -20,8 +20,8 @@ pub(crate) struct Times {
 /// ahead of the clock or older than its stream is kept. An agent whose clock is off loses no data that way.
 ///
 /// Nor does it where the clock of the engine is off, which the last sweep, `swept`, shows. A clock that is behind it, or was never
-/// set, is not believed, and the time that the record carries counts. A clock that is farther ahead than a sweep would believe
-/// makes no record old that was not old at the last sweep.
+/// set, is not believed, and the time that the record carries counts, as far after the sweep as records are kept. A clock that is
+/// farther ahead than a sweep would believe makes no record old that was not old at the last sweep.
 pub(crate) fn times(
     sent: Option<Timestamp>,
     now: Timestamp,
@@ -33,8 +33,15 @@ pub(crate) fn times(
     let is_behind = now < received_at || !clock_was_set(received_at);
     let ahead_of = swept.filter(|swept| is_ahead(received_at, *swept));
     let oldest = days_before(ahead_of.unwrap_or(received_at), retention_days);
-    let newest = received_at.plus_seconds(RECORD_AHEAD_SECONDS);
-    let believed = |sent: &Timestamp| *sent >= oldest && (is_behind || *sent <= newest);
+    // How far a clock that is behind has fallen back is not known; farther than records are kept makes no difference.
+    let ahead = if is_behind {
+        received_at.plus_seconds(i64::from(retention_days) * 86_400)
+    } else {
+        received_at
+    };
+    let newest = ahead.plus_seconds(RECORD_AHEAD_SECONDS);
+    let never_set = !clock_was_set(received_at);
+    let believed = |sent: &Timestamp| *sent >= oldest && (never_set || *sent <= newest);
     Times {
         received_at,
         filed_at: sent.filter(believed).unwrap_or(received_at),
@@ -96,6 +103,8 @@ mod tests {
             for (sent, filed) in [
                 (Some(now()), now()),
                 (Some(days(3)), days(3)),
+                (Some(days(31)), days(31)),
+                (Some(days(32)), now()),
                 (Some(days(-30)), days(-30)),
                 (Some(days(-31)), now()),
                 (None, now()),

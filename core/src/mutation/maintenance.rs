@@ -177,12 +177,18 @@ impl Context<'_, '_> {
             return Ok(());
         }
         let user = user_key(&latest.username).into_owned();
+        let newest = now.max(self.now).plus_seconds(RECORD_AHEAD_SECONDS);
         let before = latest.clone();
         let days = self.config.retention_days;
         for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
             slot.take_if(|received| {
                 let first_kept = first_day_kept(now, days.of(received.record.stream()));
-                received.filed_at.day() < first_kept
+                let sent = received.record.sent_time().filter(|sent| *sent <= newest);
+                received
+                    .filed_at
+                    .max(sent.unwrap_or(received.filed_at))
+                    .day()
+                    < first_kept
                     && !held.has_instance(received.record.instance_id())
             });
         }

@@ -12,7 +12,7 @@ use redb::{BackendError, StorageBackend};
 
 use crate::error::{EngineError, ErrorKind, Result};
 
-use super::failure::from_database;
+use super::failure::{already_open, from_database};
 
 /// Device and inode of a file, where the system has them.
 type FileId = Option<(u64, u64)>;
@@ -159,11 +159,14 @@ pub(super) fn open<T>(
     };
     let file = file.map_err(|error| cannot_open(path, error))?;
     let opened = opened(path, file, false, open);
-    if new && opened.is_ok() {
-        sync_folder(path);
-    } else if new {
-        // The error that stopped the creation is the one to tell.
-        let _ = fs::remove_file(path);
+    match &opened {
+        Ok(_) if new => sync_folder(path),
+        // Another process that came in between has the lock, and the file is its.
+        Err(error) if new && error.kind() != ErrorKind::AlreadyOpen => {
+            // The error that stopped the creation is the one to tell.
+            let _ = fs::remove_file(path);
+        }
+        Ok(_) | Err(_) => {}
     }
     opened
 }
@@ -226,7 +229,9 @@ pub(super) fn create_new(
     let mut part = path.to_owned().into_os_string();
     part.push(".part");
     let part = Path::new(&part);
-    // One that a process left behind that was killed is begun anew; one that another process is filling is locked.
+    if fs::symlink_metadata(part).is_ok_and(|found| !found.is_file()) {
+        return Err(cannot_open(part, io::ErrorKind::AlreadyExists.into()));
+    }
     let part_file = for_owner()
         .read(true)
         .write(true)
@@ -235,7 +240,15 @@ pub(super) fn create_new(
         .open(part);
     let file = part_file.map_err(|error| cannot_open(path, error))?;
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
+    let place = Place::of(part, &file).map_err(|error| cannot_open(path, error))?;
     let backend = backend(file, path, false)?;
+    // One that a process left behind that was killed is begun anew; one that another process is filling is locked, and one
+    // that it has renamed meanwhile is no longer at that path.
+    match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+        Ok(true) | Err(BackendError::Unsupported) => at(part, place.check())?,
+        Ok(false) => return Err(already_open().about(part.display())),
+        Err(error) => return Err(cannot_open(path, io::Error::other(error))),
+    }
     let failed = |error| cannot_open(path, error);
     let filled = whole.set_len(0).map_err(failed).and_then(|()| {
         at(path, fill(backend))?;

@@ -114,7 +114,7 @@ pub(super) fn json(mark: &Mark) -> String {
 }
 
 /// The day under which a record is filed that carries this time, by the contract: of a clock that is behind the last sweep the
-/// time that the record carries counts, and one that is ahead of it by more than a day makes no record old.
+/// time that the record carries counts, for as long as records are kept; one that is ahead of it by more than a day makes no record old.
 pub(super) fn filed_day(
     stream: Stream,
     sent: Option<Timestamp>,
@@ -125,9 +125,9 @@ pub(super) fn filed_day(
     let received = now.max(swept);
     let is_ahead = now > swept.plus_seconds(DAY);
     let oldest = if is_ahead { swept } else { received }.plus_seconds(-days * DAY);
-    let is_behind = now < swept;
-    let newest = now.plus_seconds(DAY);
-    let believed = sent.filter(|sent| *sent >= oldest && (is_behind || *sent <= newest));
+    let fallen_back = if now < swept { days * DAY } else { 0 };
+    let newest = received.plus_seconds(fallen_back + DAY);
+    let believed = sent.filter(|sent| *sent >= oldest && *sent <= newest);
     believed.unwrap_or(received).day()
 }
 

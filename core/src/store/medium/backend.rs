@@ -1,6 +1,7 @@
 //! The host's backend, with the header written last and its panics caught.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::Bound;
@@ -35,8 +36,11 @@ pub(super) struct Backend {
 /// a success. So what a failed sync left in doubt is written once more before anything is built on it.
 #[derive(Default)]
 struct Written {
-    /// Offset and length of what the host's backend was given.
-    ranges: Vec<(u64, usize)>,
+    /// What the host's backend was given, by offset: the length, and the number of the write. A write that is made again takes the
+    /// place of the one before, so that a disk that goes on failing takes no more memory.
+    ranges: BTreeMap<u64, (usize, u64)>,
+    /// The number of the next write.
+    next: u64,
     /// The header that waits for the next sync.
     header: Option<Vec<u8>>,
     /// The flags of the last header that the host's backend was given.
@@ -46,6 +50,13 @@ struct Written {
 }
 
 impl Written {
+    /// Notes a write.
+    fn note(&mut self, offset: u64, length: usize) {
+        let (known, number) = self.ranges.entry(offset).or_default();
+        (*known, *number) = ((*known).max(length), self.next);
+        self.next += 1;
+    }
+
     /// Whether whoever finds this header after a crash may take a newer commit from it than from the one before.
     fn names_a_commit(&self, header: &[u8]) -> bool {
         let flags = header.get(FLAGS_AT).copied();
@@ -112,7 +123,11 @@ impl Backend {
 
     /// What no sync has confirmed: offset and length.
     pub(super) fn unsynced(&self) -> Vec<(u64, usize)> {
-        self.written().ranges.clone()
+        let written = self.written();
+        let ranges = written.ranges.iter();
+        ranges
+            .map(|(offset, (length, _))| (*offset, *length))
+            .collect()
     }
 
     pub(super) fn len(&self) -> io::Result<u64> {
@@ -145,18 +160,17 @@ impl Backend {
             return Ok(());
         }
         // Noted first: a write that fails may have written a part.
-        written.ranges.push((offset, data.len()));
+        written.note(offset, data.len());
         drop(written);
         caught(|| self.host.write(offset, data))
     }
 
     pub(super) fn sync(&self) -> io::Result<()> {
         self.write_header()?;
-        let covered = self.written().ranges.len();
+        let covered = self.written().next;
         caught(|| self.host.sync_data())?;
-        let mut written = self.written();
-        let covered = covered.min(written.ranges.len());
-        written.ranges.drain(..covered);
+        let later = |_: &u64, (_, number): &mut (usize, u64)| *number >= covered;
+        self.written().ranges.retain(later);
         Ok(())
     }
 
@@ -167,7 +181,7 @@ impl Backend {
         };
         written.named |= written.names_a_commit(&header);
         written.flags = header.get(FLAGS_AT).copied();
-        written.ranges.push((0, header.len()));
+        written.note(0, header.len());
         drop(written);
         caught(|| self.host.write(0, &header))
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
+use crate::limits::{CHUNK_BYTES_MAX, CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX, PROCESS_ITEMS_MAX};
 use crate::model::user_key;
 use crate::store::table::{Read, Table, Tables};
 
@@ -90,8 +90,14 @@ impl<R: Read> Preparation<'_, R> {
         let mut next = heads.last().map_or(0, |last| last.part + 1);
         while let Some(last) = heads.pop_if(|last| last.records <= order.len() && last.has_room()) {
             // Those of the part are older: of equal ones they come first.
-            let from = self.rows.len();
+            let (from, mark) = (self.rows.len(), self.rows.mark());
+            let items = self.rows.all_items();
             history::add_part(self.read, &last.key, &mut self.rows)?;
+            if self.rows.all_items() - items > CHUNK_ITEMS_MAX - PROCESS_ITEMS_MAX {
+                // Full of process items, which its head does not say; so are those before it.
+                self.rows.cut(mark);
+                break;
+            }
             let taken = from..self.rows.len();
             order.splice(0..0, taken.filter_map(|row| u32::try_from(row).ok()));
             next = last.part;
@@ -172,8 +178,8 @@ impl Filing {
 }
 
 impl PartHead {
-    /// Whether the part may still take records in.
+    /// Whether the part may still take records in. One that ends at its bytes is a little shorter than it may be.
     fn has_room(&self) -> bool {
-        self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX
+        self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX / 4 * 3
     }
 }
