@@ -1,6 +1,6 @@
 import { Bridge } from "./bridge.js";
 import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
-import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, requestFrom, text, toResponse } from "./exchange.js";
+import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, onlyReads, requestFrom, text, toResponse } from "./exchange.js";
 import { instances } from "./loading.js";
 import { coreOptions } from "./options.js";
 import { bytesOf, restoreInto } from "./storage/bytes.js";
@@ -38,7 +38,7 @@ export function defineEngine(load) {
         #inside = false;
         /** Why no call is possible any more. @type {DeskfleetError | undefined} */
         #ended;
-        /** What waits for the commit at the end of this turn. @type {Array<{ number: number, answered: (answer: object) => void, failed: (error: unknown) => void, traceparent: string | null }>} */
+        /** What waits for the commit at the end of this turn. @type {Array<{ number: number, answered: (answer: object) => void, failed: (error: unknown) => void, reads: boolean, traceparent: string | null }>} */
         #waiting = [];
         #underway = new Underway();
         #closing;
@@ -157,7 +157,7 @@ export function defineEngine(load) {
         }
 
         async settled() {
-            await this.#bridge.settled();
+            await this.#writesSettled();
         }
 
         close() {
@@ -180,7 +180,7 @@ export function defineEngine(load) {
             const core = this.#core;
             try {
                 this.#enter(() => core.close(this.#now()));
-                await this.#bridge.settled();
+                await this.#writesSettled();
                 core.free();
             } finally {
                 this.#end(closed());
@@ -252,7 +252,16 @@ export function defineEngine(load) {
             this.#mustBeOpen();
             const answer = JSON.parse(this.#enter((core) => core.call(this.#now(), name, json)));
             if (!this.#bridge.mustSettle) return answer;
-            return this.#bridge.settled().then(() => answer);
+            const settled = onlyReads(name) ? this.#bridge.settled() : this.#writesSettled();
+            return settled.then(() => answer);
+        }
+
+        async #writesSettled() {
+            try {
+                await this.#bridge.settled();
+            } catch (error) {
+                throw inDoubt(error);
+            }
         }
 
         async #respond(request) {
@@ -279,16 +288,17 @@ export function defineEngine(load) {
 
         async #submit(method, url, lines, body, traceparent) {
             while (this.#inside) await undefined;
+            const reads = onlyReads("fetch", method);
             const told = this.#enter((core) =>
                 core.begin(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines.slice(0, HEADERS_LENGTH_MAX), body),
             );
             if (told < WAITS) {
                 const answer = this.#answer(told);
                 if (!this.#bridge.mustSettle) return answer;
-                return new Promise((answered, failed) => void this.#settle([{ answered, failed, answer, traceparent }]));
+                return new Promise((answered, failed) => void this.#settle([{ answered, failed, answer, reads, traceparent }]));
             }
             return new Promise((answered, failed) => {
-                this.#waiting.push({ number: told - WAITS, answered, failed, traceparent });
+                this.#waiting.push({ number: told - WAITS, answered, failed, reads, traceparent });
                 if (this.#waiting.length === 1) afterThisTurn(() => this.#commitTurn());
             });
         }
@@ -302,9 +312,9 @@ export function defineEngine(load) {
             const committed = [];
             try {
                 this.#enter((core) => core.commit(this.#now()));
-                for (const { number, answered, failed, traceparent } of waiting) {
+                for (const { number, answered, failed, reads, traceparent } of waiting) {
                     const told = this.#enter((core) => core.finish(number));
-                    committed.push({ answered, failed, answer: this.#answer(told), traceparent });
+                    committed.push({ answered, failed, answer: this.#answer(told), reads, traceparent });
                 }
             } catch (error) {
                 for (const { failed } of waiting) failed(error);
@@ -323,24 +333,24 @@ export function defineEngine(load) {
                 await this.#bridge.settled();
                 for (const { answered, answer } of committed) answered(answer);
             } catch (error) {
-                for (const { answered, failed, answer, traceparent } of committed) {
+                for (const { answered, failed, answer, reads, traceparent } of committed) {
                     // What was refused is refused all the same.
                     if (answer.status >= 400) {
                         answered(answer);
                         continue;
                     }
                     try {
-                        answered(this.#unavailable(traceparent));
+                        answered(this.#unsettled(reads, traceparent));
                     } catch {
                         // The engine that would write the refusal has ended meanwhile.
-                        failed(error);
+                        failed(reads ? error : inDoubt(error));
                     }
                 }
             }
         }
 
-        #unavailable(traceparent) {
-            return this.#answer(this.#enter((core) => core.unavailable(traceparent ?? undefined)));
+        #unsettled(reads, traceparent) {
+            return this.#answer(this.#enter((core) => core.unsettled(reads, traceparent ?? undefined)));
         }
 
         /** @returns {{ status: number, headers: string, body: Uint8Array }} */
@@ -362,6 +372,11 @@ async function storageOf(options) {
 
 function closed() {
     return new DeskfleetError("EngineClosed", "the engine was closed; open another");
+}
+
+/** What a write is refused with when the storage did not settle: it is in memory, and may reach the medium yet. */
+function inDoubt(cause) {
+    return new DeskfleetError("Indeterminate", `${cause.message}; it may take effect or not: read before you try again`, { cause });
 }
 
 function opened(open, bridge) {
@@ -389,7 +404,8 @@ function failureOf(error, bridge) {
     const cause = bridge.takeFault();
     if (typeof error === "string") {
         const { code, message, parameter, retryAfter } = JSON.parse(error);
-        // A storage that knows more about itself says so: that it is locked, for one.
+        // A storage that knows more about itself says so: that it is locked, for one. Of a write in doubt that is only the cause, for
+        // none of its codes tells the caller to read before the next try.
         if (cause instanceof DeskfleetError && code === "StorageUnavailable") return cause;
         return new DeskfleetError(code, message, { cause, parameter, retryAfter });
     }

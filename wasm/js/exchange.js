@@ -2,6 +2,8 @@ import { invalidArgument, kindOf } from "./errors.js";
 
 const EMPTY = new Uint8Array(0);
 const encoder = new TextEncoder();
+/** The calls of an engine that change nothing. */
+const READS = new Set(["keys", "pendingActions", "queueCount", "snapshot"]);
 /** Statuses whose `Response` takes no body. */
 const BODILESS = new Set([101, 204, 205, 304]);
 
@@ -9,6 +11,11 @@ const BODILESS = new Set([101, 204, 205, 304]);
 export function text(value, name) {
     if (typeof value !== "string") throw invalidArgument(`${name} must be a string, not ${kindOf(value)}`);
     return value;
+}
+
+/** Whether a call of an engine changes nothing, whatever becomes of it. @param {string} name @param {string} [method] of a `fetch` */
+export function onlyReads(name, method) {
+    return name === "fetch" ? method === "GET" || method === "HEAD" : READS.has(name);
 }
 
 /** Headers as lines `name: value`. @param {unknown} headers */

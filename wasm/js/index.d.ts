@@ -16,7 +16,10 @@ export interface Storage {
     close(): void | Promise<void>;
     /** Whether what was synced outlives the process or the tab. Default false. */
     readonly persisted?: boolean;
-    /** For a storage whose durability takes time: resolves once all that was synced will last, rejects when it will not. */
+    /**
+     * For a storage whose durability takes time: resolves once all that was synced will last. When it rejects, what was written is
+     * refused with `Indeterminate`, what was read with `StorageUnavailable`.
+     */
     settled?(): Promise<void> | void;
     /** How many bytes are free on the medium; below 32 MiB writes are refused. */
     freeBytes?(): number;
@@ -43,7 +46,9 @@ export type ErrorCode =
     | "HeadersTooLarge"
     | "Throttled"
     | "QueueFull"
+    /** The storage failed, and a write was certainly not carried out. */
     | "StorageUnavailable"
+    /** The storage failed while it made a write durable, or the engine was lost: the write may take effect or not. */
     | "Indeterminate"
     | "LowDisk"
     | "Internal"
@@ -232,7 +237,7 @@ export class Engine {
     snapshot(): Promise<Uint8Array>;
     /** Whether what is answered outlives the process or the tab. */
     persisted(): boolean;
-    /** Resolves once all that was written will last. */
+    /** Resolves once all that was written will last; rejects with `Indeterminate` when the storage cannot say so. */
     settled(): Promise<void>;
     /**
      * Answers what was asked before, commits it and closes the storage. A request whose body has not come after a second is

@@ -21,9 +21,9 @@ export interface ConnectOptions extends Omit<EngineOptions, "storage" | "clock">
 /**
  * An engine in a worker, as a page has it. All tabs of an origin that connect to one name share one engine: that of the tab which
  * came first, with its options. When that tab goes, another opens the store. A call that was under way then is made again if that
- * changes nothing; else it answers 503 or rejects with `StorageUnavailable`, for it may have been carried out or not. The same
+ * changes nothing; else it answers 503 or rejects with `Indeterminate`, for it may have been carried out or not. The same
  * holds for a page that the browser freezes or keeps in its back/forward cache: its worker ends, and it joins again when it is
- * shown. Calls to a tab that has not answered for 15 s are refused.
+ * shown. Calls to a tab that has not answered for 15 s are refused: with `StorageUnavailable` when they only read or were not sent.
  */
 export interface ConnectedEngine
     extends Pick<

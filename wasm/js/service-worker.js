@@ -91,6 +91,7 @@ class Desk {
 
     #problem(error) {
         const { code } = error ?? {};
+        if (code === "Indeterminate") return responseOf(problemParts(503, code, error.message));
         if (code === "StorageLocked" || code === "StorageUnavailable") return responseOf(problemParts(503, "StorageUnavailable", error.message));
         return responseOf(problemParts(500, "Internal", "The service worker could not answer; its console tells why."));
     }

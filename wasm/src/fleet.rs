@@ -161,11 +161,17 @@ impl Fleet {
             .map_or(0, |url| self.engine.body_bytes_max(url.path()))
     }
 
-    /// The answer to a request that the storage could not keep its promise to.
+    /// The refusal of a request when the storage did not confirm that what was written will last. A request that writes is in
+    /// doubt then; one that only reads may have seen what will not last.
     #[must_use]
-    pub fn unavailable(&self, traceparent: Option<&str>) -> Answer {
+    pub fn unsettled(&self, reads: bool, traceparent: Option<&str>) -> Answer {
         let traceparent = traceparent.and_then(|text| HeaderValue::from_str(text).ok());
-        self.refusal(Code::StorageUnavailable, traceparent.as_ref())
+        let code = if reads {
+            Code::StorageUnavailable
+        } else {
+            Code::Indeterminate
+        };
+        self.refusal(code, traceparent.as_ref())
     }
 
     fn refusal(&self, code: Code, traceparent: Option<&HeaderValue>) -> Answer {
@@ -269,6 +275,16 @@ mod tests {
         };
         fleet.close().unwrap();
         assert_eq!(fleet.finish(number).unwrap().status, 200);
+    }
+
+    #[test]
+    fn write_that_does_not_settle_is_indeterminate_and_read_is_unavailable() {
+        let fleet = fleet();
+        for (reads, code) in [(true, "StorageUnavailable"), (false, "Indeterminate")] {
+            let refusal = fleet.unsettled(reads, None);
+            let problem: serde_json::Value = serde_json::from_slice(&refusal.body).unwrap();
+            assert_eq!((refusal.status, &problem["code"]), (503, &code.into()));
+        }
     }
 
     #[test]

@@ -140,13 +140,13 @@ impl Core {
         Ok(self.keep(answer))
     }
 
-    /// The answer to a request whose write the storage lost.
+    /// The refusal of a request when the storage did not settle.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "wasm-bindgen hands over text as a value"
     )]
-    pub fn unavailable(&self, traceparent: Option<String>) -> u32 {
-        self.keep(self.fleet.unavailable(traceparent.as_deref()))
+    pub fn unsettled(&self, reads: bool, traceparent: Option<String>) -> u32 {
+        self.keep(self.fleet.unsettled(reads, traceparent.as_deref()))
     }
 
     /// The headers of the last answer, as lines `name: value`.

@@ -328,6 +328,54 @@ test("what a storage threw is the cause of the error", async () => {
     await engine.close();
 });
 
+test("write_whose_last_sync_fails_is_indeterminate_with_its_cause", async () => {
+    const reason = new DeskfleetError("StorageLocked", "another owner took the lock");
+    let failing = Infinity;
+    const storage = meddled((name) => {
+        if (name === "sync" && (failing -= 1) < 0) throw reason;
+    });
+    const engine = await Engine.open({ storage });
+    const before = storage.counts.sync;
+    await engine.putWorkspaces([{ workSpId: "ws-1" }]);
+    const syncs = storage.counts.sync - before;
+    for (const certain of [...Array(syncs - 1).keys()]) {
+        failing = certain;
+        await assert.rejects(engine.putWorkspaces([{ workSpId: "ws-2" }]), (error) => error === reason);
+        failing = Infinity;
+        await engine.putWorkspaces([{ workSpId: "ws-1" }]);
+    }
+    failing = syncs - 1;
+    await assert.rejects(engine.putWorkspaces([{ workSpId: "ws-2" }]), { name: "DeskfleetError", code: "Indeterminate", cause: reason });
+    await assert.rejects(engine.putWorkspaces([{ workSpId: "ws-3" }]), { code: "StorageLocked" }, "it was not begun");
+    failing = Infinity;
+    await engine.putWorkspaces([{ workSpId: "ws-3" }]);
+    await engine.close();
+});
+
+test("call_that_does_not_settle_is_indeterminate_if_it_writes", async () => {
+    const reason = new DeskfleetError("StorageUnavailable", "the database took no write");
+    let failing = false;
+    const storage = meddled();
+    storage.settled = async () => {
+        if (failing) throw reason;
+    };
+    const engine = await Engine.open({ storage });
+    failing = true;
+    for (const write of [() => engine.putWorkspaces([{ workSpId: "ws-1" }]), () => engine.issueKey({ name: "a", scopes: ["read"] }), () => engine.maintain(), () => engine.settled()]) {
+        await assert.rejects(write(), { name: "DeskfleetError", code: "Indeterminate", cause: reason });
+    }
+    for (const read of [() => engine.keys(), () => engine.pendingActions(), () => engine.queueCount()]) await assert.rejects(read(), { code: "StorageUnavailable" });
+    const codes = [];
+    for (const request of [postRequest(), new Request("http://fleet/api/Stats/queue/count")]) {
+        const response = await engine.fetch(request);
+        codes.push([response.status, (await response.json()).code]);
+    }
+    assert.deepEqual(codes, [[503, "Indeterminate"], [503, "StorageUnavailable"]]);
+    failing = false;
+    await engine.settled();
+    await engine.close();
+});
+
 test("calls from callbacks are refused or deferred", async () => {
     let engine;
     const seen = [];
@@ -402,8 +450,8 @@ test("write_that_does_not_settle_before_the_engine_ended_is_refused", async () =
         await engine.close();
         for (const { reject } of settling) reject(new Error("the disk is full"));
         const [posted, other, nowhere] = await Promise.all(answers);
-        assert.equal(posted, "StorageUnavailable");
-        assert.equal(other, "StorageUnavailable");
+        assert.equal(posted, "Indeterminate");
+        assert.equal(other, together ? "Indeterminate" : "StorageUnavailable");
         assert.ok([401, 404].includes(nowhere), String(nowhere));
     }
 });

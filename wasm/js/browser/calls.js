@@ -1,6 +1,7 @@
 // What crosses from a page to the worker that has the engine, and back.
 
 import { DeskfleetError } from "../errors.js";
+import { onlyReads } from "../exchange.js";
 import { problemParts } from "./problem.js";
 
 /** The calls that may be made once more when it is not known whether they were made: the second changes nothing. */
@@ -52,9 +53,18 @@ export function errorOf({ code, message, parameter, retryAfter, cause }) {
     return new DeskfleetError(code, message, { parameter, retryAfter, cause });
 }
 
-/** The answer to a call when the engine that had it is gone, which made it or did not. */
-export function lost({ id, name }, what) {
-    const message = `${what} while it had this call; look whether it was carried out before you send it again`;
-    if (name === "fetch") return { id, value: problemParts(503, "StorageUnavailable", message) };
-    return { id, error: errorParts(new DeskfleetError("StorageUnavailable", message)) };
+/** The answer to a call that was sent to an engine which is gone: that may have made it or not. */
+export function lost(call, what) {
+    if (onlyReads(call.name, call.argument.method)) return unmade(call, what);
+    return refused(call, "Indeterminate", `${what} while it had this call; look whether it was carried out before you send it again`);
+}
+
+/** The answer to a call that changed nothing: no engine was given it, or it only reads. */
+export function unmade(call, what) {
+    return refused(call, "StorageUnavailable", `${what}; this call changed nothing`);
+}
+
+function refused({ id, name }, code, message) {
+    if (name === "fetch") return { id, value: problemParts(503, code, message) };
+    return { id, error: errorParts(new DeskfleetError(code, message)) };
 }

@@ -1,6 +1,6 @@
 import { DeskfleetError } from "../errors.js";
 import { afterThisTurn } from "../turn.js";
-import { lost } from "./calls.js";
+import { lost, unmade } from "./calls.js";
 import { Leader } from "./leader.js";
 
 /** Part of the names by which workers find each other; another when they would not understand each other. */
@@ -242,7 +242,7 @@ export class Member {
             this.#askedInVain += 1;
             if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
             this.#unwatch();
-            for (const { call } of this.#unanswered.values()) this.#tell(lost(call, SILENT));
+            for (const { call, sent } of this.#unanswered.values()) this.#tell(sent ? lost(call, SILENT) : unmade(call, SILENT));
             this.#unanswered.clear();
             this.#forget();
         }, WATCH_MS);
