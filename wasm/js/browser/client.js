@@ -66,7 +66,7 @@ class Client {
     #listening = new AbortController();
     #number = 0;
     #underway = new Underway();
-    /** @type {Map<number, { call: object, sent: boolean, ended: Promise<unknown>, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
+    /** @type {Map<number, { call: object, sent: boolean, doubtful?: boolean, ended: Promise<unknown>, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
     #waiting = new Map();
     /** Those of them that no worker was given yet; calls of one turn. */
     #unsent = [];
@@ -224,11 +224,13 @@ class Client {
         this.#ready = false;
         this.#unsent = [];
         for (const waiting of this.#waiting.values()) {
-            const { call, sent } = waiting;
-            if (error === undefined && (!sent || call.repeatable)) {
+            const { call } = waiting;
+            // Once in doubt, always: what is sent again may have been carried out the first time.
+            waiting.doubtful ||= waiting.sent;
+            if (error === undefined && (!waiting.sent || call.repeatable)) {
                 waiting.sent = false;
                 this.#unsent.push(waiting);
-            } else if (sent) this.#settle(lost(call, "the worker that has the engine ended"));
+            } else if (waiting.doubtful) this.#settle(lost(call, "the worker that has the engine ended"));
             else this.#settle({ id: call.id, error: errorParts(error) });
         }
         this.#closed();

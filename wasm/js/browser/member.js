@@ -36,7 +36,7 @@ export class Member {
     #remote;
     /** Which leader made itself known last. @type {string | undefined} */
     #expected;
-    /** Calls that another leader is to answer, by their number. @type {Map<number, { call: object, sent: boolean }>} */
+    /** Calls that another leader is to answer, by their number. @type {Map<number, { call: object, sent: boolean, doubtful?: boolean }>} */
     #unanswered = new Map();
     /** Channels to those that this leader answers. @type {Map<string, BroadcastChannel>} */
     #guests = new Map();
@@ -199,7 +199,11 @@ export class Member {
                 this.#unanswered.delete(id);
                 this.#tell(lost(call, CLOSED));
             }
-            for (const waiting of this.#unanswered.values()) waiting.sent = false;
+            for (const waiting of this.#unanswered.values()) {
+                // Once in doubt, always: what is sent again may have been carried out the first time.
+                waiting.doubtful ||= waiting.sent;
+                waiting.sent = false;
+            }
             this.#send();
             this.#joining.joined();
         }
@@ -242,7 +246,7 @@ export class Member {
             this.#askedInVain += 1;
             if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
             this.#unwatch();
-            for (const { call, sent } of this.#unanswered.values()) this.#tell(sent ? lost(call, SILENT) : unmade(call, SILENT));
+            for (const { call, sent, doubtful } of this.#unanswered.values()) this.#tell(sent || doubtful ? lost(call, SILENT) : unmade(call, SILENT));
             this.#unanswered.clear();
             this.#forget();
         }, WATCH_MS);

@@ -239,6 +239,29 @@ everyBrowserTest("worker_ended_by_its_host_refuses_pending_calls", async ({ star
     assert.deepEqual([seen.later, seen.again], ["StorageUnavailable", 200]);
 });
 
+everyBrowserTest("call_kept_for_a_worker_that_does_not_start_is_indeterminate_if_the_last_worker_had_it", async ({ start, origin }) => {
+    const page = await tab(await start(), origin);
+    const codes = await page.evaluate(async () => {
+        let fails = false;
+        const make = () => {
+            if (fails) throw new Error("no more workers");
+            return (globalThis.worker = new Worker("/tests/browser/stalling-worker.js", { type: "module" }));
+        };
+        const engine = await connect({ worker: make });
+        const code = (id) => engine.fetch(postRequest(id)).then((answer) => answer.json(), (error) => error).then(({ code }) => code);
+        worker.postMessage({ stall: true });
+        const had = code(1);
+        await new Promise((sent) => setTimeout(sent, 50));
+        fails = true;
+        dispatchEvent(new Event("pagehide"));
+        const kept = code(2);
+        await new Promise((sent) => setTimeout(sent));
+        dispatchEvent(new Event("pageshow"));
+        return Promise.all([had, kept]);
+    });
+    assert.deepEqual(codes, ["Indeterminate", "StorageUnavailable"]);
+});
+
 browserTest("calls_to_a_tab_that_stands_still_are_refused_and_go_on_when_it_does", async ({ start, origin }) => {
     const browser = await start();
     const leader = await tab(browser, origin);
