@@ -45,7 +45,7 @@ fn start() -> Timestamp {
 
 fn builder(clock: &ManualClock) -> EngineBuilder {
     let mut config = Config::default();
-    config.limits.queue_records = u64::MAX;
+    config.limits.queue_records = deskfleet::limits::QUEUE_RECORDS_MAX;
     config.limits.queue_high_water = u64::MAX;
     let builder = Engine::builder().clock(clock.clone()).seed(1);
     builder.config(config)

@@ -45,7 +45,7 @@ pub fn open_observed(
     observer: impl Observer,
 ) -> Fixture {
     let mut config = Config::default();
-    config.limits.queue_records = u64::MAX;
+    config.limits.queue_records = deskfleet::limits::QUEUE_RECORDS_MAX;
     config.limits.queue_high_water = u64::MAX;
     configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));

@@ -99,11 +99,10 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
 /// The records at the first of the places, as many as a page may hold.
 fn read(reader: &Reader, query: &HistoryQuery, places: &[Place]) -> Result<Vec<Received>> {
     let mut weights = vec![0; places.len()];
-    each_content(reader, query, places, |number, rows, row| {
-        if let Some(weight) = weights.get_mut(number) {
-            *weight = rows.weight(row);
-        }
-    })?;
+    let whole = read_within(reader, query, places, Some(&mut weights))?;
+    if let Some(records) = whole {
+        return Ok(records);
+    }
     let mut bytes = 0;
     let fitting = weights.iter().take_while(|weight| {
         let fits = bytes == 0 || bytes + **weight <= HISTORY_PAGE_BYTES;
@@ -111,15 +110,37 @@ fn read(reader: &Reader, query: &HistoryQuery, places: &[Place]) -> Result<Vec<R
         fits
     });
     let places = places.get(..fitting.count()).unwrap_or(places);
-    let mut rows = Rows::default();
-    let mut order = vec![0; places.len()];
-    each_content(reader, query, places, |number, content, row| {
-        if let Some(place) = order.get_mut(number) {
-            *place = rows.len();
+    Ok(read_within(reader, query, places, None)?.unwrap_or_default())
+}
+
+/// The records at all places. With `weights` these are noted, and when they are too much for a page the records are not kept:
+/// `None`.
+fn read_within(
+    reader: &Reader,
+    query: &HistoryQuery,
+    places: &[Place],
+    mut weights: Option<&mut Vec<usize>>,
+) -> Result<Option<Vec<Received>>> {
+    let mut records: Vec<Option<Received>> = vec![None; places.len()];
+    let mut bytes = 0;
+    each_content(reader, query, places, |number, rows, row| {
+        if let Some(weights) = &mut weights {
+            let weight = rows.weight(row);
+            bytes += weight;
+            if let Some(place) = weights.get_mut(number) {
+                *place = weight;
+            }
+            if bytes > HISTORY_PAGE_BYTES {
+                records.clear();
+            }
         }
-        rows.adopt(content, row);
+        if let Some(record) = records.get_mut(number) {
+            *record = Some(rows.received(row)?);
+        }
+        Ok(())
     })?;
-    order.into_iter().map(|row| rows.received(row)).collect()
+    let whole = records.len() == places.len();
+    Ok(whole.then(|| records.into_iter().flatten().collect()))
 }
 
 struct Page {

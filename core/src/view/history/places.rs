@@ -167,7 +167,7 @@ pub(super) fn each_content(
     reader: &Reader,
     query: &HistoryQuery,
     places: &[Place],
-    mut visit: impl FnMut(usize, &Rows, usize),
+    mut visit: impl FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
     let mut by_source: BTreeMap<Source, Vec<usize>> = BTreeMap::new();
     for (number, place) in places.iter().enumerate() {
@@ -186,7 +186,7 @@ pub(super) fn each_content(
         }
         for number in numbers {
             if let Some(place) = places.get(number) {
-                visit(number, &rows, place.row);
+                visit(number, &rows, place.row)?;
             }
         }
     }
