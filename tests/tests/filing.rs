@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Engine, ManualClock, Record, StatsRecord, Stream};
+use deskfleet::{CommitDriver, Engine, Record, StatsRecord, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -93,20 +93,18 @@ fn the_last_24_hours_show_each_record_once_while_it_is_filed() {
     });
 }
 
+/// Statistics with a number and nothing else.
+fn stats(id: i32) -> Record {
+    Record::Stats(Box::new(StatsRecord {
+        id: Some(id),
+        ..StatsRecord::default()
+    }))
+}
+
 #[test]
 fn upkeep_files_a_full_step_at_once() {
     const STEP: i32 = 50_000;
-    let engine = Engine::builder()
-        .clock(ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap()))
-        .seed(1)
-        .open_in_memory()
-        .unwrap();
-    let stats = |id| {
-        Record::Stats(Box::new(StatsRecord {
-            id: Some(id),
-            ..StatsRecord::default()
-        }))
-    };
+    let engine = engine(CommitDriver::Caller, Disk::new().backend());
     engine.record(&stats(0)).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 0);
@@ -123,17 +121,7 @@ fn upkeep_files_a_full_step_at_once() {
 #[test]
 fn maintenance_that_is_told_to_stop_ends_after_its_step() {
     const RECORDS: i32 = 110_000;
-    let engine = Engine::builder()
-        .clock(ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap()))
-        .seed(1)
-        .open_in_memory()
-        .unwrap();
-    let stats = |id| {
-        Record::Stats(Box::new(StatsRecord {
-            id: Some(id),
-            ..StatsRecord::default()
-        }))
-    };
+    let engine = engine(CommitDriver::Caller, Disk::new().backend());
     let records: Vec<_> = (0..RECORDS).map(stats).collect();
     engine.record_all(&records).unwrap();
     engine.maintain_while(|| false).unwrap();

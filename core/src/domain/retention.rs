@@ -1,6 +1,6 @@
 //! How long things are kept.
 
-use crate::limits::{CLOCK_SET_SECONDS, SEAL_AFTER_SECONDS, TERMINATED_DAYS};
+use crate::limits::{CLOCK_SET_SECONDS, RECORD_AHEAD_SECONDS, SEAL_AFTER_SECONDS, TERMINATED_DAYS};
 use crate::model::State;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
@@ -81,6 +81,12 @@ pub(crate) fn days_before(now: Timestamp, days: u16) -> Timestamp {
 /// The first day whose records are kept: a day goes as a whole, once its last moment is older than `days`.
 pub(crate) fn first_day_kept(now: Timestamp, days: u16) -> u32 {
     days_before(now, days).day()
+}
+
+/// Whether a record that was filed too early, by a clock that was behind, is kept by the time that it carries. By the clock of now
+/// and not of the sweep, as the sweeps of a clock that was behind catch up a day an hour.
+pub(crate) fn is_kept_by_sent_time(sent: Timestamp, first_day_kept: u32, clock: Timestamp) -> bool {
+    sent.day() >= first_day_kept && sent <= clock.plus_seconds(RECORD_AHEAD_SECONDS)
 }
 
 /// The last day whose history is sealed: its end is some time ago.

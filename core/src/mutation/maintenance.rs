@@ -1,8 +1,8 @@
 //! Upkeep: ending what is due, and removing what is too old. Each step is bounded, so that none holds the writer long.
 
-use crate::domain::retention::{days_before, first_day_kept, is_listed};
+use crate::domain::retention::{days_before, first_day_kept, is_kept_by_sent_time, is_listed};
 use crate::error::Result;
-use crate::limits::{MAINTENANCE_ROWS_MAX, RECORD_AHEAD_SECONDS};
+use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{Stream, user_key};
 use crate::store::held::HeldNames;
 use crate::store::table::Step;
@@ -93,8 +93,7 @@ impl Context<'_, '_> {
         after: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>> {
         let first_kept = first_day_kept(now, self.config.retention_days.of(stream));
-        // By the clock: the sweeps of one that was behind catch up a day an hour.
-        let newest = now.max(self.now).plus_seconds(RECORD_AHEAD_SECONDS);
+        let clock = now.max(self.now);
         let held = HeldNames::read(self.tables)?;
         let (mut parts, mut last, mut old) = (0, None, Vec::new());
         let max = MAINTENANCE_ROWS_MAX;
@@ -103,9 +102,8 @@ impl Context<'_, '_> {
             last = Some(part.key.to_vec());
             let is_held = part.instances.iter().any(|name| held.has_instance(name))
                 || part.users.iter().any(|name| held.has_user(name));
-            // What a clock that was behind filed too early goes by the time it carries.
             let mut sent = part.sent_times()?;
-            if !is_held && !sent.any(|sent| sent.day() >= first_kept && sent <= newest) {
+            if !is_held && !sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock)) {
                 old.push(part.key.to_vec());
             }
             Ok(())
@@ -177,18 +175,15 @@ impl Context<'_, '_> {
             return Ok(());
         }
         let user = user_key(&latest.username).into_owned();
-        let newest = now.max(self.now).plus_seconds(RECORD_AHEAD_SECONDS);
+        let clock = now.max(self.now);
         let before = latest.clone();
         let days = self.config.retention_days;
         for slot in [&mut latest.stats, &mut latest.startup, &mut latest.activity] {
             slot.take_if(|received| {
                 let first_kept = first_day_kept(now, days.of(received.record.stream()));
-                let sent = received.record.sent_time().filter(|sent| *sent <= newest);
-                received
-                    .filed_at
-                    .max(sent.unwrap_or(received.filed_at))
-                    .day()
-                    < first_kept
+                let kept = |sent| is_kept_by_sent_time(sent, first_kept, clock);
+                received.filed_at.day() < first_kept
+                    && !received.record.sent_time().is_some_and(kept)
                     && !held.has_instance(received.record.instance_id())
             });
         }
