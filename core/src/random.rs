@@ -39,14 +39,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_first_words_of_seed_1234567() {
+    fn seed_1234567_gives_the_published_words() {
         let random = SplitMix::new(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);
         assert_eq!(random.next(), 3_203_168_211_198_807_973);
     }
 
     #[test]
-    fn fills_a_length_that_is_no_multiple_of_a_word() {
+    fn fill_of_an_odd_length_fills_every_byte() {
         let mut buffer = [0; 13];
         SplitMix::new(7).fill(&mut buffer);
         assert!(buffer[8..].iter().any(|byte| *byte != 0));

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_the_grammar_is_written_back_as_utc() {
+    fn date_time_of_every_accepted_form_is_written_as_utc() {
         for (text, utc) in [
             ("2026-11-20", "2026-11-20T00:00:00Z"),
             ("2026-11-20T08:01", "2026-11-20T08:01:00Z"),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn date_time_of_any_other_form_is_refused() {
         for text in [
             "",
             "2026",
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn days_number_from_year_one_and_back() {
+    fn day_numbers_convert_to_dates_and_back() {
         assert_eq!(Timestamp::MIN.day(), 0);
         assert_eq!(Timestamp::from_day(0), Timestamp::MIN);
         assert_eq!(Timestamp::from_day(u32::MAX), Timestamp::MAX);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn system_time_before_and_after_the_epoch() {
+    fn system_time_before_and_after_the_epoch_converts() {
         let second = Duration::from_secs(1);
         assert_eq!(
             Timestamp::from(SystemTime::UNIX_EPOCH + second).ticks(),

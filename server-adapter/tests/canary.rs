@@ -78,7 +78,7 @@ fn holds(bytes: &[u8], secret: &str) -> bool {
 }
 
 #[test]
-fn a_key_and_a_query_are_found_nowhere() {
+fn key_and_query_string_appear_in_no_output() {
     let place = Place::new();
     std::fs::write(
         place.file("fleet.json"),

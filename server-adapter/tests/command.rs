@@ -145,7 +145,7 @@ fn count(place: &Place, what: &str) -> u64 {
 }
 
 #[test]
-fn help_and_version_are_data() {
+fn help_and_version_are_printed_on_stdout() {
     let place = Place::new();
     assert!(place.done("--help").contains("Usage: deskfleet"));
     assert!(place.done("keys --help").contains("Usage: deskfleet"));
@@ -156,7 +156,7 @@ fn help_and_version_are_data() {
 }
 
 #[test]
-fn wrong_usage_is_2_and_touches_nothing() {
+fn wrong_usage_exits_with_2_and_changes_no_file() {
     let place = Place::new();
     for line in [
         "surf",
@@ -171,7 +171,7 @@ fn wrong_usage_is_2_and_touches_nothing() {
 }
 
 #[test]
-fn what_looks_after_a_store_makes_none() {
+fn maintenance_commands_create_no_store() {
     let place = Place::new();
     for line in [
         "check",
@@ -191,7 +191,7 @@ fn what_looks_after_a_store_makes_none() {
 }
 
 #[test]
-fn the_first_key_is_printed_once_and_works() {
+fn first_key_is_printed_once_and_accepted() {
     let place = Place::new();
     let served = Served::start(&place, "serve --listen 127.0.0.1:0");
     assert!(!served.said.contains("dfk_"));
@@ -216,7 +216,7 @@ fn the_first_key_is_printed_once_and_works() {
 }
 
 #[test]
-fn an_open_address_needs_a_key_first() {
+fn serve_on_a_public_address_requires_a_key() {
     let place = Place::new();
     let said = place.fails("serve --listen 0.0.0.0:0", 1);
     assert!(said.contains("keys issue"), "{said}");
@@ -237,7 +237,7 @@ fn an_open_address_needs_a_key_first() {
 }
 
 #[test]
-fn keys_are_issued_listed_and_revoked() {
+fn keys_commands_issue_list_and_revoke() {
     let place = Place::new();
     let secret = place.done("keys issue --name desk --scope read --scope act --expires 2999-01-01");
     assert!(
@@ -260,7 +260,7 @@ fn keys_are_issued_listed_and_revoked() {
 }
 
 #[test]
-fn lines_and_arrays_are_imported() {
+fn import_reads_lines_and_arrays() {
     let place = Place::new();
     let lines = "\u{feff}{\"workSpId\":\"ws-1\",\"state\":\"available\",\"future\":1}\n\n{\"workSpId\":\"ws-2\",\"region\":null}\r\n";
     std::fs::write(place.file("fleet.ndjson"), lines).unwrap();
@@ -280,7 +280,7 @@ fn lines_and_arrays_are_imported() {
 }
 
 #[test]
-fn rejected_lines_are_named_and_the_others_imported() {
+fn import_names_rejected_lines_and_imports_the_others() {
     let place = Place::new();
     let long = "x".repeat(300);
     let input = format!(
@@ -307,7 +307,7 @@ fn rejected_lines_are_named_and_the_others_imported() {
 }
 
 #[test]
-fn a_store_in_use_is_left_alone_and_the_way_through_the_server_shown() {
+fn command_on_a_store_in_use_fails_and_names_the_endpoint() {
     let place = Place::new();
     std::fs::write(place.file("fleet.json"), "[]").unwrap();
     let served = Served::start(&place, "serve --listen 127.0.0.1:0");
@@ -324,7 +324,7 @@ fn a_store_in_use_is_left_alone_and_the_way_through_the_server_shown() {
 }
 
 #[test]
-fn a_backup_is_a_store_of_its_own() {
+fn backup_opens_as_a_store() {
     let place = Place::new();
     place.feed("import -", r#"{"workSpId":"ws-1"}"#);
     place.done("backup copy.redb");
@@ -340,7 +340,7 @@ fn a_backup_is_a_store_of_its_own() {
 }
 
 #[test]
-fn the_demo_is_there_at_once() {
+fn demo_fleet_is_served_at_start() {
     let place = Place::new();
     let served = Served::start(&place, "--memory --demo --listen 127.0.0.1:0 --quiet");
     let mut client = Client::connect(served.address);

@@ -34,7 +34,7 @@ fn post(client: &mut Client, number: usize) {
 
 /// Connections are parked after a second of rest; those of this test rest for longer, and each goes on as if it had not.
 #[test]
-fn connections_that_rested_go_on() {
+fn idle_connections_are_served_again() {
     let (server, engine) = server();
     let mut clients: Vec<_> = (0..CROWD).map(|_| Client::connect(server.addr())).collect();
     for round in 0..3 {
@@ -58,7 +58,7 @@ fn connections_that_rested_go_on() {
 }
 
 #[test]
-fn who_never_ends_a_request_keeps_nobody_waiting() {
+fn unfinished_requests_do_not_delay_other_clients() {
     let (server, engine) = server();
     let begun = [
         "GET /livez HTTP/1.1\r\nhost: localhost\r\nx-slow: ",

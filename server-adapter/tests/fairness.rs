@@ -130,7 +130,7 @@ fn bodies_of_one_source_fill_its_own_part_of_the_budget() {
 }
 
 #[test]
-fn body_that_brings_next_to_nothing_is_refused_before_its_time_is_over() {
+fn trickling_body_is_refused_before_the_body_timeout() {
     let server = server(ServerOptions {
         body_timeout: Duration::from_secs(300),
         ..Default::default()
@@ -141,7 +141,7 @@ fn body_that_brings_next_to_nothing_is_refused_before_its_time_is_over() {
 }
 
 #[test]
-fn source_with_too_many_connections_excludes_nobody_else() {
+fn source_with_too_many_connections_excludes_no_other_source() {
     let server = server(ServerOptions {
         connections_max: 24,
         connections_per_source: Some(8),
@@ -168,7 +168,7 @@ fn source_with_too_many_connections_excludes_nobody_else() {
 }
 
 #[test]
-fn connection_above_the_bound_takes_the_place_of_the_idlest() {
+fn connection_above_the_bound_replaces_the_idlest() {
     let server = server(ServerOptions {
         connections_max: 2,
         ..Default::default()
@@ -231,7 +231,7 @@ mod over_http2 {
     }
 
     #[test]
-    fn livez_is_answered_when_every_connection_waits_for_its_answer() {
+    fn livez_with_every_connection_busy_returns_200() {
         let (server, engine) = committing_by_hand(ServerOptions {
             connections_max: 1,
             ..Default::default()
@@ -254,7 +254,7 @@ mod over_http2 {
     }
 
     #[test]
-    fn requests_behind_a_proxy_are_bounded_for_each_source() {
+    fn requests_behind_a_proxy_are_bounded_per_source() {
         let (server, engine) = committing_by_hand(ServerOptions {
             proxied: true,
             connections_per_source: Some(2),

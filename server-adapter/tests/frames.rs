@@ -30,7 +30,7 @@ fn frame(kind: u8, flags: u8, stream: u32, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_preface_that_does_not_end_is_closed_like_a_head() {
+fn unfinished_http2_preface_closes_the_connection() {
     let options = ServerOptions {
         head_timeout: SHORT,
         ..Default::default()
@@ -44,7 +44,7 @@ fn a_preface_that_does_not_end_is_closed_like_a_head() {
 }
 
 #[test]
-fn a_connection_without_requests_is_closed() {
+fn http2_connection_without_requests_is_closed() {
     let options = ServerOptions {
         idle_timeout: SHORT,
         ..Default::default()
@@ -59,7 +59,7 @@ fn a_connection_without_requests_is_closed() {
 }
 
 #[test]
-fn a_connection_that_resets_its_requests_in_a_row_is_closed() {
+fn http2_connection_that_resets_many_streams_is_closed() {
     let server = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     let mut bytes = PREFACE.as_bytes().to_vec();

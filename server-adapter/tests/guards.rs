@@ -40,7 +40,7 @@ fn list(client: &mut Client, key: &str, source: &str) -> Answer {
 }
 
 #[test]
-fn a_source_of_bad_keys_is_throttled_and_others_are_not() {
+fn source_of_bad_keys_is_throttled_and_others_are_not() {
     let (server, key) = server(ServerOptions {
         proxied: true,
         bad_keys_per_minute: Some(3),
@@ -93,7 +93,7 @@ fn a_source_of_bad_keys_is_throttled_and_others_are_not() {
 }
 
 #[test]
-fn a_source_is_the_other_end_of_the_connection_unless_a_proxy_is_trusted() {
+fn source_is_the_peer_address_unless_a_proxy_is_trusted() {
     let (server, key) = server(ServerOptions {
         bad_keys_per_minute: Some(3),
         ..Default::default()
@@ -108,7 +108,7 @@ fn a_source_is_the_other_end_of_the_connection_unless_a_proxy_is_trusted() {
 }
 
 #[test]
-fn keys_for_telemetry_are_guarded_too_where_they_are_required() {
+fn bad_ingest_keys_are_throttled_where_keys_are_required() {
     let mut config = Config::default();
     config.require_ingest_key = true;
     let (engine, _) = engine(config);
@@ -128,7 +128,7 @@ fn keys_for_telemetry_are_guarded_too_where_they_are_required() {
 }
 
 #[test]
-fn only_named_hosts_are_answered_for() {
+fn request_for_an_unknown_host_returns_421() {
     let (server, key) = server(ServerOptions {
         hosts: vec!["fleet.example".to_owned()],
         ..Default::default()
@@ -160,7 +160,7 @@ fn only_named_hosts_are_answered_for() {
 
 /// What the server refuses by itself has the form of what the engine refuses, and the request's trace id.
 #[test]
-fn refusals_of_the_server_are_problem_bodies() {
+fn refusals_by_the_server_are_problem_bodies() {
     let (server, _) = server(ServerOptions {
         body_timeout: Duration::from_millis(50),
         ..Default::default()

@@ -71,7 +71,7 @@ fn refused(answer: &Answer, status: u16, code: &str) {
 }
 
 #[test]
-fn a_record_is_the_same_record_in_any_spelling_of_the_coding() {
+fn gzip_record_in_any_spelling_of_the_coding_is_stored_as_sent() {
     let served = served(ServerOptions::default());
     let mut client = served.client();
     for coding in [
@@ -104,7 +104,7 @@ fn a_record_is_the_same_record_in_any_spelling_of_the_coding() {
 }
 
 #[test]
-fn a_body_without_a_length_is_decoded_as_it_arrives() {
+fn gzip_body_without_a_length_is_decoded_as_it_arrives() {
     let served = served(ServerOptions::default());
     let mut client = served.client();
     client.send(format!(
@@ -119,7 +119,7 @@ fn a_body_without_a_length_is_decoded_as_it_arrives() {
 }
 
 #[test]
-fn the_decoded_size_obeys_the_limits() {
+fn gzip_body_above_the_limit_when_decoded_returns_413() {
     let served = served(ServerOptions::default());
     let key = served.key();
     let mut client = served.client();
@@ -154,7 +154,7 @@ fn the_decoded_size_obeys_the_limits() {
 }
 
 #[test]
-fn what_is_not_gzip_is_refused_with_its_reason() {
+fn damaged_gzip_is_refused_with_its_reason() {
     let served = served(ServerOptions::default());
     let key = served.key();
     let good = zip(RECORD);
@@ -192,7 +192,7 @@ fn what_is_not_gzip_is_refused_with_its_reason() {
 }
 
 #[test]
-fn other_codings_are_refused_and_told_what_is_read() {
+fn unsupported_content_coding_returns_415_with_accept_encoding() {
     let served = served(ServerOptions::default());
     let mut client = served.client();
     for coding in ["br", "deflate", "zstd", "gzip, gzip", "gzip, br"] {
@@ -206,7 +206,7 @@ fn other_codings_are_refused_and_told_what_is_read() {
 
 /// The budget holds one largest body at a time. Were a share not given back, the next request would wait for ever.
 #[test]
-fn the_budget_is_whole_after_every_outcome() {
+fn body_budget_after_every_outcome_is_whole() {
     let options = ServerOptions {
         bodies_bytes_max: 0,
         body_timeout: Duration::from_millis(300),

@@ -69,7 +69,7 @@ fn verdict(server: &RunningServer, attack: &Attack) -> String {
 }
 
 #[test]
-fn every_attack_has_its_verdict() {
+fn every_attack_gets_its_verdict() {
     let (server, engine, log) = server();
     let mut wrong = Vec::new();
     for attack in all() {
@@ -116,7 +116,7 @@ fn is_whole_line(line: &str) -> bool {
 
 #[cfg(feature = "http2")]
 #[test]
-fn the_document_has_the_rows_of_the_table() {
+fn hostile_document_lists_every_attack() {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
     let verdicts = document.split("\n## ").next().unwrap();
     let documented: Vec<&str> = verdicts
@@ -131,7 +131,7 @@ fn the_document_has_the_rows_of_the_table() {
 }
 
 #[test]
-fn no_answer_has_what_a_stranger_page_could_read() {
+fn responses_have_no_cors_header_and_forbid_sniffing_and_caching() {
     let (server, _, _) = server();
     let mut client = Client::connect(server.addr());
     let origin = "origin: http://evil.example\r\naccess-control-request-method: POST\r\n\

@@ -43,7 +43,7 @@ fn key(engine: &Engine) -> String {
 }
 
 #[test]
-fn one_connection_carries_many_requests() {
+fn keep_alive_connection_serves_many_requests() {
     let server = server();
     let mut client = Client::connect(server.addr());
     for _ in 0..3 {
@@ -63,7 +63,7 @@ fn one_connection_carries_many_requests() {
 }
 
 #[test]
-fn head_tells_the_length_and_sends_no_body() {
+fn head_request_returns_the_length_and_no_body() {
     let server = server();
     let mut client = Client::connect(server.addr());
     for target in [
@@ -93,7 +93,7 @@ fn head_tells_the_length_and_sends_no_body() {
 }
 
 #[test]
-fn a_declared_length_above_the_limit_is_refused_unread() {
+fn declared_length_above_the_limit_returns_413_without_reading() {
     let server = server();
     let mut client = Client::connect(server.addr());
     client.send(
@@ -110,7 +110,7 @@ fn a_declared_length_above_the_limit_is_refused_unread() {
 }
 
 #[test]
-fn a_client_that_sends_too_much_first_still_reads_why() {
+fn client_that_sends_an_oversized_body_first_reads_the_refusal() {
     let server = server();
     let mut client = Client::connect(server.addr());
     let body = "x".repeat(4 * 1024 * 1024);
@@ -118,7 +118,7 @@ fn a_client_that_sends_too_much_first_still_reads_why() {
 }
 
 #[test]
-fn a_chunked_body_is_read_up_to_the_limit() {
+fn chunked_body_above_the_limit_returns_413() {
     let server = server();
     let mut client = Client::connect(server.addr());
     let head = "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -139,7 +139,7 @@ fn a_chunked_body_is_read_up_to_the_limit() {
 }
 
 #[test]
-fn a_body_of_exactly_the_limit_is_read_whole() {
+fn body_of_exactly_the_limit_is_accepted() {
     let server = server();
     let mut client = Client::connect(server.addr());
     let body = format!("{}{RECORD}", " ".repeat(65_536 - RECORD.len()));
@@ -156,7 +156,7 @@ fn a_body_of_exactly_the_limit_is_read_whole() {
 }
 
 #[test]
-fn a_body_that_never_comes_is_408_and_broken_framing_400() {
+fn missing_body_returns_408_and_broken_framing_400() {
     let options = ServerOptions {
         body_timeout: Duration::from_millis(50),
         ..Default::default()
@@ -174,7 +174,7 @@ fn a_body_that_never_comes_is_408_and_broken_framing_400() {
 }
 
 #[test]
-fn heads_that_are_too_long_are_refused() {
+fn heads_above_the_limits_are_refused() {
     let server = server();
     let long = "a".repeat(9_000);
     let mut client = Client::connect(server.addr());
@@ -202,7 +202,7 @@ fn heads_that_are_too_long_are_refused() {
 }
 
 #[test]
-fn slow_and_resting_connections_are_closed() {
+fn slow_and_idle_connections_are_closed() {
     let short = Duration::from_millis(50);
     let options = ServerOptions {
         head_timeout: short,
@@ -225,7 +225,7 @@ fn slow_and_resting_connections_are_closed() {
 }
 
 #[test]
-fn shutdown_answers_what_is_in_flight() {
+fn shutdown_completes_requests_in_flight() {
     let server = server();
     let address = server.addr();
     let mut client = Client::connect(address);
@@ -250,7 +250,7 @@ fn shutdown_answers_what_is_in_flight() {
 }
 
 #[test]
-fn shutdown_does_not_wait_for_ever() {
+fn shutdown_with_a_stuck_client_ends_in_time() {
     let options = ServerOptions {
         drain_timeout: Duration::from_millis(50),
         ..Default::default()
@@ -290,7 +290,7 @@ fn health_pages_and_their_methods() {
 }
 
 #[test]
-fn metrics_count_and_tell_no_secret() {
+fn metrics_count_requests_and_hold_no_secret() {
     let metrics = Metrics::default();
     let engine = engine_with(Config::default(), metrics.clone());
     let key = key(&engine);
@@ -333,7 +333,7 @@ fn metrics_count_and_tell_no_secret() {
 }
 
 #[test]
-fn the_access_log_has_no_query_and_no_key() {
+fn access_log_has_no_query_and_no_key() {
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = Arc::clone(&lines);
     let options = ServerOptions {

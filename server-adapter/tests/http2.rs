@@ -107,7 +107,7 @@ async fn text(answer: Response<h2::RecvStream>) -> String {
 }
 
 #[test]
-fn both_versions_are_served_at_one_address() {
+fn http1_and_http2_are_served_at_one_address() {
     let server = server(ServerOptions::default());
     run(async {
         let mut connection = connect(server.addr()).await;
@@ -133,7 +133,7 @@ fn both_versions_are_served_at_one_address() {
 }
 
 #[test]
-fn posts_of_one_connection_are_answered_together_and_kept() {
+fn concurrent_http2_posts_are_all_stored() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fleet.redb");
     let open = || {
@@ -165,7 +165,7 @@ fn posts_of_one_connection_are_answered_together_and_kept() {
 }
 
 #[test]
-fn heads_and_bodies_have_the_limits_they_have_elsewhere() {
+fn http2_heads_and_bodies_have_the_limits_of_http1() {
     let server = server(ServerOptions::default());
     run(async {
         let mut connection = connect(server.addr()).await;
@@ -203,7 +203,7 @@ fn heads_and_bodies_have_the_limits_they_have_elsewhere() {
 }
 
 #[test]
-fn a_slow_body_is_refused_and_its_connection_lives() {
+fn slow_http2_body_is_refused_and_its_connection_stays() {
     let options = ServerOptions {
         body_timeout: SHORT,
         ..Default::default()
@@ -220,7 +220,7 @@ fn a_slow_body_is_refused_and_its_connection_lives() {
 }
 
 #[test]
-fn a_connection_that_rests_is_told_and_closed() {
+fn idle_http2_connection_gets_goaway_and_is_closed() {
     let options = ServerOptions {
         idle_timeout: SHORT,
         ..Default::default()
@@ -241,7 +241,7 @@ fn a_connection_that_rests_is_told_and_closed() {
 }
 
 #[test]
-fn an_answer_that_is_not_read_ends_the_connection() {
+fn unread_response_ends_the_connection() {
     let options = ServerOptions {
         write_timeout: SHORT,
         ..Default::default()
@@ -264,7 +264,7 @@ fn an_answer_that_is_not_read_ends_the_connection() {
 }
 
 #[test]
-fn requests_above_the_bound_of_the_server_are_refused() {
+fn http2_requests_above_the_bound_of_the_server_return_503() {
     let options = ServerOptions {
         connections_max: 1,
         ..Default::default()
@@ -288,7 +288,7 @@ fn requests_above_the_bound_of_the_server_are_refused() {
 }
 
 #[test]
-fn shutdown_answers_the_streams_in_flight() {
+fn shutdown_completes_http2_streams_in_flight() {
     let server = server(ServerOptions::default());
     let address = server.addr();
     run(async {
@@ -313,7 +313,7 @@ fn shutdown_answers_the_streams_in_flight() {
 }
 
 #[test]
-fn shutdown_does_not_wait_for_ever() {
+fn shutdown_with_a_stuck_client_ends_in_time() {
     let options = ServerOptions {
         drain_timeout: SHORT,
         ..Default::default()
@@ -331,7 +331,7 @@ fn shutdown_does_not_wait_for_ever() {
 
 /// The budget holds one body of 64 KiB. Were a share not given back, the next body would not be read.
 #[test]
-fn a_stream_that_is_reset_in_its_body_gives_its_share_back() {
+fn http2_stream_reset_in_its_body_returns_its_budget() {
     let mut config = Config::default();
     config.limits.record_body_bytes = 64 * 1024;
     config.limits.processes_body_bytes = 64 * 1024;
@@ -361,7 +361,7 @@ fn a_stream_that_is_reset_in_its_body_gives_its_share_back() {
 }
 
 #[test]
-fn gzip_is_undone_here_too() {
+fn http2_gzip_body_is_decoded() {
     use std::io::Write as _;
     let server = server(ServerOptions::default());
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -49,7 +49,7 @@ impl Total {
 }
 
 #[test]
-fn what_was_answered_outlives_kill_9() {
+fn acknowledged_writes_survive_kill_9() {
     let place = Place::new();
     let mut total = Total::default();
     let mut before: Option<Ledger> = None;
@@ -99,7 +99,7 @@ fn what_was_answered_outlives_kill_9() {
 }
 
 #[test]
-fn what_was_answered_outlives_sigterm() {
+fn acknowledged_writes_survive_sigterm() {
     let place = Place::new();
     for round in 0..3 {
         let mut served = place.serve();
@@ -119,7 +119,7 @@ fn what_was_answered_outlives_sigterm() {
 
 /// A copy asked for while clients write is a store with all that was answered before, and nothing by halves.
 #[test]
-fn a_backup_by_signal_has_what_was_answered_before_it() {
+fn backup_by_signal_holds_writes_acknowledged_before_it() {
     let place = Place::new();
     std::fs::create_dir(place.file("copies")).unwrap();
     let mut served = place.serve();

@@ -26,7 +26,7 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
 }
 
 #[test]
-fn every_route_is_an_operation_and_every_operation_a_route() {
+fn openapi_operations_equal_the_routes() {
     let document = document(&Config::default());
     let documented: BTreeSet<_> = operations(&document)
         .into_iter()
@@ -60,7 +60,7 @@ fn every_route_is_an_operation_and_every_operation_a_route() {
 }
 
 #[test]
-fn parameters_bodies_statuses_and_security_follow_the_table() {
+fn openapi_parameters_bodies_statuses_and_security_equal_the_route_table() {
     let document = document(&Config::default());
     for route in &ROUTES {
         let id = route.operation_id;
@@ -131,7 +131,7 @@ fn parameters_bodies_statuses_and_security_follow_the_table() {
 }
 
 #[test]
-fn records_have_every_field_with_its_bounds() {
+fn openapi_records_have_every_field_with_its_bounds() {
     let document = document(&Config::default());
     let schemas = &document["components"]["schemas"];
     for (stream, name) in Stream::ALL.into_iter().zip([
@@ -172,7 +172,7 @@ fn records_have_every_field_with_its_bounds() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn openapi_references_all_resolve() {
     fn walk(value: &Value, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(members) => {
@@ -206,7 +206,7 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
-fn telemetry_needs_a_key_where_the_configuration_says_so() {
+fn openapi_telemetry_requires_a_key_where_configured() {
     let mut config = Config::default();
     config.require_ingest_key = true;
     let document = document(&config);
@@ -250,7 +250,7 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
 }
 
 #[test]
-fn the_engine_answers_only_what_is_documented() {
+fn engine_responses_all_match_the_openapi_document() {
     let mut config = Config::default();
     config.limits.key_requests_per_minute = Some(60);
     let document = document(&config);

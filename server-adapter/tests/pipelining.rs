@@ -31,7 +31,7 @@ fn post(headers: &str, body: &str) -> String {
 }
 
 #[test]
-fn sixteen_posts_at_once_are_all_stored() {
+fn pipelined_posts_are_all_stored() {
     let (engine, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     for round in 1..=3 {
@@ -44,7 +44,7 @@ fn sixteen_posts_at_once_are_all_stored() {
 }
 
 #[test]
-fn answers_come_in_the_order_of_the_requests() {
+fn pipelined_responses_come_in_the_order_of_the_requests() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     client.send([&post("", RECORD), COUNT].concat().repeat(8));
@@ -64,7 +64,7 @@ fn answers_come_in_the_order_of_the_requests() {
 }
 
 #[test]
-fn a_refused_one_in_the_middle_harms_nobody() {
+fn refused_request_in_a_pipeline_leaves_the_others() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     let head = "HEAD /api/Stats/queue/count HTTP/1.1\r\nhost: localhost\r\n\r\n";
@@ -93,7 +93,7 @@ fn a_refused_one_in_the_middle_harms_nobody() {
 }
 
 #[test]
-fn after_a_body_that_is_not_read_nothing_is_executed() {
+fn request_after_an_unread_body_is_not_executed() {
     let (engine, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     let long = post("", &" ".repeat(65_537));
@@ -106,7 +106,7 @@ fn after_a_body_that_is_not_read_nothing_is_executed() {
 }
 
 #[test]
-fn after_connection_close_nothing_is_executed() {
+fn request_after_connection_close_is_not_executed() {
     let (engine, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     client.send(
@@ -131,7 +131,7 @@ fn after_connection_close_nothing_is_executed() {
 
 /// Nothing but the one write of the server brings several answers to one read.
 #[test]
-fn answers_that_are_ready_together_leave_together() {
+fn pipelined_responses_ready_together_are_sent_in_one_write() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());
     assert_eq!(client.ask("GET", "/livez", "").status, 200);
@@ -141,7 +141,7 @@ fn answers_that_are_ready_together_leave_together() {
 }
 
 #[test]
-fn an_answer_does_not_wait_for_the_rest_of_the_next_head() {
+fn response_is_sent_before_the_next_head_is_complete() {
     let options = ServerOptions {
         head_timeout: Duration::from_millis(200),
         ..Default::default()
@@ -163,7 +163,7 @@ fn an_answer_does_not_wait_for_the_rest_of_the_next_head() {
 
 /// The deadline of a head is not that of the heads behind it.
 #[test]
-fn a_row_of_requests_may_take_longer_than_one_head() {
+fn pipelined_requests_may_take_longer_than_the_head_timeout() {
     let options = ServerOptions {
         head_timeout: Duration::from_millis(300),
         idle_timeout: Duration::from_millis(300),

@@ -84,7 +84,7 @@ fn mode(file: &Path) -> u32 {
 }
 
 #[test]
-fn stderr_that_nobody_reads_stops_neither_requests_nor_the_end() {
+fn unread_stderr_stops_neither_requests_nor_shutdown() {
     let place = Place::new();
     let mut serve = command(place.path(), "serve --listen 127.0.0.1:0");
     serve.stdout(Stdio::null());
@@ -129,7 +129,7 @@ fn full_pipe() -> (PipeReader, std::io::PipeWriter) {
 }
 
 #[test]
-fn start_killed_before_its_first_key_was_shown_is_followed_by_one_that_shows_a_key() {
+fn start_after_one_killed_before_showing_its_key_shows_another_key() {
     let folder = tempfile::tempdir().unwrap();
     let line = "serve --listen 127.0.0.1:0 --quiet";
     let (unread, full) = full_pipe();
@@ -162,7 +162,7 @@ fn start_killed_before_its_first_key_was_shown_is_followed_by_one_that_shows_a_k
 }
 
 #[test]
-fn files_are_for_their_owner_alone_and_others_are_warned_of() {
+fn created_files_have_mode_0600_and_wider_modes_are_reported() {
     let place = Place::new();
     let store = place.file("deskfleet.redb");
     done(place.path(), "backup copy.redb");
@@ -183,7 +183,7 @@ fn files_are_for_their_owner_alone_and_others_are_warned_of() {
 }
 
 #[test]
-fn copy_that_was_killed_is_begun_anew_and_never_has_the_name_of_a_whole_one() {
+fn part_file_of_a_killed_backup_is_replaced_by_the_next() {
     let place = Place::new();
     fs::write(place.file("copy.redb.part"), vec![1; 100_000]).unwrap();
     done(place.path(), "backup copy.redb");
@@ -195,7 +195,7 @@ fn copy_that_was_killed_is_begun_anew_and_never_has_the_name_of_a_whole_one() {
 }
 
 #[test]
-fn signals_within_a_second_leave_a_backup_that_is_newer_than_the_last() {
+fn two_backup_signals_within_a_second_leave_a_backup_after_the_last() {
     let place = Place::new();
     fs::create_dir(place.file("copies")).unwrap();
     let mut served = place.serve_with("--quiet --backups copies");

@@ -87,7 +87,7 @@ fn quiet(options: ServerOptions) -> ServerOptions {
 }
 
 #[test]
-fn slow_reads_beyond_the_bound_are_refused_and_the_rest_goes_on() {
+fn slow_reads_above_the_bound_return_503_and_others_are_served() {
     let gate = Arc::new(Gate::default());
     let (engine, key) = engine(&gate);
     let options = quiet(ServerOptions {
@@ -151,7 +151,7 @@ fn large_day(engine: &Engine) {
 }
 
 #[test]
-fn a_response_that_cannot_be_finished_ends_its_connection_without_its_end() {
+fn failed_response_in_chunks_ends_its_connection_before_the_last_chunk() {
     let (engine, key) = engine(&Arc::default());
     large_day(&engine);
     let server = spawn(engine.clone(), quiet(ServerOptions::default())).unwrap();
@@ -177,7 +177,7 @@ fn a_response_that_cannot_be_finished_ends_its_connection_without_its_end() {
 }
 
 #[test]
-fn responses_that_are_not_read_are_few_for_one_source() {
+fn unread_responses_are_bounded_per_source() {
     let (engine, key) = engine(&Arc::default());
     large_day(&engine);
     let server = spawn(engine, quiet(ServerOptions::default())).unwrap();

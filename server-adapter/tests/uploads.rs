@@ -151,7 +151,7 @@ fn text() -> Vec<u8> {
 }
 
 #[test]
-fn a_batch_is_answered_alike_however_it_arrives() {
+fn batch_by_any_transport_gets_the_same_response() {
     let text = text();
     let zipped = zip(&text);
     let expected = {
@@ -183,7 +183,7 @@ fn a_batch_is_answered_alike_however_it_arrives() {
 }
 
 #[test]
-fn a_client_that_goes_away_half_way_leaves_nothing() {
+fn batch_of_a_client_that_disconnects_leaves_nothing() {
     let served = served(ServerOptions::default(), |_| {});
     let text = text();
     let zipped = zip(&text);
@@ -229,7 +229,7 @@ fn a_client_that_goes_away_half_way_leaves_nothing() {
 }
 
 #[test]
-fn a_batch_that_is_too_long_or_broken_leaves_nothing() {
+fn oversized_or_broken_batch_leaves_nothing() {
     let text = text();
     let max = text.len() - 1;
     let served = served(ServerOptions::default(), |config| {
@@ -260,7 +260,7 @@ fn a_batch_that_is_too_long_or_broken_leaves_nothing() {
 
 /// More than the budget holds, and each keeps some of it while it waits for more.
 #[test]
-fn batches_that_fill_the_budget_together_all_end() {
+fn concurrent_batches_that_fill_the_budget_all_complete() {
     let options = ServerOptions {
         bodies_bytes_max: 0,
         ..Default::default()

@@ -85,7 +85,7 @@ fn pairs(engine: &Engine, writer: usize) -> u64 {
 }
 
 #[test]
-fn a_copy_made_while_others_write_is_one_moment_of_the_store() {
+fn backup_beside_writers_is_one_moment_of_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(&folder.path().join("fleet.redb"));
     let counts: [AtomicU64; WRITERS] = std::array::from_fn(|_| AtomicU64::new(0));

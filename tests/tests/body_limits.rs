@@ -21,7 +21,7 @@ fn engine() -> Engine {
 }
 
 #[test]
-fn every_path_that_takes_a_body_has_its_documented_limit_in_any_spelling() {
+fn body_limit_of_every_path_in_any_spelling_is_the_documented_one() {
     let engine = engine();
     for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.body) {
         let path = endpoint.path.replace("{}", "ws-1");
@@ -42,7 +42,7 @@ fn every_path_that_takes_a_body_has_its_documented_limit_in_any_spelling() {
 
 /// A server that trusts the answer never reads more for a path nobody knows than for the largest body there is.
 #[test]
-fn no_path_needs_more_than_the_largest_limit() {
+fn other_paths_have_no_large_body_limit() {
     let engine = engine();
     for path in [
         "",

@@ -46,7 +46,7 @@ fn observed(driver: CommitDriver, observer: impl Fn(&Event<'_>) + Send + Sync + 
 }
 
 #[test]
-fn observer_that_panics_once_leaves_no_writer_waiting() {
+fn observer_panic_leaves_no_writer_waiting() {
     for driver in [CommitDriver::Caller, CommitDriver::Thread] {
         for round in 0..10 {
             let left = AtomicUsize::new(1);
@@ -74,7 +74,7 @@ fn observer_that_panics_once_leaves_no_writer_waiting() {
 }
 
 #[test]
-fn writer_thread_that_panicked_goes_on_and_says_so() {
+fn writer_thread_after_a_panic_goes_on_and_reports_it() {
     let panics = Arc::new(AtomicBool::new(false));
     let said = Arc::new(Mutex::new(Vec::new()));
     let mut config = Config::default();
@@ -118,7 +118,7 @@ fn writer_thread_that_panicked_goes_on_and_says_so() {
 
 /// `let f = engine.call(..)`, then a write that blocks, then `f.await`.
 #[test]
-fn write_that_blocks_ends_beside_a_future_that_was_never_polled() {
+fn blocking_write_beside_an_unpolled_future_completes() {
     for driver in [CommitDriver::Caller, CommitDriver::Thread] {
         ends("a write beside an unpolled future", move || {
             let engine = engine(driver, Disk::new().backend());
@@ -141,7 +141,7 @@ fn write_that_blocks_ends_beside_a_future_that_was_never_polled() {
 
 /// Two tasks: the first polled a future once and waits for the second one, whose future shares the commit.
 #[test]
-fn future_that_is_left_alone_after_a_poll_holds_up_no_other() {
+fn future_abandoned_after_a_poll_delays_no_other() {
     for driver in [CommitDriver::Caller, CommitDriver::Thread] {
         ends("a future beside one that is left alone", move || {
             let engine = engine(driver, Disk::new().backend());

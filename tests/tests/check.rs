@@ -49,7 +49,7 @@ fn checked(path: &Path) -> CheckReport {
 }
 
 #[test]
-fn a_whole_file_has_no_problems_and_stays_as_it_is() {
+fn check_of_a_whole_file_finds_nothing_and_changes_nothing() {
     let (_folder, path) = place();
     let crashed = checked(&path);
     assert_eq!(crashed.problems, Vec::<String>::new());
@@ -73,7 +73,7 @@ fn spoil(path: &Path, table: &str) {
 }
 
 #[test]
-fn a_value_that_cannot_be_read_is_named() {
+fn check_names_an_unreadable_value() {
     // In `meta` the last one says where sealing goes on: any bytes will do.
     for (table, named) in [
         ("workspaces", "workspace ws-3"),
@@ -94,7 +94,7 @@ fn a_value_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn an_index_that_disagrees_is_named() {
+fn check_names_a_wrong_index() {
     for (table, named) in [
         ("workspaces_by_user", "WorkspacesByUser"),
         ("holds", "hold"),
@@ -114,7 +114,7 @@ fn an_index_that_disagrees_is_named() {
 
 /// Numbers that would be given out twice.
 #[test]
-fn a_sequence_that_fell_behind_is_named() {
+fn check_names_a_sequence_that_would_repeat() {
     let (_folder, path) = place();
     let database = Database::open(&path).unwrap();
     let write = database.begin_write().unwrap();
@@ -134,7 +134,7 @@ fn a_sequence_that_fell_behind_is_named() {
 /// Bits flipped in the pages of a closed file: refused when it is opened, opened where the host says so, and checked in
 /// any case.
 #[test]
-fn damaged_pages_are_told() {
+fn check_names_damaged_pages() {
     let (_folder, path) = place();
     open(&path, false).unwrap().close().unwrap();
     let whole = fs::read(&path).unwrap();

@@ -67,7 +67,7 @@ fn check(engine: &Engine) {
 }
 
 #[test]
-fn action_accepted_by_a_clock_ahead_begins_anew_and_ends() {
+fn action_accepted_by_a_clock_ahead_restarts_and_ends() {
     let (disk, clock, engine) = ahead();
     engine
         .act(ActionRequest::new(Action::Reboot, "ws-1"))
@@ -107,7 +107,7 @@ fn action_accepted_by_a_clock_ahead_begins_anew_and_ends() {
 }
 
 #[test]
-fn write_to_a_workspace_stores_that_its_action_begins_anew() {
+fn write_to_a_workspace_stores_the_restart_of_its_action() {
     let (_disk, clock, engine) = ahead();
     engine
         .act(ActionRequest::new(Action::Rebuild, "ws-1"))
@@ -124,7 +124,7 @@ fn write_to_a_workspace_stores_that_its_action_begins_anew() {
 }
 
 #[test]
-fn clock_that_was_never_set_begins_nothing_anew() {
+fn unset_clock_restarts_no_action() {
     let (_disk, clock, engine) = ahead();
     clock.set(now());
     engine
@@ -140,7 +140,7 @@ fn clock_that_was_never_set_begins_nothing_anew() {
 }
 
 #[test]
-fn reboot_of_a_state_since_a_time_to_come_is_accepted() {
+fn reboot_of_a_state_dated_in_the_future_is_accepted() {
     let (_disk, clock, engine) = ahead();
     engine
         .put_workspace(desk("ws-1", "REBOOTING", "jdoe"))
@@ -154,7 +154,7 @@ fn reboot_of_a_state_since_a_time_to_come_is_accepted() {
 }
 
 #[test]
-fn last_use_of_a_key_by_a_clock_ahead_gives_way_to_the_next() {
+fn last_use_dated_in_the_future_is_replaced_by_the_next() {
     let (disk, clock, engine) = ahead();
     let key = engine
         .issue_key(NewKey {

@@ -36,7 +36,7 @@ macro_rules! areas {
         })*
 
         #[test]
-        fn every_area_is_run() {
+        fn every_conformance_area_is_run() {
             let run = [$(stringify!($name)),*];
             let all = deskfleet_tests::conformance::AREAS.map(|(name, _)| name);
             assert_eq!(run.as_slice(), all);
@@ -76,7 +76,7 @@ fn scope(route: &Route) -> &'static str {
 }
 
 #[test]
-fn the_engine_has_the_documented_endpoints_and_no_others() {
+fn engine_has_exactly_the_documented_endpoints() {
     let documented: BTreeSet<_> = ENDPOINTS
         .iter()
         .map(|row| {
@@ -103,7 +103,7 @@ fn the_engine_has_the_documented_endpoints_and_no_others() {
 }
 
 #[test]
-fn the_engine_has_the_documented_codes() {
+fn engine_has_exactly_the_documented_codes() {
     let codes = [
         Code::InvalidParameter,
         Code::InvalidBody,
@@ -161,7 +161,7 @@ fn goes_to(call: &Call, method: &str, path: &str) -> bool {
 }
 
 #[test]
-fn every_endpoint_has_answers_and_refusals() {
+fn every_endpoint_has_cases_of_success_and_refusal() {
     let cases = cases();
     for endpoint in ENDPOINTS {
         let statuses: BTreeSet<u16> = calls(&cases)
@@ -190,7 +190,7 @@ fn every_endpoint_has_answers_and_refusals() {
 }
 
 #[test]
-fn every_row_has_cases_and_every_case_a_row() {
+fn every_document_row_has_cases_and_every_case_a_row() {
     let rows: BTreeSet<_> = ROWS.iter().copied().collect();
     assert_eq!(rows.len(), ROWS.len(), "no row twice");
     let used: BTreeSet<_> = cases().iter().map(|case| case.row).collect();
@@ -199,7 +199,7 @@ fn every_row_has_cases_and_every_case_a_row() {
 
 /// `Internal` is a bug of the engine, so no case can ask for it.
 #[test]
-fn every_code_is_asked_for() {
+fn every_problem_code_has_a_case() {
     let cases = cases();
     let asked: BTreeSet<_> = calls(&cases)
         .filter_map(|call| {

@@ -38,41 +38,41 @@ fn replay(target: &str, body: fn(&[u8])) {
 }
 
 #[test]
-fn requests_of_the_corpus() {
+fn corpus_of_requests_replays() {
     replay("request", fuzzing::request);
 }
 
 #[test]
-fn queries_of_the_corpus() {
+fn corpus_of_queries_replays() {
     replay("query", fuzzing::query);
 }
 
 #[test]
-fn times_of_the_corpus() {
+fn corpus_of_times_replays() {
     replay("time", fuzzing::time);
 }
 
 #[test]
-fn bodies_of_the_corpus() {
+fn corpus_of_bodies_replays() {
     replay("body", fuzzing::body);
 }
 
 #[test]
-fn tokens_of_the_corpus() {
+fn corpus_of_tokens_replays() {
     replay("token", fuzzing::token);
 }
 
 #[test]
-fn stored_values_of_the_corpus() {
+fn corpus_of_stored_values_replays() {
     replay("stored", fuzzing::stored);
 }
 
 #[test]
-fn files_of_the_corpus() {
+fn corpus_of_files_replays() {
     replay("file", fuzzing::file);
 }
 
 #[test]
-fn operations_of_the_corpus() {
+fn corpus_of_operations_replays() {
     replay("operations", fuzzing::operations);
 }

@@ -197,7 +197,7 @@ fn flipped(sample: &Sample, bit: usize) -> Vec<u8> {
 }
 
 #[test]
-fn flipped_bits() {
+fn flipped_bit_is_refused_or_harmless() {
     expect_redb_to_panic();
     let asked = std::env::var("DESKFLEET_FLIPS").ok();
     let flips = asked.map_or(FLIPS, |flips| flips.parse().expect("a number"));
@@ -237,7 +237,7 @@ fn flipped_bits() {
 }
 
 #[test]
-fn files_cut_short() {
+fn truncated_file_is_refused_or_harmless() {
     expect_redb_to_panic();
     for sample in &samples() {
         let mut count = Count::default();
@@ -261,7 +261,7 @@ fn files_cut_short() {
 
 /// Written over with zeros, with another page, or grown: what storage does besides flipping bits.
 #[test]
-fn pages_that_are_not_their_own() {
+fn zeroed_or_swapped_page_is_refused_or_harmless() {
     expect_redb_to_panic();
     for sample in &samples() {
         let mut count = Count::default();

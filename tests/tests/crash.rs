@@ -74,17 +74,17 @@ fn replayed(replay: &str, name: &str, recording: &Recording, config: &Config) {
 }
 
 #[test]
-fn every_cut_with_one_phase() {
+fn crash_with_one_phase_keeps_acknowledged_writes() {
     every_cut_of(0);
 }
 
 #[test]
-fn every_cut_with_two_phases() {
+fn crash_with_two_phases_keeps_acknowledged_writes() {
     every_cut_of(1);
 }
 
 #[test]
-fn every_cut_with_quick_repair() {
+fn crash_with_quick_repair_keeps_acknowledged_writes() {
     every_cut_of(2);
 }
 
@@ -99,7 +99,7 @@ fn forget_syncs(log: &mut [Io]) {
 
 /// The suite must notice a disk whose sync does nothing.
 #[test]
-fn a_sync_that_does_nothing_is_noticed() {
+fn mutant_with_empty_sync_is_detected() {
     for (name, config) in profiles() {
         let mut recording = record(&steps(), &config);
         forget_syncs(&mut recording.log);
@@ -114,7 +114,7 @@ fn a_sync_that_does_nothing_is_noticed() {
 
 /// The suite must notice commits that are acknowledged without a sync, as redb's `Durability::None` makes them.
 #[test]
-fn commits_that_are_not_synced_are_noticed() {
+fn mutant_with_unsynced_commits_is_detected() {
     for (name, config) in profiles() {
         let mut recording = record(&steps(), &config);
         for scene in recording.scenes.iter().skip(1).step_by(2) {
@@ -164,7 +164,7 @@ const PENDING: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pending
 /// The suite must notice a mutation that was written in parts: blocks removed and nothing filed, the reverse, an action
 /// without its audit row, and one without its place in the outbox.
 #[test]
-fn mutations_in_parts_are_noticed() {
+fn mutant_with_split_mutations_is_detected() {
     let (_, config) = profiles().swap_remove(0);
     let recording = record(&steps(), &config);
     let scene = |step: &str| {
@@ -206,7 +206,7 @@ fn mutations_in_parts_are_noticed() {
 
 /// A crash while a crash is being recovered from: the images of some cuts, cut again at every operation of their opening.
 #[test]
-fn crashes_during_recovery() {
+fn crash_during_recovery_keeps_acknowledged_writes() {
     for (name, config) in profiles() {
         let recording = record(&steps(), &config);
         let mut tally = Tally::default();

@@ -59,12 +59,12 @@ fn transcript(seed: u64) -> String {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes() {
+fn same_seed_gives_the_same_bytes() {
     assert_eq!(transcript(7), transcript(7));
 }
 
 /// Another seed gives other keys and traces, so that the test above compares something.
 #[test]
-fn another_seed_gives_other_bytes() {
+fn other_seed_gives_other_bytes() {
     assert_ne!(transcript(7), transcript(8));
 }

@@ -71,18 +71,18 @@ fn failing_batches(fault: fn(u64) -> Fault) {
 }
 
 #[test]
-fn the_nth_write_fails() {
+fn nth_write_failure_keeps_acknowledged_writes() {
     failing_batches(Fault::Write);
 }
 
 #[test]
-fn the_nth_sync_fails() {
+fn nth_sync_failure_keeps_acknowledged_writes() {
     failing_batches(Fault::Sync);
 }
 
 /// Threads post while the disk breaks and is repaired; each knows which of its records were acknowledged.
 #[test]
-fn nothing_acknowledged_is_lost_when_the_disk_breaks_under_many_threads() {
+fn failing_disk_under_many_threads_keeps_acknowledged_records() {
     let disk = Disk::crashing();
     let store = engine(CommitDriver::Caller, disk.backend());
     let acknowledged: Vec<Vec<usize>> = thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn listed(engine: &Engine) -> usize {
 
 /// A bulk upsert is all or nothing per 1000, wherever the disk breaks and the power goes.
 #[test]
-fn a_bulk_upsert_leaves_whole_thousands() {
+fn bulk_upsert_on_a_failing_disk_leaves_whole_transactions() {
     let mut failed = 0;
     for n in 0.. {
         let disk = Disk::crashing();
@@ -169,7 +169,7 @@ fn a_bulk_upsert_leaves_whole_thousands() {
 /// A clock that is forty days ahead moves retention on by a day an hour, not by a day for each attempt at what comes after the
 /// beginning of a sweep.
 #[test]
-fn sweeps_that_fail_under_a_clock_ahead_move_retention_on_by_a_day_an_hour() {
+fn failed_sweeps_under_a_clock_ahead_advance_retention_by_a_day_an_hour() {
     let disk = Disk::new();
     let clock = ManualClock::new(NOW.parse().unwrap());
     let (breaking, begun) = (disk.clone(), AtomicBool::new(false));

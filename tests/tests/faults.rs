@@ -205,33 +205,33 @@ fn for_all_n(operation: Operation, config: &Config) {
 }
 
 #[test]
-fn the_nth_read_fails() {
+fn nth_read_failure_keeps_acknowledged_writes() {
     for_all_n(Operation::Read, &Config::default());
 }
 
 #[test]
-fn the_nth_write_fails() {
+fn nth_write_failure_keeps_acknowledged_writes() {
     for (_, config) in profiles() {
         for_all_n(Operation::Write, &config);
     }
 }
 
 #[test]
-fn the_nth_change_of_length_fails() {
+fn nth_resize_failure_keeps_acknowledged_writes() {
     for (_, config) in profiles() {
         for_all_n(Operation::SetLen, &config);
     }
 }
 
 #[test]
-fn the_nth_sync_fails() {
+fn nth_sync_failure_keeps_acknowledged_writes() {
     for (_, config) in profiles() {
         for_all_n(Operation::Sync, &config);
     }
 }
 
 #[test]
-fn the_disk_is_full_at_every_block() {
+fn full_disk_at_every_block_keeps_acknowledged_writes() {
     for (_, config) in profiles() {
         for (large, step) in [(false, 1), (true, 37)] {
             let left = (0..).step_by(step);
@@ -268,12 +268,12 @@ impl Drop for SmallDisk {
 
 /// The same on a file system of the machine, through the file backend.
 #[test]
-fn a_real_disk_that_is_full() {
+fn full_file_system_keeps_acknowledged_writes() {
     let Some(disk) = SmallDisk::mount() else {
         // Past the capture of the test runner: a test that did nothing must not look like one that passed.
         let _ = writeln!(
             std::io::stderr(),
-            "SKIPPED a_real_disk_that_is_full: nothing may be mounted here"
+            "SKIPPED full_file_system_keeps_acknowledged_writes: nothing may be mounted here"
         );
         return;
     };

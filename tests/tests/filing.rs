@@ -73,7 +73,7 @@ fn each_record_is_seen_once(stream: Stream, read: impl Fn(&Engine) -> Vec<Record
 }
 
 #[test]
-fn history_shows_each_record_once_while_it_is_filed() {
+fn history_during_filing_shows_each_record_once() {
     each_record_is_seen_once(Stream::Stats, |engine| {
         let page = engine
             .history(Stream::Stats, "i", None, None, 500, None)
@@ -86,7 +86,7 @@ fn history_shows_each_record_once_while_it_is_filed() {
 }
 
 #[test]
-fn the_last_24_hours_show_each_record_once_while_it_is_filed() {
+fn last_24_hours_during_filing_show_each_record_once() {
     each_record_is_seen_once(Stream::Activity, |engine| {
         let views = engine.activity_24_hours().unwrap();
         views.into_iter().map(|view| view.received.record).collect()
@@ -102,7 +102,7 @@ fn stats(id: i32) -> Record {
 }
 
 #[test]
-fn upkeep_files_a_full_step_at_once() {
+fn maintain_with_a_full_step_pending_files_at_once() {
     const STEP: i32 = 50_000;
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     engine.record(&stats(0)).unwrap();
@@ -119,7 +119,7 @@ fn upkeep_files_a_full_step_at_once() {
 }
 
 #[test]
-fn maintenance_that_is_told_to_stop_ends_after_its_step() {
+fn maintenance_asked_to_stop_ends_after_its_step() {
     const RECORDS: i32 = 110_000;
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     let records: Vec<_> = (0..RECORDS).map(stats).collect();

@@ -145,7 +145,7 @@ fn history_pages_of_large_reports_are_bounded_by_bytes() {
 
 /// A part that is full of process items is not written again with each step that comes after it.
 #[test]
-fn filing_large_reports_writes_no_more_the_more_there_are() {
+fn filing_large_reports_writes_no_more_with_more_reports() {
     let disk = Disk::new();
     let engine = engine(CommitDriver::Caller, disk.backend());
     let mut step = |step: usize| {

@@ -39,7 +39,7 @@ fn stored_format(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_file_of_format_1_opens_with_all_that_is_in_it_and_becomes_one_of_format_2() {
+fn file_of_format_1_keeps_its_data_and_becomes_format_2() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
     assert_eq!(stored_format(&path), 1);
@@ -51,7 +51,7 @@ fn a_file_of_format_1_opens_with_all_that_is_in_it_and_becomes_one_of_format_2()
 }
 
 #[test]
-fn a_file_of_format_2_opens_with_all_that_is_in_it() {
+fn file_of_format_2_keeps_its_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(FORMAT, folder.path());
     assert_eq!(stored_format(&path), FORMAT);
@@ -133,7 +133,7 @@ fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
 }
 
 #[test]
-fn opening_and_filing_an_old_file_keeps_it_whole() {
+fn old_file_after_opening_and_filing_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
     let engine = builder().open(&path).unwrap();
@@ -152,7 +152,7 @@ fn opening_and_filing_an_old_file_keeps_it_whole() {
 }
 
 #[test]
-fn a_newer_format_is_refused_and_left_untouched() {
+fn newer_format_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
     set_format(&path, FORMAT + 1);
@@ -168,7 +168,7 @@ fn a_newer_format_is_refused_and_left_untouched() {
 }
 
 #[test]
-fn a_newer_format_that_was_not_closed_is_refused_and_left_untouched() {
+fn newer_format_not_closed_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
     set_format(&path, FORMAT + 1);
@@ -204,7 +204,7 @@ fn set_format(path: &Path, format: u32) {
 }
 
 #[test]
-fn the_format_document_names_the_current_version() {
+fn format_document_names_the_current_version() {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/docs/format.md");
     let text = fs::read_to_string(document).unwrap();
     assert!(

@@ -107,7 +107,7 @@ fn is_low<T>(result: deskfleet::Result<T>) -> bool {
 }
 
 #[test]
-fn low_disk_stops_what_takes_space_and_not_what_gives_it_back() {
+fn low_disk_stops_writes_and_not_revocation_filing_or_retention() {
     let (engine, free) = with_space(CommitDriver::Caller);
     let keys = ["a", "b", "c"].map(|name| key(&engine, name));
     assert_eq!(status(&engine, 1), 200);
@@ -131,7 +131,7 @@ fn low_disk_stops_what_takes_space_and_not_what_gives_it_back() {
 }
 
 #[test]
-fn revocation_beside_posts_on_a_low_disk_is_done_and_they_are_refused() {
+fn revocation_beside_posts_on_a_low_disk_succeeds_and_posts_fail() {
     let (engine, free) = with_space(CommitDriver::Host);
     let issued = key(&engine, "a");
     let revoke = Request::delete(format!("/operator/keys/{}", issued.info.id));
@@ -153,7 +153,7 @@ fn revocation_beside_posts_on_a_low_disk_is_done_and_they_are_refused() {
 }
 
 #[test]
-fn file_opened_twice_in_one_process_says_so() {
+fn file_opened_twice_in_one_process_is_already_open() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.redb");
     let engine = builder().open(&path).unwrap();

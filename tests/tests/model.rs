@@ -1,7 +1,7 @@
 //! The model suite: made-up runs on an engine and its reference.
 //!
 //! `DESKFLEET_MODEL_CASES` sets the number of runs; CI takes the default, a night of testing 100 000. A failing run is
-//! printed as a list of operations: paste it into [`replays`] to keep it.
+//! printed as a list of operations: paste it into [`regressions_replay`] to keep it.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 const CASES: u32 = 2000;
 
 #[test]
-fn made_up_runs_agree_with_the_reference() {
+fn random_operations_agree_with_the_reference() {
     let cases = std::env::var("DESKFLEET_MODEL_CASES")
         .ok()
         .map(|cases| cases.parse().expect("a number"));
@@ -64,7 +64,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 
 /// Runs that were found or thought of, as they were printed.
 #[test]
-fn replays() {
+fn regressions_replay() {
     let new = NewDesk {
         desk: Desk(0),
         person: Some(Person(0)),
@@ -88,7 +88,7 @@ fn replays() {
 /// A record dated three days ahead is filed at its time of receipt; its retry a second later changes nothing, not even
 /// when the user was last seen.
 #[test]
-fn a_retry_with_a_time_that_is_not_believed() {
+fn retry_with_an_unbelievable_time_is_stored_once() {
     for stream in (0..4).map(Telemetry) {
         let post = || {
             Op::Record(Post {
@@ -106,7 +106,7 @@ fn a_retry_with_a_time_that_is_not_believed() {
 
 /// A workspace that has been TERMINATED for seven days is nobody's computer any more, even before maintenance forgot it.
 #[test]
-fn a_computer_name_of_a_workspace_that_is_gone() {
+fn computer_name_of_a_workspace_terminated_for_7_days_resolves_to_nothing() {
     let new = |desk, state| NewDesk {
         desk: Desk(desk),
         person: None,
@@ -131,7 +131,7 @@ fn a_computer_name_of_a_workspace_that_is_gone() {
 
 /// Two desktops of one user report for the same moment; a retry of the first leaves the second the newest.
 #[test]
-fn a_retry_behind_another_desktop_of_the_user() {
+fn retry_of_a_record_of_another_desktop_leaves_the_newest() {
     let post = |instance, sent| {
         let (instance, person) = (Instance(instance), Some(Person(3)));
         Op::Record(Post {

@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn spellings_of_one_name_meet_everywhere_and_other_names_stay_apart(
+    fn spellings_of_one_name_match_everywhere_and_other_names_do_not(
         one in letters(), other in letters(), shift in 0..u8::MAX, filed in any::<bool>(),
     ) {
         prop_assume!(!is_same(&one, &other));
@@ -231,7 +231,7 @@ fn check_fixture(engine: &Engine) {
 }
 
 #[test]
-fn names_of_a_file_of_format_1_are_folded_when_it_is_opened() {
+fn names_in_a_file_of_format_1_are_folded_on_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fleet.redb");
     fs::copy(fixture(), &path).unwrap();
@@ -260,7 +260,7 @@ fn names_of_a_file_of_format_1_are_folded_when_it_is_opened() {
 }
 
 #[test]
-fn names_folded_by_another_unicode_are_folded_again_and_misplaced_ones_are_found() {
+fn names_folded_by_another_unicode_are_folded_again_and_misplaced_ones_are_reported() {
     const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fleet.redb");
@@ -304,7 +304,7 @@ fn names_folded_by_another_unicode_are_folded_again_and_misplaced_ones_are_found
 }
 
 #[test]
-fn a_crash_while_names_are_folded_leaves_them_as_they_were_or_folded() {
+fn crash_while_names_are_folded_leaves_all_or_none_folded() {
     let recorder = Recorder::holding(fs::read(fixture()).unwrap());
     check_fixture(&builder().open_backend(recorder.backend()).unwrap());
     let mut platter = Platter::holding(fs::read(fixture()).unwrap());

@@ -54,7 +54,7 @@ fn refused(path: &Path, kind: ErrorKind) {
 }
 
 #[test]
-fn what_was_written_is_there_when_the_file_is_opened_again() {
+fn reopened_file_has_what_was_written() {
     let (_folder, path) = place();
     filled(&path);
     let engine = open(&path).unwrap();
@@ -66,7 +66,7 @@ fn what_was_written_is_there_when_the_file_is_opened_again() {
 }
 
 #[test]
-fn a_second_opener_is_told_that_the_file_is_open() {
+fn second_open_returns_already_open() {
     let (_folder, path) = place();
     let engine = open(&path).unwrap();
     let error = open(&path).expect_err("one engine at a time");
@@ -84,7 +84,7 @@ fn a_second_opener_is_told_that_the_file_is_open() {
 }
 
 #[test]
-fn a_closed_engine_answers_503_and_the_file_is_free() {
+fn closed_engine_returns_503_and_frees_the_file() {
     let (_folder, path) = place();
     let engine = open(&path).unwrap();
     engine.close().unwrap();
@@ -104,7 +104,7 @@ fn a_closed_engine_answers_503_and_the_file_is_free() {
 }
 
 #[test]
-fn a_text_file_is_foreign() {
+fn text_file_is_refused_as_foreign() {
     let (_folder, path) = place();
     for text in ["x", "Dear diary,\n", &"not a store\n".repeat(10_000)] {
         fs::write(&path, text).unwrap();
@@ -113,7 +113,7 @@ fn a_text_file_is_foreign() {
 }
 
 #[test]
-fn a_redb_file_of_another_program_is_foreign() {
+fn redb_file_of_another_program_is_refused_as_foreign() {
     const TABLE: TableDefinition<'_, u64, &str> = TableDefinition::new("notes");
     let (_folder, path) = place();
     let database = Database::create(&path).unwrap();
@@ -141,7 +141,7 @@ fn a_redb_file_of_another_program_is_foreign() {
 
 /// A file that was cut off is refused or, where nothing that counts was lost, opened; never a panic, never an empty store.
 #[test]
-fn a_truncated_file_is_refused_without_a_panic() {
+fn truncated_file_is_refused_without_a_panic() {
     let (_folder, path) = place();
     filled(&path);
     let whole = fs::read(&path).unwrap();
@@ -172,7 +172,7 @@ fn a_truncated_file_is_refused_without_a_panic() {
 }
 
 #[test]
-fn a_folder_or_a_place_without_a_folder_is_an_error() {
+fn path_of_a_folder_or_in_no_folder_is_an_error() {
     let folder = TempDir::new().unwrap();
     assert!(open(folder.path()).is_err());
     let error = open(&folder.path().join("missing/fleet.redb")).unwrap_err();
@@ -184,7 +184,7 @@ fn a_folder_or_a_place_without_a_folder_is_an_error() {
 
 /// A copy made while records arrive is a store of its own.
 #[test]
-fn a_backup_opens_and_holds_what_was_there() {
+fn backup_opens_with_the_data_of_the_store() {
     let (folder, path) = place();
     filled(&path);
     let engine = open(&path).unwrap();
@@ -202,7 +202,7 @@ fn a_backup_opens_and_holds_what_was_there() {
 }
 
 #[test]
-fn an_engine_without_a_clock_or_without_randomness_is_not_opened() {
+fn builder_without_clock_or_randomness_returns_an_error() {
     assert_eq!(
         Engine::builder()
             .seed(7)

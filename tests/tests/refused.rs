@@ -183,7 +183,7 @@ fn large_record() -> deskfleet::Record {
 }
 
 #[test]
-fn outbox_hands_out_no_action_that_a_crash_can_take_back() {
+fn outbox_returns_only_durable_actions() {
     for (name, config) in profiles() {
         let disk = Disk::crashing();
         let engine = begun(&config, disk.backend());

@@ -104,7 +104,7 @@ fn count(path: &Path) -> usize {
 }
 
 #[test]
-fn a_day_that_is_over_is_merged_once() {
+fn finished_day_is_merged_once() {
     let fixture = Fixture::after_a_day(127);
     let before = fixture.history();
     assert_eq!(before.iter().map(Vec::len).sum::<usize>(), 3 * 127);
@@ -125,7 +125,7 @@ fn a_day_that_is_over_is_merged_once() {
 }
 
 #[test]
-fn a_late_record_stands_beside_what_is_sealed() {
+fn record_after_sealing_is_kept_beside_the_sealed_part() {
     let fixture = Fixture::after_a_day(20);
     fixture.clock.advance_seconds(DAY);
     fixture.maintain();
@@ -156,7 +156,7 @@ fn a_late_record_stands_beside_what_is_sealed() {
 }
 
 #[test]
-fn each_day_is_sealed_and_goes_when_it_is_too_old() {
+fn day_is_sealed_and_removed_by_retention() {
     let fixture = Fixture::after_a_day(10);
     for day in 1..4 {
         fixture.clock.advance_seconds(DAY);

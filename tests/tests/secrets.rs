@@ -66,7 +66,7 @@ fn missing_empty_unknown_revoked_and_expired_keys_are_refused_in_the_same_bytes(
 }
 
 #[test]
-fn a_key_is_32_bytes_in_base64url_and_printed_nowhere() {
+fn key_is_32_bytes_in_base64url_and_printed_nowhere() {
     let (engine, _) = engine();
     let keys = [key(&engine, None), key(&engine, None)];
     assert_ne!(keys[0].secret, keys[1].secret);
@@ -84,7 +84,7 @@ fn is_base64url(byte: u8) -> bool {
 
 /// A host's own code may panic in the middle of a request, and what it says then goes to a log.
 #[test]
-fn a_panic_tells_no_key_and_no_query() {
+fn panic_message_holds_no_key_and_no_query() {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let armed = Arc::new(AtomicBool::new(false));
     let trap = Arc::clone(&armed);
@@ -130,7 +130,7 @@ fn a_panic_tells_no_key_and_no_query() {
 
 /// The longest id there can be still fits.
 #[test]
-fn a_page_token_is_base64url_of_at_most_512_characters() {
+fn page_token_is_base64url_of_at_most_512_characters() {
     let (engine, _) = engine();
     for letter in ["a", "🖥", "\u{10ffff}"] {
         engine
@@ -166,7 +166,7 @@ fn a_page_token_is_base64url_of_at_most_512_characters() {
 
 /// A walk with limits of 1, 7, 100 and 500 over a fleet that fits no page gives every workspace once, in order.
 #[test]
-fn walks_of_a_large_fleet_agree() {
+fn page_walks_with_any_limit_return_every_workspace_once() {
     let (engine, _) = engine();
     let all: Vec<_> = fleet(1203).collect();
     assert_eq!(engine.put_workspaces(all.clone()).unwrap(), 1203);

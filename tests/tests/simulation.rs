@@ -36,7 +36,7 @@ fn lived(seed: u64) -> Tally {
 }
 
 #[test]
-fn every_promise_holds_for_every_seed() {
+fn simulation_of_every_seed_keeps_every_promise() {
     let first = number("DESKFLEET_SIMULATION_FIRST").unwrap_or(0);
     let seeds = number("DESKFLEET_SIMULATION_SEEDS").unwrap_or(SEEDS);
     let mut tally = Tally::default();
@@ -66,7 +66,7 @@ fn every_promise_holds_for_every_seed() {
 
 /// The seed of `DESKFLEET_SIMULATION_SEED`, with its whole transcript.
 #[test]
-fn one_seed() {
+fn simulation_of_the_named_seed_keeps_every_promise() {
     let Some(seed) = number("DESKFLEET_SIMULATION_SEED") else {
         return lived(0)
             .readings
@@ -81,7 +81,7 @@ fn one_seed() {
 }
 
 #[test]
-fn a_seed_is_the_same_run_to_the_byte() {
+fn simulation_of_one_seed_repeats_to_the_byte() {
     for seed in 0..20 {
         let (first, second) = (run(seed).unwrap(), run(seed).unwrap());
         assert!(first == second, "seed {seed} differs from itself");
@@ -95,7 +95,7 @@ const SEEDS_FOR_A_LIE: u64 = 60;
 
 /// Each observer is told a lie about a run that is good: it must say that its promise is broken.
 #[test]
-fn every_lie_is_caught() {
+fn every_mutant_is_detected() {
     for lie in lies() {
         let promise = (lie.observer)().promise();
         let caught = (0..SEEDS_FOR_A_LIE).any(|seed| {
@@ -123,11 +123,11 @@ fn threads_agree(driver: CommitDriver) {
 }
 
 #[test]
-fn what_threads_see_has_an_order_when_callers_commit() {
+fn concurrent_responses_with_caller_commits_are_linearizable() {
     threads_agree(CommitDriver::Caller);
 }
 
 #[test]
-fn what_threads_see_has_an_order_when_a_thread_commits() {
+fn concurrent_responses_with_a_writer_thread_are_linearizable() {
     threads_agree(CommitDriver::Thread);
 }

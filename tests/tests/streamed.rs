@@ -139,7 +139,7 @@ fn scattered_day(stage: &Stage, count: i32) {
 }
 
 #[test]
-fn chunks_together_are_the_whole_response() {
+fn response_in_chunks_equals_the_whole_response() {
     let stage = stage();
     scattered_day(&stage, 20_000);
     let whole = stage.whole(DAY);
@@ -153,7 +153,7 @@ fn chunks_together_are_the_whole_response() {
 }
 
 #[test]
-fn audit_in_chunks_is_the_whole_response() {
+fn audit_in_chunks_equals_the_whole_response() {
     let stage = stage();
     let workspace = Workspace {
         id: "ws-1".into(),
@@ -176,7 +176,7 @@ fn audit_in_chunks_is_the_whole_response() {
 }
 
 #[test]
-fn records_of_one_time_come_once_each() {
+fn records_of_one_time_appear_once_each() {
     let stage = stage();
     let time = Some("2026-11-20T11:00:00Z");
     let records: Vec<_> = (0..20_000)
@@ -190,7 +190,7 @@ fn records_of_one_time_come_once_each() {
 }
 
 #[test]
-fn equal_records_without_a_time_all_come() {
+fn equal_records_without_a_time_all_appear() {
     let stage = stage();
     let records = vec![activity(7, 1, None); 15_000];
     stage.engine.record_all(&records).unwrap();
@@ -201,7 +201,7 @@ fn equal_records_without_a_time_all_come() {
 }
 
 #[test]
-fn retries_in_the_queue_do_not_show_again() {
+fn retries_in_the_queue_do_not_appear_again() {
     let stage = stage();
     let records: Vec<_> = (0..20_000)
         .map(|id| activity(id, id.unsigned_abs() % 3, Some(&scattered(id))))
@@ -217,7 +217,7 @@ fn retries_in_the_queue_do_not_show_again() {
 }
 
 #[test]
-fn records_are_seen_once_while_they_are_filed_retried_and_sealed() {
+fn records_appear_once_while_filed_retried_and_sealed() {
     let stage = stage();
     scattered_day(&stage, 20_000);
     let mut round = 0;
@@ -242,7 +242,7 @@ fn records_are_seen_once_while_they_are_filed_retried_and_sealed() {
 }
 
 #[test]
-fn readers_side_by_side_get_the_same_bytes() {
+fn concurrent_readers_get_the_same_bytes() {
     let stage = stage();
     scattered_day(&stage, 20_000);
     let whole = stage.whole(DAY);
@@ -266,7 +266,7 @@ fn readers_side_by_side_get_the_same_bytes() {
 }
 
 #[test]
-fn a_record_that_was_acknowledged_before_a_reader_began_is_in_its_response() {
+fn record_acknowledged_before_a_read_is_in_its_response() {
     let stage = stage();
     scattered_day(&stage, 20_000);
     let mut first = stage.body(DAY);
@@ -288,7 +288,7 @@ fn a_record_that_was_acknowledged_before_a_reader_began_is_in_its_response() {
 }
 
 #[test]
-fn a_body_that_cannot_be_finished_ends_with_an_error() {
+fn body_whose_read_fails_ends_with_an_error() {
     let stage = stage();
     scattered_day(&stage, 5000);
     let mut body = stage.body(DAY);

@@ -66,3 +66,8 @@ fn every_decision_names_the_test_that_holds_it() {
 fn every_command_of_the_readme_exists() {
     assert_none(&tidy::readme_commands(&TREE));
 }
+
+#[test]
+fn every_checklist_names_files_and_names_that_exist() {
+    assert_none(&tidy::checklists(&TREE));
+}

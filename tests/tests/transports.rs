@@ -50,22 +50,22 @@ fn same_as_handle<T: Transport>(driver: CommitDriver, connect: impl Fn(&Engine) 
 }
 
 #[test]
-fn call_answers_what_handle_answers() {
+fn call_returns_the_bytes_of_handle() {
     same_as_handle(CommitDriver::Caller, |engine| Call(engine.clone()));
 }
 
 #[test]
-fn an_upload_in_pieces_answers_what_handle_answers() {
+fn upload_in_pieces_returns_the_bytes_of_handle() {
     same_as_handle(CommitDriver::Caller, |engine| Uploading(engine.clone(), 61));
 }
 
 #[test]
-fn a_writer_thread_answers_what_the_caller_answers() {
+fn writer_thread_returns_the_bytes_of_caller_commits() {
     same_as_handle(CommitDriver::Thread, |engine| Call(engine.clone()));
 }
 
 #[test]
-fn a_volatile_engine_answers_what_a_durable_one_answers() {
+fn volatile_engine_returns_the_bytes_of_a_durable_one() {
     // A medium that fails or is full is met by a commit, which there comes after the answer.
     let of_the_medium = |step: &Step| matches!(step, Step::Broken(_) | Step::Free(_));
     let mut compared = 0;
@@ -112,12 +112,12 @@ fn served<C>(engine: &Engine, connect: impl Fn(SocketAddr) -> C) -> Served<C> {
 }
 
 #[test]
-fn the_server_answers_what_handle_answers() {
+fn server_returns_the_bytes_of_handle() {
     same_as_handle(CommitDriver::Caller, |engine| served(engine, Socket));
 }
 
 #[test]
-fn http2_answers_what_handle_answers() {
+fn http2_returns_the_bytes_of_handle() {
     same_as_handle(CommitDriver::Thread, |engine| {
         served(engine, |address| Http2::connect(address).expect("HTTP/2"))
     });

@@ -47,7 +47,7 @@ fn sees_all(read: impl Fn(&Engine) -> usize) {
 }
 
 #[test]
-fn every_read_sees_what_was_answered() {
+fn volatile_read_sees_every_acknowledged_record() {
     sees_all(|engine| ids(engine, 0).len());
     sees_all(|engine| usize::try_from(engine.queue_count()).unwrap());
     sees_all(|engine| usize::try_from(engine.file_pending().unwrap()).unwrap());
@@ -73,7 +73,7 @@ fn every_read_sees_what_was_answered() {
 }
 
 #[test]
-fn what_is_never_read_is_committed_in_time() {
+fn unread_volatile_records_are_committed_at_the_bound() {
     let disk = Disk::new();
     let engine = volatile(&disk, |_| {});
     let before = disk.syncs();
@@ -85,7 +85,7 @@ fn what_is_never_read_is_committed_in_time() {
 }
 
 #[test]
-fn closing_commits_what_waits() {
+fn close_commits_pending_records() {
     let disk = Disk::new();
     let engine = volatile(&disk, |_| {});
     records(&engine, 5);
@@ -94,7 +94,7 @@ fn closing_commits_what_waits() {
 }
 
 #[test]
-fn other_writes_are_answered_after_their_commit() {
+fn other_volatile_writes_return_after_their_commit() {
     let disk = Disk::new();
     let engine = volatile(&disk, |_| {});
     records(&engine, 1);
@@ -107,7 +107,7 @@ fn other_writes_are_answered_after_their_commit() {
 }
 
 #[test]
-fn records_that_gather_count_for_the_queue() {
+fn pending_volatile_records_count_in_the_queue() {
     let engine = volatile(&Disk::new(), |config| config.limits.queue_records = 3);
     records(&engine, 3);
     assert_eq!(engine.handle(post(0, 4)).status(), 503);
@@ -116,7 +116,7 @@ fn records_that_gather_count_for_the_queue() {
 }
 
 #[test]
-fn whoever_reads_sees_what_anyone_was_answered() {
+fn concurrent_volatile_reads_see_acknowledged_records() {
     const THREADS: usize = 4;
     const POSTS: usize = 40;
     for driver in [

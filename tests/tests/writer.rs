@@ -66,28 +66,28 @@ fn many_callers(
 }
 
 #[test]
-fn many_threads_post_through_handle() {
+fn concurrent_posts_through_handle_are_all_stored() {
     many_callers(CommitDriver::Caller, |engine, request| {
         engine.handle(request)
     });
 }
 
 #[test]
-fn many_threads_post_through_handle_with_a_writer_thread() {
+fn concurrent_posts_through_handle_with_a_writer_thread_are_all_stored() {
     many_callers(CommitDriver::Thread, |engine, request| {
         engine.handle(request)
     });
 }
 
 #[test]
-fn many_threads_post_through_call() {
+fn concurrent_posts_through_call_are_all_stored() {
     many_callers(CommitDriver::Caller, |engine, request| {
         block_on(engine.call(request))
     });
 }
 
 #[test]
-fn many_threads_post_through_call_with_a_writer_thread() {
+fn concurrent_posts_through_call_with_a_writer_thread_are_all_stored() {
     many_callers(CommitDriver::Thread, |engine, request| {
         block_on(engine.call(request))
     });
@@ -105,7 +105,7 @@ impl Wake for Woken {
 
 /// The host's loop: futures wait until it commits, then all are woken by one commit.
 #[test]
-fn the_host_commits_all_that_waits_at_once() {
+fn host_commit_covers_all_pending_writes() {
     let disk = Disk::new();
     let engine = engine(CommitDriver::Host, disk.backend());
     let mut futures: Vec<_> = (0..20)
@@ -160,7 +160,7 @@ fn the_host_commits_all_that_waits_at_once() {
 
 /// Reads do not wait for the host.
 #[test]
-fn under_the_host_reads_are_ready_at_once() {
+fn reads_under_the_host_driver_are_ready_at_once() {
     let engine = engine(CommitDriver::Host, Disk::new().backend());
     let mut test =
         Box::pin(engine.call(Request::get("/api/Stats/Test").body(Bytes::new()).unwrap()));
@@ -172,7 +172,7 @@ fn under_the_host_reads_are_ready_at_once() {
 
 /// A future that nobody waits for any more harms no other, and what it asked for happens or does not: never half.
 #[test]
-fn a_dropped_future_harms_no_other() {
+fn dropped_future_leaves_the_other_writes() {
     let engine = engine(CommitDriver::Host, Disk::new().backend());
     let mut dropped = Box::pin(engine.call(post(0, 0)));
     let mut kept = Box::pin(engine.call(post(1, 0)));
@@ -191,7 +191,7 @@ fn a_dropped_future_harms_no_other() {
 
 /// Ten records for six places: the first six are held, the others are refused at once.
 #[test]
-fn what_a_full_queue_refuses_harms_nobody_in_the_batch() {
+fn full_queue_refuses_records_and_commits_the_rest_of_the_batch() {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Host;
@@ -221,7 +221,7 @@ fn what_a_full_queue_refuses_harms_nobody_in_the_batch() {
 
 /// Until something was filed, the least; then by the rate: this clock moves while it files.
 #[test]
-fn a_full_queue_tells_when_there_will_be_room() {
+fn full_queue_returns_when_there_will_be_room() {
     let now = AtomicU64::new(1_790_000_000);
     let step = Arc::new(AtomicU64::new(0));
     let mut config = Config::default();
@@ -260,7 +260,7 @@ fn a_full_queue_tells_when_there_will_be_room() {
 }
 
 #[test]
-fn refused_and_good_actions_of_many_threads_are_told_apart() {
+fn concurrent_actions_get_their_own_outcomes() {
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     for id in ["ws-0", "ws-1"] {
         engine.put_workspace(desk(id, "AVAILABLE", id)).unwrap();

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_keeps_all_it_was_given() {
+    fn request_keeps_all_its_parts() {
         let lines = "Content-Type: application/json\nx-twice: 1\nX-Twice:2\n\n";
         let request = request("POST", "/api/Stats/Post?a=%20", lines, "{}").unwrap();
         assert_eq!(request.method(), "POST");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_url_keeps_its_path_and_query() {
+    fn absolute_url_is_reduced_to_path_and_query() {
         let request = request("GET", "https://fleet.example/api/Stats/Test?x=1", "", "").unwrap();
         assert_eq!(
             request.uri().path_and_query().unwrap(),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused_without_repeating_a_key() {
+    fn invalid_request_is_refused_without_repeating_a_key() {
         for (method, url, headers) in [
             ("G T", "/", ""),
             ("GET", "/a b", ""),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_to_be_a_request_is_answered() {
+    fn oversized_target_and_headers_get_a_response() {
         let long = format!("/{}", "a".repeat(URL_BYTES_MAX));
         let refused = |url: &str, headers: &str| request("GET", url, headers, "").unwrap_err();
         assert_eq!(refused(&long, ""), NoRequest::Refused(Code::UriTooLong));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_a_header_are_bytes() {
+    fn header_characters_become_bytes() {
         let request = request("GET", "/", "a: caf\u{e9}", "").unwrap();
         assert_eq!(request.headers()["a"].as_bytes(), b"caf\xe9");
         let NoRequest::Invalid(said) = super::request("GET", "/", "a: \u{20ac}", "").unwrap_err()
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_crosses_as_lines_and_bytes() {
+    fn response_crosses_as_header_lines_and_bytes() {
         let response = Response::builder()
             .status(405)
             .header("allow", "GET, HEAD")

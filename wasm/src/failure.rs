@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_crosses_as_json() {
+    fn failure_crosses_as_json() {
         assert_eq!(
             Failure::argument("no \"name\"").json(),
             r#"{"code":"InvalidArgument","message":"no \"name\""}"#

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_are_exact() {
+    fn clock_milliseconds_convert_exactly() {
         assert_eq!(
             time(1_795_161_600_123.0).unwrap().to_string(),
             "2026-11-20T08:00:00.123Z"
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_together_is_committed_together() {
+    fn calls_of_one_turn_share_a_commit() {
         let fleet = fleet();
         let begun = [post(&fleet), post(&fleet)];
         let numbers = begun.map(|begun| match begun {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_answered_when_the_engine_closes() {
+    fn close_completes_pending_calls() {
         let fleet = fleet();
         let Begun::Waits(number) = post(&fleet) else {
             panic!("answered before its commit");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_request_is_refused_or_answered() {
+    fn invalid_calls_are_refused_or_get_a_response() {
         let fleet = fleet();
         let handled = |url: &str| fleet.handle("GET", url, "", Vec::new());
         assert_eq!(handled("no path").unwrap_err().code, "InvalidArgument");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn so_much_of_a_body_is_wanted() {
+    fn body_bytes_max_returns_the_limit_of_the_endpoint() {
         let fleet = fleet();
         assert_eq!(
             fleet.body_bytes_max("http://a.b/api/Stats/Post?x=1"),

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_numbers_of_bytes_are_taken() {
+    fn storage_length_must_be_a_whole_number() {
         assert_eq!(bytes(0.0), Some(0));
         assert_eq!(bytes(-0.0), Some(0));
         assert_eq!(bytes(EXACT), Some(1 << 53));

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn first_words_of_seed_1234567_are_the_published_ones() {
+    fn seed_1234567_gives_the_published_words() {
         let mut bytes = [0; 16];
         SeededRandom::new(1_234_567).fill(&mut bytes);
         let words = [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973];
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn reseed_with_another_number_of_keys_draws_other_bytes() {
+    fn reseed_with_another_key_count_draws_other_bytes() {
         let after = |keys| {
             let random = SeededRandom::new(7);
             random.reseed(keys);

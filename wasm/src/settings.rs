@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_as_the_engine_has_it() {
+    fn omitted_settings_are_the_engine_defaults() {
         let config = Settings::parse("{}").unwrap().config();
         assert_eq!(config.limits.cache_bytes, CACHE_BYTES);
         assert_eq!(config.commit_driver, CommitDriver::Host);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_taken() {
+    fn given_settings_are_applied() {
         let json = r#"{"seed":7,"limits":{"queueRecords":5,"keyRequestsPerMinute":2},"actionSeconds":{"reboot":1},
             "retentionDays":{"audit":9},"actionDriver":"host","requireIngestKey":true}"#;
         let settings = Settings::parse(json).unwrap();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_settings_are_named() {
         for (json, named) in [
             (r#"{"limit":1}"#, "limit"),
             (r#"{"limits":{"queue":1}}"#, "queue"),

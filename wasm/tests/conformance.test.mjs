@@ -6,6 +6,6 @@ import { Engine, memoryStorage } from "../pkg/index.node.js";
 import { assertSame, play } from "./conformance.mjs";
 import { transcripts } from "./transcripts.mjs";
 
-test("the conformance cases give the bytes of the native engine", async (context) => {
+test("conformance_cases_return_the_bytes_of_the_native_engine", async (context) => {
     assertSame(assert, context, await play(transcripts(), (options) => Engine.open(options), memoryStorage));
 });

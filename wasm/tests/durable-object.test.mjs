@@ -52,7 +52,7 @@ async function recordIds(url) {
     return ids;
 }
 
-test("the example answers, and keeps its data when workerd is stopped, its object lost or idle", async (context) => {
+test("durable_object_example_keeps_its_data_across_restarts_and_evictions", async (context) => {
     const made = await objectFolder(context);
     if (!made) return;
     let server = await serve(made.workerd, made.folder);
@@ -82,7 +82,7 @@ test("the example answers, and keeps its data when workerd is stopped, its objec
     await server.kill();
 });
 
-test("workerd killed while records come in: every acknowledged one is there", async (context) => {
+test("killed_workerd_keeps_acknowledged_records", async (context) => {
     const made = await objectFolder(context);
     if (!made) return;
     const acknowledged = new Set();
@@ -102,7 +102,7 @@ test("workerd killed while records come in: every acknowledged one is there", as
     assert.deepEqual(lost, []);
 });
 
-test("its storage is what plain bytes are, also when the object was lost", async (context) => {
+test("durable_object_storage_equals_plain_bytes", async (context) => {
     const made = await objectFolder(context);
     if (!made) return;
     const server = await serve(made.workerd, made.folder);
@@ -117,7 +117,7 @@ test("its storage is what plain bytes are, also when the object was lost", async
     await server.kill();
 });
 
-test("a full object refuses writes, a store of another layout is left alone, and bytes are not compiled", async (context) => {
+test("full_or_foreign_durable_object_is_refused_with_its_code", async (context) => {
     const made = await objectFolder(context);
     if (!made) return;
     const server = await serve(made.workerd, made.folder);

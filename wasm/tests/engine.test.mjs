@@ -8,7 +8,7 @@ import { fileStorage } from "../pkg/node.js";
 
 const json = { "content-type": "application/json" };
 
-test("an engine on memory answers fetch and handle", async () => {
+test("memory_engine_serves_fetch_and_handle", async () => {
     const engine = await Engine.open();
     assert.equal(engine.persisted(), false);
     assert.equal(await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]), 1);
@@ -23,7 +23,7 @@ test("an engine on memory answers fetch and handle", async () => {
     await engine.close();
 });
 
-test("a file keeps what was answered", async () => {
+test("file_keeps_acknowledged_records", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-"));
     try {
         const file = path.join(folder, "fleet.redb");

@@ -6,18 +6,18 @@ import { installed } from "./packed.mjs";
 import { answers, freePort, output, start } from "./processes.mjs";
 import { runtime, tool } from "./runtimes.mjs";
 
-test("node", async () => {
+test("node_example_prints_its_output", async () => {
     const printed = await output(process.execPath, ["main.mjs"], { cwd: installed({ example: "node" }) });
     assert.match(printed, /^200 \{\s+workSpaces: \[\s+\{\s+workSpId: 'ws-1',/);
 });
 
-test("msw", async (context) => {
+test("msw_example_prints_its_output", async (context) => {
     if (!tool("msw", context)) return;
     const printed = await output(process.execPath, ["main.mjs"], { cwd: installed({ example: "msw", beside: ["msw"] }) });
     assert.match(printed, /^200 \{\s+workSpaces: \[\s+\{\s+workSpId: 'ws-1',/);
 });
 
-test("hono", async (context) => {
+test("hono_example_prints_its_output", async (context) => {
     if (!tool("hono", context)) return;
     const printed = await output(process.execPath, ["main.mjs"], { cwd: installed({ example: "hono", beside: ["hono"] }) });
     assert.equal(printed, "200 1\n");
@@ -63,7 +63,7 @@ async function keepsRecords(binary, parametersOf, env, cwd) {
     assert.equal(await output(process.execPath, ["--input-type=module", "--eval", script], { cwd }), "20\n");
 }
 
-test("deno", async (context) => {
+test("deno_example_serves_requests", async (context) => {
     const deno = runtime("deno", context);
     if (!deno) return;
     const cwd = installed({ example: "deno" });
@@ -72,7 +72,7 @@ test("deno", async (context) => {
     await keepsRecords(deno, serve, () => ({}), cwd);
 });
 
-test("bun", async (context) => {
+test("bun_example_serves_requests", async (context) => {
     const bun = runtime("bun", context);
     if (!bun) return;
     const cwd = installed({ example: "bun" });

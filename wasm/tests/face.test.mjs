@@ -15,7 +15,7 @@ async function withKey(options, scopes = ["admin"]) {
     return { engine, headers: { "x-api-key": key } };
 }
 
-test("handle and fetch answer the same", async () => {
+test("handle_and_fetch_return_the_same", async () => {
     const { engine, headers } = await withKey();
     await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
     const trace = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00" };
@@ -40,7 +40,7 @@ test("handle and fetch answer the same", async () => {
     await engine.close();
 });
 
-test("headers may be an object, a Headers or pairs, and a body bytes or text", async () => {
+test("handle_takes_headers_and_bodies_of_every_kind", async () => {
     const engine = await Engine.open();
     const body = '{"instanceId":"ws-1"}';
     for (const headers of [JSON_HEADERS, new Headers(JSON_HEADERS), Object.entries(JSON_HEADERS), new Map(Object.entries(JSON_HEADERS))]) {
@@ -52,7 +52,7 @@ test("headers may be an object, a Headers or pairs, and a body bytes or text", a
     await engine.close();
 });
 
-test("writes of one turn share a commit, and are answered after it", async () => {
+test("writes_of_one_turn_share_a_commit_and_resolve_after_it", async () => {
     const storage = meddled();
     const engine = await Engine.open({ storage });
     const alone = storage.counts.sync;
@@ -68,7 +68,7 @@ test("writes of one turn share a commit, and are answered after it", async () =>
     await engine.close();
 });
 
-test("handle commits at once, with what waits", async () => {
+test("handle_commits_at_once_with_pending_writes", async () => {
     const storage = meddled();
     const engine = await Engine.open({ storage });
     const waiting = engine.fetch(postRequest());
@@ -80,7 +80,7 @@ test("handle commits at once, with what waits", async () => {
     await engine.close();
 });
 
-test("an answer waits until the storage has settled", async () => {
+test("response_waits_until_the_storage_has_settled", async () => {
     const settling = [];
     const storage = meddled();
     storage.settled = () => new Promise((resolve, reject) => settling.push({ resolve, reject }));
@@ -116,7 +116,7 @@ test("an answer waits until the storage has settled", async () => {
     await closing;
 });
 
-test("the host puts, holds, acts on the outbox, issues and revokes", async () => {
+test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
     const { engine, headers } = await withKey({ actionDriver: "host" });
     assert.equal(await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }, { workSpId: "ws-2", state: "AVAILABLE" }]), 2);
     await engine.placeHold("ws-1", { matter: "2026-114", reason: "discovery" });
@@ -151,7 +151,7 @@ test("the host puts, holds, acts on the outbox, issues and revokes", async () =>
     await engine.close();
 });
 
-test("the clock is the host's, and can be moved ahead", async () => {
+test("clock_of_the_host_can_be_advanced", async () => {
     const { engine, headers } = await withKey();
     await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }]);
     engine.handle("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-1", headers);
@@ -164,7 +164,7 @@ test("the clock is the host's, and can be moved ahead", async () => {
     await engine.close();
 });
 
-test("telemetry is filed and kept", async () => {
+test("telemetry_is_filed_and_kept", async () => {
     const { engine, headers } = await withKey();
     post(engine);
     assert.equal(await engine.queueCount(), 1);
@@ -176,7 +176,7 @@ test("telemetry is filed and kept", async () => {
     await engine.close();
 });
 
-test("a snapshot begins another engine", async () => {
+test("snapshot_restores_into_another_engine", async () => {
     const { engine, headers } = await withKey();
     await engine.putWorkspaces(Array.from({ length: 500 }, (_, id) => ({ workSpId: `ws-${id}` })));
     post(engine);
@@ -195,13 +195,13 @@ test("a snapshot begins another engine", async () => {
     }
 });
 
-test("what is no snapshot is refused", async () => {
+test("invalid_snapshot_is_refused", async () => {
     for (const bytes of [new Uint8Array(0), new Uint8Array(1), new Uint8Array(10_000), new Uint8Array(10_000).fill(7), new TextEncoder().encode("SQLite format 3")]) {
         await assert.rejects(Engine.restore(bytes), { name: "DeskfleetError", code: "ForeignFile" });
     }
 });
 
-test("engines are apart", async () => {
+test("engines_share_no_state", async () => {
     const [one, other] = await Promise.all([Engine.open(), Engine.open()]);
     post(one);
     assert.deepEqual([await one.queueCount(), await other.queueCount()], [1, 0]);
@@ -210,7 +210,7 @@ test("engines are apart", async () => {
     await other.close();
 });
 
-test("a closed engine says so, and answers what waited", async () => {
+test("closed_engine_completes_pending_calls_and_refuses_later_ones", async () => {
     const storage = meddled();
     const engine = await Engine.open({ storage });
     const waiting = engine.fetch(postRequest('{"id":1}'));
@@ -228,7 +228,7 @@ test("a closed engine says so, and answers what waited", async () => {
     await engine.close();
 });
 
-test("fetch_takes_an_address_and_what_else_a_request_is_made_of", async () => {
+test("fetch_takes_an_address_and_request_init", async () => {
     const engine = await Engine.open();
     const init = { method: "POST", headers: JSON_HEADERS, body: '{"instanceId":"ws-1"}' };
     for (const address of ["/api/Stats/Post", "http://any.host/api/Stats/Post", new URL("http://fleet/api/Stats/Post")]) {
@@ -265,7 +265,7 @@ test("fetch_with_an_aborted_signal_rejects_with_its_reason", async () => {
     await engine.close();
 });
 
-test("posts_made_before_close_are_answered", async () => {
+test("posts_made_before_close_complete", async () => {
     const inner = memoryStorage();
     const engine = await Engine.open({ storage: meddled(undefined, inner) });
     const posts = Array.from({ length: 20 }, () => engine.fetch(postRequest()));
@@ -279,7 +279,7 @@ test("posts_made_before_close_are_answered", async () => {
     await again.close();
 });
 
-test("post_whose_body_stalls_is_told_that_the_engine_was_closed", async () => {
+test("post_with_a_stalled_body_rejects_with_engine_closed", async () => {
     const engine = await Engine.open();
     const stalled = engine.fetch("/api/Stats/Post", { method: "POST", headers: JSON_HEADERS, body: new ReadableStream(), duplex: "half" });
     stalled.catch(() => {});
@@ -330,7 +330,7 @@ function cramped(pages) {
     throw new Error("the module has no memory");
 }
 
-test("an engine that crashed says so, harms no other, and its storage opens again", async () => {
+test("crashed_engine_refuses_calls_and_its_storage_opens_again", async () => {
     const inner = memoryStorage();
     const storage = meddled(undefined, inner);
     const bystander = await Engine.open();

@@ -36,7 +36,7 @@ async function ids(engine) {
     return found;
 }
 
-test("a file is named by a path or a URL, and a folder, a missing one or another file is refused", async () => {
+test("file_storage_takes_paths_and_urls_and_refuses_folders_and_foreign_files", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const engine = await Engine.open({ storage: fileStorage(pathToFileURL(file)) });
@@ -57,7 +57,7 @@ test("a file is named by a path or a URL, and a folder, a missing one or another
     });
 });
 
-test("a file is open once, in this process and in any other", async () => {
+test("file_open_in_this_or_another_process_is_locked", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const engine = await Engine.open({ storage: fileStorage(file) });
@@ -76,7 +76,7 @@ test("a file is open once, in this process and in any other", async () => {
     });
 });
 
-test("a lock of an owner that is gone is taken, one that cannot be looked at is not", async () => {
+test("lock_of_a_dead_owner_is_taken_and_of_an_unknown_owner_is_not", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const lock = `${file}.lock`;
@@ -109,7 +109,7 @@ test("a lock of an owner that is gone is taken, one that cannot be looked at is 
     });
 });
 
-test("of many who take the lock of one that is gone, one gets it", async () => {
+test("lock_of_a_dead_owner_taken_by_many_goes_to_one", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         fileStorage(file).close();
@@ -130,7 +130,7 @@ test("of many who take the lock of one that is gone, one gets it", async () => {
     });
 });
 
-test("a process that is killed amid its writes loses nothing that it acknowledged", async (context) => {
+test("killed_process_keeps_acknowledged_records", async (context) => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const acknowledged = [];
@@ -167,7 +167,7 @@ function age(lock) {
     fs.utimesSync(lock, then, then);
 }
 
-test("lock_that_nobody_renews_is_taken_where_its_owner_cannot_be_looked_up", async () => {
+test("stale_lock_of_an_unknown_owner_is_taken", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const lock = `${file}.lock`;
@@ -195,7 +195,7 @@ test("lock_that_nobody_renews_is_taken_where_its_owner_cannot_be_looked_up", asy
     });
 });
 
-test("lock_of_a_container_that_was_killed_is_taken", { skip: process.platform !== "linux" || process.getuid() !== 0 }, async (context) => {
+test("lock_of_a_killed_container_is_taken", { skip: process.platform !== "linux" || process.getuid() !== 0 }, async (context) => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const script = `import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
@@ -212,7 +212,7 @@ test("lock_of_a_container_that_was_killed_is_taken", { skip: process.platform !=
     });
 });
 
-test("lock_of_a_worker_that_was_terminated_is_taken", { skip: process.platform !== "linux" }, async () => {
+test("lock_of_a_terminated_worker_is_taken", { skip: process.platform !== "linux" }, async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const script = `import { parentPort } from "node:worker_threads";
@@ -226,7 +226,7 @@ test("lock_of_a_worker_that_was_terminated_is_taken", { skip: process.platform !
     });
 });
 
-test("lock_of_an_engine_that_was_collected_is_given_back", async () => {
+test("lock_of_a_collected_engine_is_released", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const script = `import { Engine } from ${JSON.stringify(new URL("../pkg/index.node.js", import.meta.url).href)};
@@ -289,7 +289,7 @@ test("file_open_by_another_of_its_names_is_locked", async () => {
     });
 });
 
-test("file_given_with_a_wrong_option_is_not_left_locked", async () => {
+test("file_given_with_a_wrong_option_is_unlocked", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         await assert.rejects(Engine.open({ storage: fileStorage(file), limits: { queueRecords: NaN } }), { code: "InvalidArgument" });
@@ -312,7 +312,7 @@ async function failing(name, code, work) {
     }
 }
 
-test("what_the_system_refuses_has_a_code_and_leaves_no_lock", async () => {
+test("system_error_on_open_has_a_code_and_leaves_no_lock", async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const refused = async (asked, code, words) => {

@@ -7,7 +7,7 @@ import { JSON_HEADERS, codeOf, meddled, post, postRequest } from "./faulty.mjs";
 
 const invalid = { name: "DeskfleetError", code: "InvalidArgument" };
 
-test("wrong options are named", async () => {
+test("wrong_options_are_named", async () => {
     for (const [options, named] of [
         [null, "options"],
         [7, "options"],
@@ -57,7 +57,7 @@ test("wrong options are named", async () => {
     assert.throws(() => new Engine(), invalid);
 });
 
-test("a storage that fails while an engine is opened is named, and is no crash", async () => {
+test("storage_failing_on_open_is_an_error_with_its_cause", async () => {
     const whole = await Engine.open();
     const restore = await whole.snapshot();
     await whole.close();
@@ -79,7 +79,7 @@ test("a storage that fails while an engine is opened is named, and is no crash",
     }
 });
 
-test("wrong arguments are refused and harm nothing", async () => {
+test("wrong_arguments_are_refused_and_change_nothing", async () => {
     const engine = await Engine.open();
     const gone = new Uint8Array(8);
     structuredClone(gone.buffer, { transfer: [gone.buffer] });
@@ -136,7 +136,7 @@ test("wrong arguments are refused and harm nothing", async () => {
     await engine.close();
 });
 
-test("what breaks a rule of the engine has its code", async () => {
+test("typed_call_against_a_rule_rejects_with_its_code", async () => {
     const engine = await Engine.open();
     for (const [call, code] of [
         [() => engine.putWorkspaces([{ workSpId: "" }]), "InvalidParameter"],
@@ -153,7 +153,7 @@ test("what breaks a rule of the engine has its code", async () => {
     await engine.close();
 });
 
-test("what is too large is answered, and no more of it is taken than that needs", async () => {
+test("oversized_request_returns_413_and_is_not_read_further", async () => {
     const engine = await Engine.open();
     const huge = new Uint8Array(256 * 1024 * 1024).fill(32);
     const body = engine.handle("POST", "/api/Stats/Post", JSON_HEADERS, huge);
@@ -179,7 +179,7 @@ test("what is too large is answered, and no more of it is taken than that needs"
     await engine.close();
 });
 
-test("a body that breaks off rejects, and one that was read is refused", async () => {
+test("broken_or_used_body_rejects", async () => {
     const engine = await Engine.open();
     const broken = new ReadableStream({
         pull() {
@@ -227,7 +227,7 @@ async function held(storage) {
     return JSON.parse(new TextDecoder().decode(answer.body)).records.map(({ id }) => id);
 }
 
-test("a storage that throws at any of its calls loses nothing that was acknowledged", async (context) => {
+test("storage_throwing_at_any_call_keeps_acknowledged_records", async (context) => {
     const whole = meddled();
     assert.deepEqual(await life(whole), { acknowledged: [0, 1, 2, 3, 4], opened: true });
     const calls = whole.total();
@@ -252,7 +252,7 @@ test("a storage that throws at any of its calls loses nothing that was acknowled
     assert.ok(calls > 50 && partly > 0, `${calls} calls, ${partly} partly`);
 });
 
-test("a storage that lies is found out", async () => {
+test("storage_returning_wrong_values_is_detected", async () => {
     for (const [name, answer] of [
         ["len", NaN],
         ["len", -1],
@@ -283,7 +283,7 @@ test("a storage that lies is found out", async () => {
     }
 });
 
-test("a storage that tells a wrong length ends in an error or in an engine that says that it ended", async () => {
+test("storage_with_a_wrong_length_ends_in_an_error_or_a_crashed_engine", async () => {
     const inner = memoryStorage();
     const seeded = await Engine.open({ storage: meddled(undefined, inner) });
     for (let id = 0; id < 20; id++) post(seeded);
@@ -310,7 +310,7 @@ test("a storage that tells a wrong length ends in an error or in an engine that 
     }
 });
 
-test("what a storage threw is the cause of the error", async () => {
+test("error_of_a_storage_is_the_cause", async () => {
     const reason = new Error("the cable was pulled");
     let broken = false;
     const storage = meddled((name) => {
@@ -352,7 +352,7 @@ test("write_whose_last_sync_fails_is_indeterminate_with_its_cause", async () => 
     await engine.close();
 });
 
-test("call_that_does_not_settle_is_indeterminate_if_it_writes", async () => {
+test("unsettled_call_is_indeterminate_if_it_writes", async () => {
     const reason = new DeskfleetError("StorageUnavailable", "the database took no write");
     let failing = false;
     const storage = meddled();
@@ -376,7 +376,7 @@ test("call_that_does_not_settle_is_indeterminate_if_it_writes", async () => {
     await engine.close();
 });
 
-test("calls from callbacks are refused or deferred", async () => {
+test("calls_from_callbacks_are_refused_or_deferred", async () => {
     let engine;
     const seen = [];
     const call = () => {
@@ -414,7 +414,7 @@ test("calls from callbacks are refused or deferred", async () => {
     await other.close();
 });
 
-test("close_called_by_the_clock_or_the_storage_ends_the_engine_in_order", async () => {
+test("close_from_a_callback_runs_after_the_call", async () => {
     for (const caller of ["clock", "sync"]) {
         let engine;
         let closing;
@@ -435,7 +435,7 @@ test("close_called_by_the_clock_or_the_storage_ends_the_engine_in_order", async 
     }
 });
 
-test("write_that_does_not_settle_before_the_engine_ended_is_refused", async () => {
+test("unsettled_write_of_an_ended_engine_is_refused", async () => {
     for (const together of [true, false]) {
         const settling = [];
         const storage = meddled();
@@ -456,7 +456,7 @@ test("write_that_does_not_settle_before_the_engine_ended_is_refused", async () =
     }
 });
 
-test("storage_of_an_open_engine_is_refused_to_another", async () => {
+test("storage_of_an_open_engine_is_locked", async () => {
     const storage = memoryStorage();
     const engine = await Engine.open({ storage });
     await assert.rejects(Engine.open({ storage }), { code: "StorageLocked" });

@@ -99,7 +99,7 @@ async function webpacked(folder) {
     await cp(path.join(folder, "index.html"), path.join(dist, "index.html"));
 }
 
-test("a page without a bundler, also from a server that knows no media type of WebAssembly", async (context) => {
+test("page_without_a_bundler_or_wasm_media_type_opens_an_engine", async (context) => {
     const chromium = ready(context);
     if (!chromium) return;
     const folder = installed({ example: "page" });
@@ -107,7 +107,7 @@ test("a page without a bundler, also from a server that knows no media type of W
     assert.equal(await served(folder, { ...TYPES, ".wasm": undefined }, (url) => answerOf(chromium, url)), EXPECTED);
 });
 
-test("vite build", async (context) => {
+test("vite_build_opens_an_engine", async (context) => {
     const chromium = ready(context, "vite");
     if (!chromium) return;
     const folder = installed({ example: "vite" });
@@ -115,13 +115,13 @@ test("vite build", async (context) => {
     assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url)), EXPECTED);
 });
 
-test("vite's development server", async (context) => {
+test("vite_development_server_opens_an_engine", async (context) => {
     const chromium = ready(context, "vite");
     if (!chromium) return;
     await developed(installed({ example: "vite" }), async (url) => assert.equal(await answerOf(chromium, url), EXPECTED));
 });
 
-test("esbuild, with the module inside", async (context) => {
+test("esbuild_with_the_inlined_module_opens_an_engine", async (context) => {
     const chromium = ready(context, "esbuild");
     if (!chromium) return;
     const folder = installed({ example: "esbuild" });
@@ -131,7 +131,7 @@ test("esbuild, with the module inside", async (context) => {
     assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
 });
 
-test("esbuild, with the .wasm copied beside the bundle", async (context) => {
+test("esbuild_with_a_copied_module_opens_an_engine", async (context) => {
     const chromium = ready(context, "esbuild");
     if (!chromium) return;
     const folder = installed({ example: "esbuild" });
@@ -146,7 +146,7 @@ test("esbuild, with the .wasm copied beside the bundle", async (context) => {
     assert.equal(await served(folder, TYPES, (url) => answerOf(chromium, url)), EXPECTED);
 });
 
-test("webpack", async (context) => {
+test("webpack_build_opens_an_engine", async (context) => {
     const chromium = ready(context, "webpack");
     if (!chromium) return;
     const folder = installed({ example: "webpack" });
@@ -157,13 +157,13 @@ test("webpack", async (context) => {
 /** The store of a browser, over two loads of one page. */
 const KEPT = "1 in the queue, 2 in the queue";
 
-test("a page with a store of its own, without a bundler", async (context) => {
+test("page_with_a_store_without_a_bundler_connects", async (context) => {
     const chromium = ready(context);
     if (!chromium) return;
     assert.equal(await served(installed({ example: "opfs" }), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
 });
 
-test("a page with a store of its own, by vite build", async (context) => {
+test("page_with_a_store_by_vite_build_connects", async (context) => {
     const chromium = ready(context, "vite");
     if (!chromium) return;
     const folder = installed({ example: "opfs" });
@@ -171,13 +171,13 @@ test("a page with a store of its own, by vite build", async (context) => {
     assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
 });
 
-test("a page with a store of its own, by vite's development server", async (context) => {
+test("page_with_a_store_by_vite_development_server_connects", async (context) => {
     const chromium = ready(context, "vite");
     if (!chromium) return;
     await developed(installed({ example: "opfs" }), async (url) => assert.equal(await answerOf(chromium, url, { loads: 2 }), KEPT));
 });
 
-test("a page with a store of its own, by webpack", async (context) => {
+test("page_with_a_store_by_webpack_connects", async (context) => {
     const chromium = ready(context, "webpack");
     if (!chromium) return;
     const folder = installed({ example: "opfs" });
@@ -185,13 +185,13 @@ test("a page with a store of its own, by webpack", async (context) => {
     assert.equal(await served(path.join(folder, "dist"), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
 });
 
-test("a service worker, without a bundler", async (context) => {
+test("service_worker_without_a_bundler_responds", async (context) => {
     const chromium = ready(context);
     if (!chromium) return;
     assert.equal(await served(installed({ example: "service-worker" }), TYPES, (url) => answerOf(chromium, url, { loads: 2 })), KEPT);
 });
 
-test("a service worker in one file that is no module, by esbuild", async (context) => {
+test("service_worker_as_a_classic_script_by_esbuild_responds", async (context) => {
     const chromium = ready(context, "esbuild");
     if (!chromium) return;
     const folder = installed({ example: "service-worker" });

@@ -10,20 +10,20 @@ const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf
 const readme = read("README.md");
 const blocks = [...readme.matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language, name, text]) => ({ language, name, text }));
 
-test("blocks that name an example are that example", () => {
+test("readme_blocks_equal_their_examples", () => {
     const named = blocks.filter(({ name }) => name);
     assert.ok(named.length >= 10);
     for (const { name, text } of named) assert.equal(text, read(name), name);
 });
 
-test("the other blocks run as they stand", async () => {
+test("readme_blocks_without_a_file_run", async () => {
     const unnamed = blocks.filter(({ name, language }) => !name && language === "js");
     assert.ok(unnamed.length >= 2);
     const cwd = installed();
     for (const { text } of unnamed) await output(process.execPath, ["--input-type=module", "--eval", text], { cwd });
 });
 
-test("every subpath and every code of the package is in it", () => {
+test("readme_names_every_subpath_and_code", () => {
     const subpaths = Object.keys(JSON.parse(read("package.json")).exports).map((path) => path.replace(/^\./, "deskfleet"));
     const consumer = read("tests/consumer.ts");
     for (const subpath of subpaths.filter((path) => !path.endsWith("package.json"))) {

@@ -155,7 +155,7 @@ mod tests {
     use crate::model::{ProcessReport, StatsRecord};
 
     #[test]
-    fn a_borrowed_record_tells_what_the_owned_one_does() {
+    fn borrowed_record_has_the_fields_of_the_owned_one() {
         let time = Timestamp::from_unix_seconds(1_790_000_000);
         let stats = StatsRecord {
             id: Some(-7),

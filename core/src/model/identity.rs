@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simple_folding_of_every_character_is_unicodes() {
+    fn simple_folding_of_every_character_matches_unicode() {
         let (unicode, nfc) = (
             icu_casemap::CaseMapper::new(),
             ComposingNormalizerBorrowed::new_nfc(),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn equivalent_spellings_have_one_form() {
+    fn equivalent_spellings_fold_to_one_form() {
         for (form, spellings) in [
             ("jdoe", ["JDoe", "jDOE", "JDOE"].as_slice()),
             ("k", &["K", "\u{212a}"]),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn different_names_have_different_forms() {
+    fn different_names_fold_to_different_forms() {
         let names = [
             "i",
             "ı",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_twice_changes_nothing_and_neither_does_decomposing() {
+    fn folding_of_folded_or_decomposed_text_changes_nothing() {
         let nfd = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd();
         let check = |name: &str| {
             let form = folded(name);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_case_ascii_is_not_copied() {
+    fn folding_of_lower_case_ascii_does_not_copy() {
         assert!(matches!(folded("ws-8k2m4n6p1"), Cow::Borrowed(_)));
         assert!(matches!(
             user_key("CORP\\jdoe@corp.example"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn domain_and_case_are_ignored() {
+    fn usernames_with_other_domain_or_case_are_equal() {
         for name in [
             "jdoe",
             "JDoe",

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn admin_includes_read_and_act_but_not_ingest() {
+    fn admin_scope_includes_read_and_act_but_not_ingest() {
         let admin: Scopes = [Scope::Admin].into_iter().collect();
         assert!(admin.grant(Scope::Read) && admin.grant(Scope::Act) && admin.grant(Scope::Admin));
         assert!(!admin.grant(Scope::Ingest));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_issued_key_does_not_print_its_secret() {
+    fn issued_key_in_debug_output_hides_its_secret() {
         let key = IssuedKey {
             info: KeyInfo {
                 id: 1,

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compute_types_are_known_in_any_case() {
+    fn compute_types_in_any_case_are_known() {
         for name in [
             "value",
             "GraphicsPro_G4dn",
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_finds_itself() {
+    fn every_vocabulary_name_parses_to_itself() {
         for state in State::ALL {
             assert_eq!(State::named(&state.as_str().to_lowercase()), Some(*state));
         }

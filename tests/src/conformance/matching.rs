@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_fixed_by_its_first_sight() {
+    fn placeholder_is_bound_by_its_first_match() {
         let mut names = Names::new();
         let pattern = r#"{"id":«a»,"again":«a»}"#;
         assert!(text_matches(pattern, r#"{"id":4,"again":4}"#, &mut names).is_ok());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_outside_quotes_takes_a_whole_string() {
+    fn placeholder_outside_quotes_matches_a_whole_string() {
         let mut names = Names::new();
         assert!(text_matches("[«a»,1]", r#"["x,\"y",1]"#, &mut names).is_ok());
         assert_eq!(names["a"], r#""x,\"y""#);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_match_to_the_last_byte() {
+    fn texts_match_byte_for_byte() {
         let mut names = Names::new();
         assert!(text_matches("[1]", "[1]", &mut names).is_ok());
         assert!(text_matches("[1]", "[1] ", &mut names).is_err());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn values_match_by_number_and_member() {
+    fn json_values_match_by_number_and_member() {
         let mut names = Names::new();
         assert!(json_matches(r#"{"a":1,"b":0.5}"#, r#"{"b":5e-1,"a":1}"#, &mut names).is_ok());
         assert!(json_matches(r#"{"a":1}"#, r#"{"a":1,"b":null}"#, &mut names).is_err());

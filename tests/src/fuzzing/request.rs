@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_read_with_its_key() {
+    fn fuzz_request_is_parsed_with_its_key() {
         let subject = subject();
         let text = b"POST /api/Stats/Post?apiKey=$KEY\ncontent-type: application/json\n\n{}";
         let request = parse(text, &subject).unwrap();

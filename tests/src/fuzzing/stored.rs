@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_edits_is_whole() {
+    fn unedited_file_passes_the_check() {
         stored(&[]);
         assert!(use_everything(&Image::of(&FILLED)).is_some());
     }

@@ -344,7 +344,7 @@ mod tests {
     use op::{Desk, Kind, Mode, Person, StateName};
 
     #[test]
-    fn the_reference_refuses_what_nobody_knows() {
+    fn reference_refuses_an_action_on_an_unknown_workspace() {
         let mut fleet = Fleet::default();
         let asked = Asked {
             action: deskfleet::Action::ChangeComputeType,
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_ends_a_reboot_at_its_due_time() {
+    fn reference_ends_a_reboot_at_its_due_time() {
         let new = NewDesk {
             desk: Desk(0),
             person: Some(Person(1)),

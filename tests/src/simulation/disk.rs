@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_loses_or_keeps_what_was_not_synced() {
+    fn power_cut_loses_or_keeps_unsynced_writes() {
         let disk = written();
         disk.cut(Cut::Lost);
         assert_eq!(content(&disk), b"abcd");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_cuts_differ() {
+    fn mixed_power_cuts_with_other_seeds_differ() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..64 {
             let disk = written();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_passes_or_stays() {
+    fn fault_is_transient_or_permanent() {
         let disk = written();
         let backend = disk.backend();
         disk.fail(Fault::Sync(1), false);

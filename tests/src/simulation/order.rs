@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_calls_may_stand_in_either_order() {
+    fn overlapping_calls_in_either_order_are_accepted() {
         let reboot = done(Deed::Act(Action::Reboot), Said::Done, 0, 3);
         let before = done(Deed::Read, state("AVAILABLE"), 1, 2);
         let after = done(Deed::Read, state("REBOOTING"), 1, 2);
@@ -272,20 +272,20 @@ mod tests {
     }
 
     #[test]
-    fn a_read_of_the_past_is_caught() {
+    fn stale_read_is_reported() {
         let reboot = done(Deed::Act(Action::Reboot), Said::Done, 0, 1);
         let stale = done(Deed::Read, state("AVAILABLE"), 2, 3);
         assert_eq!(order(&[reboot, stale]), None);
     }
 
     #[test]
-    fn two_reboots_that_are_both_accepted_are_caught() {
+    fn two_accepted_reboots_are_reported() {
         let reboot = |began, ended| done(Deed::Act(Action::Reboot), Said::Done, began, ended);
         assert_eq!(order(&[reboot(0, 2), reboot(1, 3)]), None);
     }
 
     #[test]
-    fn a_termination_under_a_hold_is_caught() {
+    fn termination_under_a_hold_is_reported() {
         let history = [
             done(Deed::Hold, Said::Done, 0, 1),
             done(Deed::Act(Action::Terminate), Said::Done, 2, 4),

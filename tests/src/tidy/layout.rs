@@ -38,7 +38,7 @@ const REQUIRED: [&str; 8] = [
     ".ci/run",
     "core/docs/architecture.md",
     "core/docs/decisions.md",
-    "core/docs/adding-an-endpoint.md",
+    "core/docs/extending.md",
     "fuzz/Cargo.lock",
 ];
 

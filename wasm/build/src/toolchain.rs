@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_module_is_found_among_the_artifacts() {
+    fn module_path_is_found_in_the_cargo_output() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"redb"},"filenames":["/t/redb.wasm"]}
 no json
 {"reason":"compiler-artifact","target":{"name":"deskfleet_wasm"},"filenames":["/t/a.rlib","/t/deskfleet_wasm.wasm"]}

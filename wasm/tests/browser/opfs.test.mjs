@@ -22,7 +22,7 @@ function held(page) {
     });
 }
 
-everyBrowserTest("what was written is there after closing, after loading the page again and in the next browser", async ({ start, origin }) => {
+everyBrowserTest("opfs_store_survives_close_reload_and_browser_restart", async ({ start, origin }) => {
     const first = await start();
     const page = await opened(first, origin);
     const answers = await page.evaluate(async () => {
@@ -48,7 +48,7 @@ everyBrowserTest("what was written is there after closing, after loading the pag
     assert.deepEqual((await held(await opened(second, origin))).sort(), [1, 2, 3, 4]);
 });
 
-everyBrowserTest("requests through a worker are answered as by an engine, and failures are those of an engine", async ({ start, origin }) => {
+everyBrowserTest("worker_client_behaves_like_an_engine", async ({ start, origin }) => {
     const page = await opened(await start(), origin);
     const seen = await page.evaluate(async () => {
         const engine = await connect({ seed: 1, name: "other.redb" });
@@ -92,7 +92,7 @@ everyBrowserTest("requests through a worker are answered as by an engine, and fa
     for (const { code } of seen.options) assert.equal(code, "InvalidArgument");
 });
 
-everyBrowserTest("a file that another worker has open is locked, and free once that worker ended", async ({ start, origin }) => {
+everyBrowserTest("opfs_file_open_in_another_worker_is_locked_until_it_ends", async ({ start, origin }) => {
     const page = await opened(await start(), origin);
     const error = await page.evaluate(async () => {
         globalThis.holder = new Worker("/tests/browser/writer.js", { type: "module" });
@@ -165,7 +165,7 @@ for (const together of [1, 20]) {
     });
 }
 
-browserTest("persisted says what the browser promised", async ({ start, origin }) => {
+browserTest("persisted_returns_what_the_browser_promised", async ({ start, origin }) => {
     const browser = await start();
     const page = await opened(browser, origin);
     const before = await page.evaluate(async () => {

@@ -14,7 +14,7 @@ async function opened(browser, origin, seen) {
     return page;
 }
 
-browserTest("the playground loads a fleet, answers, and keeps it", async ({ start, origin }) => {
+browserTest("playground_loads_a_fleet_and_keeps_it", async ({ start, origin }) => {
     const troubles = [];
     const browser = await start();
     const page = await opened(browser, origin, troubles);
@@ -73,7 +73,7 @@ browserTest("the playground loads a fleet, answers, and keeps it", async ({ star
     assert.deepEqual(troubles, []);
 });
 
-browserTest("the playground says when it cannot open", async ({ start, origin }) => {
+browserTest("playground_without_its_files_shows_the_reason", async ({ start, origin }) => {
     const page = await (await start()).open("about:blank");
     for (const [missing, told] of [["deskfleet.wasm", /deskfleet\.wasm was answered 404/], ["opfs.js", /run cargo wasm/]]) {
         await page.route(`**/pkg/${missing}`, (route) => route.fulfill({ status: 404, body: "none" }));

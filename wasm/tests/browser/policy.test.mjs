@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { browserTest } from "./in-browsers.mjs";
 
-browserTest("where a policy forbids WebAssembly, the error names the policy and its remedy", async ({ start, origin }) => {
+browserTest("policy_without_wasm_unsafe_eval_is_named_with_its_remedy", async ({ start, origin }) => {
     const browser = await start();
     const page = await browser.open(`${origin}/tests/browser/page.html?policy=no-wasm`);
     await page.waitForFunction(() => globalThis.connect);
@@ -31,7 +31,7 @@ browserTest("where a policy forbids WebAssembly, the error names the policy and 
     assert.equal(await other.evaluate(async () => (await (await connect()).fetch(postRequest(1))).status), 200);
 });
 
-browserTest("a module that is not served is named with its address, and found once it is", async ({ start, origin }) => {
+browserTest("missing_module_is_named_with_its_address", async ({ start, origin }) => {
     const page = await (await start()).open(`${origin}/tests/browser/page.html`);
     await page.waitForFunction(() => globalThis.connect);
     await page.route("**/deskfleet.wasm", (route) => route.fulfill({ status: 404, body: "none" }));

@@ -42,7 +42,7 @@ async function missing(page, acknowledged) {
     return acknowledged.filter((id) => !ids.has(id));
 }
 
-everyBrowserTest("fetch of an unchanged page is answered by the engine, and other requests pass", async ({ start, origin }) => {
+everyBrowserTest("service_worker_responds_to_its_paths_and_passes_others", async ({ start, origin }) => {
     const page = await controlled(await start(), origin);
     const seen = await page.evaluate(async () => {
         const key = await ask("key");
@@ -81,7 +81,7 @@ everyBrowserTest("fetch of an unchanged page is answered by the engine, and othe
     });
 });
 
-browserTest("a worker stopped while it answers loses nothing that it acknowledged", async ({ start, origin, context }) => {
+browserTest("stopped_service_worker_keeps_acknowledged_records", async ({ start, origin, context }) => {
     const page = await controlled(await start(), origin);
     await page.evaluate(() => {
         globalThis.acknowledged = [];
@@ -135,7 +135,7 @@ for (const profile of ["first", "second", "third"]) {
     });
 }
 
-everyBrowserTest("what cannot be answered is a problem, not a broken network", async ({ start, origin }) => {
+everyBrowserTest("failure_in_a_service_worker_is_a_problem_body", async ({ start, origin }) => {
     const page = await controlled(await start(), origin, { script: `${SCRIPT}?storage=broken` });
     const seen = await page.evaluate(async () => {
         const response = await post(1);
@@ -144,7 +144,7 @@ everyBrowserTest("what cannot be answered is a problem, not a broken network", a
     assert.deepEqual(seen, [500, "application/problem+json; charset=utf-8", "Internal"]);
 });
 
-browserTest("a database that is open elsewhere or deleted is a problem, and the next worker begins again", async ({ start, origin }) => {
+browserTest("locked_or_deleted_database_is_a_problem_body_and_the_next_worker_recovers", async ({ start, origin }) => {
     const page = await controlled(await start(), origin);
     const seen = await page.evaluate(async () => {
         const codeOf = async (response) => [response.status, response.status === 200 ? await response.text() : (await response.json()).code];
@@ -172,7 +172,7 @@ browserTest("a database that is open elsewhere or deleted is a problem, and the 
     assert.deepEqual(await missing(page, [2, 3]), []);
 });
 
-everyBrowserTest("a service in a folder is answered there", async ({ start, origin }) => {
+everyBrowserTest("service_in_a_folder_responds_below_it", async ({ start, origin }) => {
     const at = "/tests/browser/sw-page.html";
     const page = await controlled(await start(), origin, { script: `${SCRIPT}?base=/tests/browser/`, scope: "/tests/browser/", at });
     const seen = await page.evaluate(async () => {

@@ -37,7 +37,7 @@ function stop(page) {
     });
 }
 
-everyBrowserTest("a second tab joins through the first, and both see one store", async ({ start, origin }) => {
+everyBrowserTest("second_tab_shares_the_store_of_the_first", async ({ start, origin }) => {
     const browser = await start();
     const first = await tab(browser, origin);
     await first.evaluate(async () => {
@@ -97,7 +97,7 @@ for (const [how, end, testIn = everyBrowserTest] of [
     });
 }
 
-browserTest("a call that must not be made twice says so when its tab went away", async ({ start, origin }) => {
+browserTest("unrepeatable_call_to_a_closed_tab_is_indeterminate", async ({ start, origin }) => {
     const browser = await start();
     const leader = await tab(browser, origin);
     await leader.evaluate(async () => {
@@ -159,7 +159,7 @@ function posted(page, id) {
     return page.evaluate((id) => Promise.race([engine.fetch(postRequest(id)).then(({ status }) => status), new Promise((late) => setTimeout(late, 10_000, "late"))]), id);
 }
 
-everyBrowserTest("page_kept_in_back_forward_cache_hands_over_the_store_and_rejoins", async ({ start, origin, context }) => {
+everyBrowserTest("page_in_back_forward_cache_hands_over_the_store_and_rejoins", async ({ start, origin, context }) => {
     const browser = await start();
     const leader = await tab(browser, origin);
     await leader.evaluate(async () => (globalThis.engine = await connect()) && undefined);
@@ -181,7 +181,7 @@ everyBrowserTest("page_kept_in_back_forward_cache_hands_over_the_store_and_rejoi
     assert.equal(await leader.evaluate(() => engine.queueCount()), 5);
 });
 
-browserTest("calls_of_a_page_that_is_kept_are_made_when_it_is_shown_again", async ({ start, origin }) => {
+browserTest("calls_of_a_cached_page_are_repeated_when_it_is_shown", async ({ start, origin }) => {
     const page = await tab(await start(), origin);
     await page.evaluate(async () => {
         globalThis.engine = await connect();
@@ -240,7 +240,7 @@ everyBrowserTest("worker_ended_by_its_host_refuses_pending_calls", async ({ star
     assert.deepEqual([seen.later, seen.again], ["StorageUnavailable", 200]);
 });
 
-everyBrowserTest("call_kept_for_a_worker_that_does_not_start_is_indeterminate_if_the_last_worker_had_it", async ({ start, origin }) => {
+everyBrowserTest("call_sent_to_an_ended_worker_is_indeterminate_if_the_next_does_not_start", async ({ start, origin }) => {
     const page = await tab(await start(), origin);
     const codes = await page.evaluate(async () => {
         let fails = false;
@@ -263,7 +263,7 @@ everyBrowserTest("call_kept_for_a_worker_that_does_not_start_is_indeterminate_if
     assert.deepEqual(codes, ["Indeterminate", "StorageUnavailable"]);
 });
 
-browserTest("calls_to_a_tab_that_stands_still_are_refused_and_go_on_when_it_does", async ({ start, origin }) => {
+browserTest("calls_to_a_stalled_tab_are_refused_until_it_responds", async ({ start, origin }) => {
     const browser = await start();
     const leader = await tab(browser, origin);
     await leader.evaluate(async () => {
