@@ -1,7 +1,7 @@
-//! The simulation suite: seeds, each a whole life of an engine.
+//! The simulation suite: each seed is a whole run of an engine.
 //!
-//! `DESKFLEET_SIMULATION_SEEDS` sets how many; CI takes the default, a long run 100 000. `DESKFLEET_SIMULATION_FIRST` is the
-//! first of them. A seed that fails is told with the command that replays it.
+//! `DESKFLEET_SIMULATION_SEEDS` sets their number; CI takes the default, a long run 100 000.
+//! `DESKFLEET_SIMULATION_FIRST` is the first of them. A failing seed prints the command that replays it.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@
 use std::env;
 
 use deskfleet::CommitDriver;
-use deskfleet_tests::simulation::lies::lies;
+use deskfleet_tests::simulation::mutants::mutants;
 use deskfleet_tests::simulation::order::{history, order};
 use deskfleet_tests::simulation::{Tally, replay, run, run_with};
 
@@ -90,18 +90,18 @@ fn simulation_of_one_seed_repeats_to_the_byte() {
     assert_ne!(run(1).unwrap().transcript, run(2).unwrap().transcript);
 }
 
-/// Most seeds to find one in which a lie shows.
-const SEEDS_FOR_A_LIE: u64 = 60;
+/// Seeds tried until one shows the mutant.
+const SEEDS_PER_MUTANT: u64 = 60;
 
-/// Each observer is told a lie about a run that is good: it must say that its promise is broken.
+/// Each mutant changes the facts of a good run: its observer must report its promise as broken.
 #[test]
 fn every_mutant_is_detected() {
-    for lie in lies() {
-        let promise = (lie.observer)().promise();
-        let caught = (0..SEEDS_FOR_A_LIE).any(|seed| {
-            run_with(seed, vec![lie.deceived()]).is_err_and(|broken| broken.contains(promise))
+    for mutant in mutants() {
+        let promise = (mutant.observer)().promise();
+        let caught = (0..SEEDS_PER_MUTANT).any(|seed| {
+            run_with(seed, vec![mutant.observer_of_mutant()]).is_err_and(|broken| broken.contains(promise))
         });
-        assert!(caught, "{} was believed: {promise}", lie.about);
+        assert!(caught, "not detected: {}, against: {promise}", mutant.about);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls under way, and what comes back.
+//! Calls under way, and their responses.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -9,17 +9,17 @@ use http::{Response, header};
 
 use super::fact::{Answer, Ending, Intent, UpkeepEnd};
 
-/// A call whose end is not told yet.
+/// A call that has not returned yet.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) number: u64,
     pub(super) intent: Intent,
-    /// `None` once the client went away.
+    /// `None` once the client has disconnected.
     pub(super) future: Option<Pin<Box<ResponseFuture>>>,
 }
 
 impl Call {
-    /// The response, if it is there. The first poll lets others gather, the second commits where nobody else does.
+    /// The response, if it is ready. The first poll lets other calls gather; the second commits if nobody else does.
     pub(super) fn poll(&mut self) -> Option<Response<Bytes>> {
         let mut context = Context::from_waker(Waker::noop());
         let future = self.future.as_mut()?;
@@ -44,7 +44,7 @@ pub(super) fn answer(response: &Response<Bytes>) -> Answer {
     }
 }
 
-/// What a typed call answered, as an answer.
+/// The result of a typed call, as an answer.
 pub(super) fn typed<T: std::fmt::Debug>(result: &Result<T, EngineError>) -> Answer {
     let (status, body) = match result {
         Ok(_) => (200, String::new()),
@@ -80,7 +80,7 @@ pub(super) fn upkeep_end(result: &Result<(), EngineError>) -> UpkeepEnd {
     }
 }
 
-/// What an answer means.
+/// The ending that an answer stands for.
 pub(super) fn ending(answer: &Answer) -> Ending {
     let code = || {
         if !answer.http {

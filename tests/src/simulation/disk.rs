@@ -1,11 +1,11 @@
-//! A disk in memory that fails when told to and loses what was not synced, all of it or in part, when the power goes.
+//! A disk in memory that fails on request and loses unsynced writes, all or some of them, at a power cut.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deskfleet::StorageBackend;
 
-/// Bytes that reach a platter together or not at all.
+/// A sector: bytes that reach the platter together or not at all.
 const SECTOR: usize = 512;
 
 /// What a disk refuses. A count of 0 means the very next operation of that kind.
@@ -31,7 +31,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Every kind, so many operations from now.
+    /// Every kind of fault, `n` operations from now.
     pub(super) fn kinds(after: u64) -> [Self; 7] {
         [
             Self::Read(after),
@@ -50,7 +50,7 @@ impl Fault {
 pub(super) enum Cut {
     /// Every one is lost.
     Lost,
-    /// Every one got through.
+    /// Every one is kept.
     Kept,
     /// Each is lost, kept, or kept in some sectors, as a number derived from this one and its place says.
     Mixed(u64),
@@ -87,14 +87,15 @@ struct State {
 pub(super) struct Disk(Arc<Mutex<State>>);
 
 impl Disk {
-    /// Sets what fails from now on; a lasting fault stays once it was met, another one passes. [`Fault::None`] repairs it.
+    /// Sets what fails from now on. A permanent fault stays once it was met, a transient one passes. [`Fault::None`]
+    /// repairs it.
     pub(super) fn fail(&self, fault: Fault, lasting: bool) {
         let mut state = self.state();
         state.fault = fault;
         state.lasting = lasting;
     }
 
-    /// How often a fault was met since the disk was made.
+    /// The number of faults met since the disk was made.
     pub(super) fn met(&self) -> u64 {
         self.state().met
     }
@@ -149,8 +150,8 @@ impl State {
         }
     }
 
-    /// A file system writes down the length of a file before what lies beyond the old one, so lengths are kept unless
-    /// everything is lost.
+    /// A file system stores a new length before the data beyond the old one, so lengths are kept unless everything is
+    /// lost.
     fn redo(&mut self, change: &Change, cut: Cut) {
         match (change, cut) {
             (_, Cut::Lost) => {}

@@ -1,4 +1,4 @@
-//! What observers are told of a run.
+//! The facts of a run, as observers see them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use deskfleet::{
     Action, AuditEntry, CheckReport, PendingAction, Received, Stream, Timestamp, WorkspaceView,
 };
 
-/// A record as it was sent, told from all others by its number.
+/// A record as it was sent, identified by its number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     /// Its number; a retry has the same.
@@ -55,7 +55,7 @@ pub enum Intent {
     RevokeKey(u64),
     /// A read with the key of this number.
     UseKey(u64),
-    /// The first or the next page of a walk through all workspaces, so many at once.
+    /// The first or the next page of a walk through all workspaces, `n` at once.
     Page {
         /// Whether it is the first.
         first: bool,
@@ -64,7 +64,7 @@ pub enum Intent {
     },
     /// The number of queued records.
     QueueCount,
-    /// Something that only must be answered well.
+    /// A call that only has to succeed.
     Read,
 }
 
@@ -75,26 +75,26 @@ pub enum Ending {
     Done,
     /// Refused for good: the code. Nothing but an audit row was written, and not that where the code is the storage's.
     Refused(String),
-    /// Nobody knows: the storage failed under the commit, the client went away, or the power did.
+    /// Indeterminate: the storage failed under the commit, the client disconnected, or the power was cut.
     Unknown,
 }
 
 /// An answer as it came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Its status, or what the status would be of a typed call.
+    /// Its status; for a typed call, the status that HTTP would return.
     pub status: u16,
-    /// Its headers and body, or what a typed call answered, as text.
+    /// Its headers and body, or the result of a typed call, as text.
     pub text: String,
     /// Its body.
     pub body: String,
-    /// Whether it says when to come again.
+    /// Whether it has `Retry-After`.
     pub retry_after: bool,
     /// Whether it came over HTTP.
     pub http: bool,
 }
 
-/// Everything that can be read, at one moment with a healthy disk and nobody waiting.
+/// Everything that can be read, at one moment, with a healthy disk and no pending call.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// When.
@@ -124,7 +124,7 @@ pub enum UpkeepEnd {
     Whole,
     /// A step was refused and wrote nothing; those after it were not tried.
     Refused,
-    /// The same, but nobody knows whether that step wrote something.
+    /// The same, but the step may have written something.
     InDoubt,
 }
 
@@ -146,23 +146,23 @@ pub enum Fact<'a> {
     Sent(u64, &'a Intent, Timestamp),
     /// It was answered.
     Answered(u64, &'a Intent, &'a Ending, &'a Answer),
-    /// It never will be.
+    /// It will never be answered.
     Lost(u64, &'a Intent),
     /// A secret was handed out with the number of its key.
     Issued(u64, &'a str),
-    /// So many records were moved into history.
+    /// `n` records were moved into history.
     Filed(u64),
-    /// Upkeep was asked for, and whether it came to its end.
+    /// Upkeep was called, and whether it completed.
     Upkeep(bool),
-    /// What the engine takes for the time of the last sweep, after what may have changed that; at a time of its clock.
+    /// The engine's time of the last sweep, after a step that may have changed it; at a time of its clock.
     Swept(Upkeep, Timestamp, Timestamp),
     /// Retention may have been applied as of the first time, when the clock showed the second.
     Retained(Timestamp, Timestamp),
     /// The clock was moved: what it shows, and what it should show.
     Clock(Timestamp, Timestamp),
-    /// The engine told its host something.
-    Told(&'a str),
-    /// The disk works, and so many writes in a row failed nevertheless.
+    /// A line of the log: an event of the engine, a fault, a restart.
+    Log(&'a str),
+    /// The disk works, and `n` writes in a row failed nevertheless.
     Refusing(u32),
     /// The disk at the end: whether it holds the beginning of a key's text.
     Disk(bool),

@@ -1,4 +1,4 @@
-//! What a run is about: its workspaces, its records, and the requests that carry them.
+//! The workspaces, the records, and the requests of a run.
 
 use bytes::Bytes;
 use deskfleet::{Action, RetentionDays, Stream, Timestamp};
@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 pub const STABLE: [&str; 4] = ["ws-00", "ws-2s", "ws-4s", "ws-9s"];
 /// Workspaces that come and go.
 pub(super) const DESKS: [&str; 5] = ["ws-1", "ws-2", "ws-3", "ws-4", "ws-5"];
-/// The instances that telemetry is about: workspaces by their ids and computer names, a machine of many users, none.
+/// The instances of telemetry: workspaces by id and by computer name, a computer with many users, none.
 pub(super) const INSTANCES: [&str; 8] = [
     "ws-1",
     "WS-1",
@@ -37,9 +37,9 @@ pub(super) const USERS: [&str; 9] = [
     "eve",
     "CORP\\eve@corp.example",
 ];
-/// The user of the workspaces that stay, of whom no telemetry is.
+/// The user of the workspaces that stay; no telemetry names it.
 const KEEPER: &str = "keeper";
-/// Spellings of one name, in a form of its own.
+/// Spellings of one name, mapped to one form.
 const SPELLINGS: [(&str, &[&str]); 6] = [
     ("ann", &["ann", "CORP\\Ann", "ANN@corp.example"]),
     ("bob", &["bob@corp.example", "BOB"]),
@@ -48,7 +48,7 @@ const SPELLINGS: [(&str, &[&str]); 6] = [
     ("ws-1", &["ws-1", "WS-1"]),
     ("pc-1", &["PC-\u{c9}", "pc-e\u{301}", "Pc-\u{e9}"]),
 ];
-/// Times that no agent with a clock that is set would send.
+/// Times that no agent with a correct clock sends.
 pub(super) const ABSURD: [&str; 5] = [
     "1970-01-01T00:00:00Z",
     "2001-02-03T04:05:06Z",
@@ -65,7 +65,7 @@ const STATES: [&str; 6] = [
     "SUSPENDED",
 ];
 const KINDS: [&str; 4] = ["STANDARD", "POWER", "GRAPHICS_G4DN", "GRAPHICSPRO_G4DN"];
-/// The actions, those with consequences more often.
+/// The actions; those with consequences more often.
 pub(super) const ACTIONS: [Action; 7] = [
     Action::Reboot,
     Action::RecoveryReboot,
@@ -113,8 +113,9 @@ pub(super) fn json(mark: &Mark) -> String {
     record.to_string()
 }
 
-/// The day under which a record is filed that carries this time, by the contract: of a clock that is behind the last sweep the
-/// time that the record carries counts, for as long as records are kept; one that is ahead of it by more than a day makes no record old.
+/// The day under which a record with this time is filed, by the contract. Under a clock that is behind the last sweep,
+/// the time in the record counts, for as long as records are kept. A clock more than a day ahead of the last sweep
+/// makes no record old.
 pub(super) fn filed_day(
     stream: Stream,
     sent: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! Steps that last: floods by hostile agents, episodes of a wrong clock, and seasons in which records grow old.
+//! Long steps: floods by hostile agents, episodes of a wrong clock, and seasons in which records grow old.
 
 use deskfleet::Stream;
 use http::Method;
@@ -11,15 +11,15 @@ type Step = Result<(), String>;
 
 /// Seconds between two rounds of upkeep in an episode.
 const ROUNDS: [i64; 4] = [60, 1200, 3600, 7200];
-/// Rounds of an episode in which a clock that is behind comes to be believed.
+/// Rounds of an episode after which a clock that is behind is believed.
 const LONG_ROUNDS: u32 = 36;
-/// Days by which the clock is off in such a one.
+/// Days by which the clock is off in such an episode.
 const LONG_DAYS: [i64; 4] = [-60, -400, 25, 60];
 /// Items of a large process report.
 const ITEMS: [u16; 3] = [40, 200, 700];
 
 impl World {
-    /// Records as an agent sends them who means harm: nearly alike, all alike, of absurd times, large.
+    /// Records as a hostile agent sends them: nearly alike, all alike, with absurd times, large.
     pub(super) fn flood(&mut self) -> Step {
         self.tally.floods += 1;
         let like = self.mark();
@@ -52,8 +52,8 @@ impl World {
         Ok(())
     }
 
-    /// The clock is wrong for minutes to days, with agents that have the right time, upkeep, and now and then a restart; then it is
-    /// right again, and the agents send again what they sent.
+    /// An episode: the clock is wrong for minutes to days, while agents with correct clocks report, upkeep runs, and
+    /// the engine restarts now and then. Then the clock is right again, and the agents send the same records again.
     pub(super) fn episode(&mut self) -> Step {
         self.tally.episodes += 1;
         self.maintain()?;
@@ -91,7 +91,7 @@ impl World {
         self.retry(before)
     }
 
-    /// Sends records again, from the one of this number on.
+    /// Sends records again, from number `n` on.
     fn retry(&mut self, from: usize) -> Step {
         let marks = self.sent.iter().skip(from).take(20);
         let marks: Vec<_> = marks.map(|mark| self.again(mark)).collect();
@@ -101,7 +101,7 @@ impl World {
         self.batch(marks)
     }
 
-    /// Months go by, with retention; holds come and go.
+    /// Months pass, with retention; holds are placed and released.
     pub(super) fn season(&mut self) -> Step {
         for _ in 0..self.chance.u32(1..4) {
             self.telemetry()?;

@@ -1,20 +1,20 @@
-//! The simulation: one seed decides what clients do to an engine, how the clock moves, when the disk fails and the power
-//! goes; observers watch the promises. The same seed gives the same run, to the byte.
+//! The simulation: one seed decides what clients send, how the clock moves, when the disk fails and when the power is
+//! cut; observers check the promises. The same seed gives the same run, to the byte.
 //!
-//! A run is on one thread: calls wait side by side and are committed together, as on an executor. What threads do to each
-//! other is the matter of [`order`].
+//! A run is on one thread: calls are pending side by side and are committed together, as on an executor. [`order`]
+//! covers threads.
 
 mod calls;
 mod disk;
 mod fact;
 mod fleet;
 mod hostile;
-pub mod lies;
+pub mod mutants;
 pub mod observers;
 pub mod order;
 mod reading;
 mod steps;
-mod weather;
+mod fault_schedule;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,12 +24,12 @@ pub use fleet::STABLE;
 
 use world::World;
 
-/// What a run was, for a look from outside.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Every fact, a line each.
+    /// Every fact, one per line.
     pub transcript: String,
-    /// How much of what was there, so that a suite can see that nothing was left out.
+    /// Counts of what happened, so that a suite can check that nothing was left out.
     pub tally: Tally,
 }
 
@@ -38,9 +38,9 @@ pub struct Outcome {
 pub struct Tally {
     /// Calls.
     pub calls: u64,
-    /// Calls answered well.
+    /// Calls that succeeded.
     pub done: u64,
-    /// Calls of which nobody knows the end.
+    /// Calls whose end is unknown.
     pub unknown: u64,
     /// Records acknowledged.
     pub records: u64,
@@ -58,7 +58,7 @@ pub struct Tally {
     pub floods: u64,
     /// Records that retention removed.
     pub removed: u64,
-    /// Times everything was read.
+    /// Times that everything was read.
     pub readings: u64,
 }
 
@@ -107,6 +107,6 @@ pub fn run_with(seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Outcome,
 /// The command that runs one seed again.
 pub fn replay(seed: u64) -> String {
     format!(
-        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test simulation -- --nocapture one_seed"
+        "DESKFLEET_SIMULATION_SEED={seed} cargo test -p deskfleet-tests --test simulation -- --nocapture simulation_of_the_named_seed"
     )
 }

@@ -1,8 +1,8 @@
-//! Threads on one workspace: whatever they did, there must be an order in which one after another it gives the same answers.
+//! Threads on one workspace: some order of their calls, one after another, must give the same results.
 //!
-//! Each thread notes when each of its calls began and ended. An order is good when no call stands before one that had ended
-//! before it began, and when the reference of the model suite, doing them one after another, answers the same. The search is
-//! that of Wing and Gong, with what was tried before remembered (Lowe).
+//! Each thread notes when each of its calls began and ended. An order is valid when no call precedes one that had ended
+//! before it began, and when the reference of the model suite, running them in that order, returns the same. The search
+//! is that of Wing and Gong, with memoization (Lowe).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub enum Deed {
     Read,
 }
 
-/// What came of it.
+/// The result of a deed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
     /// It was done.
@@ -55,7 +55,7 @@ pub enum Said {
 pub struct Done {
     /// What was done.
     pub deed: Deed,
-    /// What was answered.
+    /// What was returned.
     pub said: Said,
     /// When it began, in steps of one counter for all threads.
     pub began: u64,
@@ -107,7 +107,7 @@ fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
 }
 
 /// Does it to the engine.
-fn told<T>(result: deskfleet::Result<T>) -> Said {
+fn said<T>(result: deskfleet::Result<T>) -> Said {
     match result {
         Ok(_) => Said::Done,
         Err(error) => Said::Refused(error.kind()),
@@ -116,17 +116,17 @@ fn told<T>(result: deskfleet::Result<T>) -> Said {
 
 fn to_engine(engine: &Engine, deed: Deed) -> Said {
     match deed {
-        Deed::Act(action) => told(engine.act(ActionRequest {
+        Deed::Act(action) => said(engine.act(ActionRequest {
             action,
             workspace_id: Some(DESK.to_owned()),
             sam_account: None,
             requester: None,
             compute_type: None,
         })),
-        Deed::Hold => told(engine.place_hold(DESK, "Doe v. Roe", None)),
-        Deed::Release => told(engine.release_hold(DESK)),
-        Deed::Remove => told(engine.remove_workspace(DESK)),
-        Deed::Put(state) => told(engine.put_workspace(workspace(state))),
+        Deed::Hold => said(engine.place_hold(DESK, "Doe v. Roe", None)),
+        Deed::Release => said(engine.release_hold(DESK)),
+        Deed::Remove => said(engine.remove_workspace(DESK)),
+        Deed::Put(state) => said(engine.put_workspace(workspace(state))),
         Deed::Read => {
             let view = engine.workspace(DESK).expect("a good disk");
             Said::State(view.map(|view| (view.workspace.state, view.litigation_hold.is_some())))
@@ -164,7 +164,7 @@ fn to_reference(fleet: &mut Fleet, deed: Deed) -> Said {
     }
 }
 
-/// Lets threads loose on a workspace; answers what they saw.
+/// Runs threads on a workspace; returns their calls.
 pub fn history(seed: u64, driver: CommitDriver, threads: usize, each: usize) -> Vec<Done> {
     let engine = engine(driver, Disk::new().backend());
     let clock = Arc::new(AtomicU64::new(0));
@@ -210,7 +210,7 @@ pub fn order(history: &[Done]) -> Option<Vec<usize>> {
 
 struct Search<'h> {
     history: &'h [Done],
-    /// Calls done, as bits, with the reference they left behind: no order was found from there.
+    /// Calls done, as bits, with the state of the reference after them, from which no order was found.
     tried: BTreeSet<(u64, String)>,
     order: Vec<usize>,
 }

@@ -8,7 +8,7 @@ use super::fact::Reading;
 use crate::sweeps::NEVER_SET_BEFORE;
 
 use super::fleet::{DESKS, INSTANCES, STABLE};
-use super::weather::Time;
+use super::fault_schedule::Time;
 
 fn history(engine: &Engine, stream: Stream, instance: &str, limit: u32) -> Result<Vec<Received>> {
     let mut records = Vec::new();
@@ -23,7 +23,7 @@ fn history(engine: &Engine, stream: Stream, instance: &str, limit: u32) -> Resul
     }
 }
 
-/// Reads all there is, histories in pages of so many records.
+/// Reads all there is, histories in pages of `n` records.
 ///
 /// # Errors
 /// Those of the engine.
@@ -61,8 +61,8 @@ pub(super) fn read(engine: &Engine, limit: u32) -> Result<Reading> {
     })
 }
 
-/// Reads what an engine takes for the time of the last sweep, and leaves that engine as it is: a record that arrives when the
-/// clock is behind is received at the last sweep. It is put into a batch of the engine, and the batch into another engine.
+/// Reads the engine's time of the last sweep, without changing it: a record that arrives while the clock is behind is
+/// received at the last sweep. It is put into a batch of this engine, and the batch into another engine.
 #[derive(Debug)]
 pub(super) struct Probe {
     other: Engine,

@@ -1,4 +1,4 @@
-//! What happens next: the choices of a run.
+//! The choices of a run: what happens next.
 
 use deskfleet::Stream;
 use http::Method;
@@ -9,7 +9,7 @@ use super::fleet::{
     ABSURD, ACTIONS, DESKS, INSTANCES, USERS, action_target, desk_json, filed_day, json, lines,
     post_path, request,
 };
-use super::weather::fault;
+use super::fault_schedule::fault;
 use super::world::World;
 
 type Step = Result<(), String>;
@@ -40,7 +40,7 @@ impl World {
             91..95 => {
                 let (fault, lasting) = fault(&mut self.chance);
                 self.disk.fail(fault, lasting);
-                self.tell(&Fact::Told(&format!("{fault:?}, lasting: {lasting}")))
+                self.notify(&Fact::Log(&format!("{fault:?}, lasting: {lasting}")))
             }
             95..97 => self.crash(),
             97 => self.restart(),
@@ -58,7 +58,7 @@ impl World {
         {
             return self.again(&old);
         }
-        // The clock of a desktop is not that of the engine.
+        // The clock of a desktop differs from that of the engine.
         let (now, right) = (self.time.now(), self.time.right());
         let sent = match self.chance.u32(..14) {
             0 | 1 => None,
@@ -306,13 +306,13 @@ impl World {
         self.collect()
     }
 
-    /// A client goes away before its answer. What it asked for may be done.
+    /// A client disconnects before its answer. Its request may still take effect.
     fn hang_up(&mut self) -> Step {
         if !self.calls.is_empty() {
             let nth = self.chance.usize(..self.calls.len());
             self.calls[nth].future = None;
             if self.callers_commit() {
-                // What it left behind is committed for it, and the rest with it.
+                // Its write is committed with the others.
                 return self.collect();
             }
         }
@@ -330,24 +330,24 @@ impl World {
             _ => engine.compact().map(drop),
         };
         self.collect()?;
-        self.tell(&Fact::Told(&format!("upkeep {way}: {ended:?}")))?;
-        self.tell(&Fact::Upkeep(ended.is_ok()))
+        self.notify(&Fact::Log(&format!("upkeep {way}: {ended:?}")))?;
+        self.notify(&Fact::Upkeep(ended.is_ok()))
     }
 
-    /// Tells that the clock was moved.
+    /// Notes that the clock was moved.
     pub(super) fn clock_moved(&mut self) -> Result<(), String> {
-        self.tell(&Fact::Clock(self.time.now(), self.time.right()))
+        self.notify(&Fact::Clock(self.time.now(), self.time.right()))
     }
 
     /// Upkeep that may sweep has ended.
     fn swept(&mut self, how: Upkeep) -> Result<(), String> {
         self.collect()?;
         self.see_swept(how)?;
-        self.tell(&Fact::Retained(self.swept, self.time.now()))?;
+        self.notify(&Fact::Retained(self.swept, self.time.now()))?;
         let (Upkeep::Maintained(end) | Upkeep::Applied(end)) = how else {
             return Ok(());
         };
-        self.tell(&Fact::Upkeep(end == UpkeepEnd::Whole))
+        self.notify(&Fact::Upkeep(end == UpkeepEnd::Whole))
     }
 
     /// Calls `maintain`.

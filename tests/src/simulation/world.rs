@@ -14,7 +14,7 @@ use super::disk::{Disk, Fault};
 use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
 use super::fleet::{STABLE, stable_json};
 use super::reading::{Probe, read};
-use super::weather::{Time, cut};
+use super::fault_schedule::{Time, cut};
 use super::{Outcome, Tally};
 
 /// Facts that are shown with a broken promise.
@@ -22,15 +22,15 @@ const LAST_FACTS: usize = 30;
 /// Most steps of a run.
 const STEPS_MAX: u32 = 200;
 
-/// An event as text, and of [`Event::Filed`] its count.
-type Told = (String, Option<u64>);
+/// An event as text, and the count of [`Event::Filed`].
+type EventText = (String, Option<u64>);
 
-/// What the engine tells its host.
+/// The events of the engine.
 #[derive(Debug, Clone, Default)]
-struct Heard(Arc<Mutex<Vec<Told>>>);
+struct Heard(Arc<Mutex<Vec<EventText>>>);
 
 impl Heard {
-    fn take(&self) -> Vec<Told> {
+    fn take(&self) -> Vec<EventText> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -61,13 +61,13 @@ pub(super) struct World {
     pub(super) next_record: i32,
     /// Records that were sent, for retries.
     pub(super) sent: Vec<Mark>,
-    /// The key that opens everything.
+    /// The key with all scopes.
     pub(super) key: String,
     /// Other keys with their secrets.
     pub(super) keys: BTreeMap<u64, String>,
-    /// What the engine takes for the time of the last sweep.
+    /// The engine's time of the last sweep.
     pub(super) swept: Timestamp,
-    /// Reads what the engine makes of a record without storing it there.
+    /// Encodes a record as the engine does, without storing it there.
     probe: Probe,
     /// Records that were there when everything was last read.
     records: u64,
@@ -133,11 +133,11 @@ impl World {
             expires: None,
         });
         let issued = issued.map_err(|error| error.to_string())?;
-        self.tell(&Fact::Issued(issued.info.id, &issued.secret))?;
+        self.notify(&Fact::Issued(issued.info.id, &issued.secret))?;
         Ok(issued.secret)
     }
 
-    /// Lives through all steps and a last look.
+    /// Runs all steps and a last reading.
     pub(super) fn live(mut self) -> Result<Outcome, String> {
         let steps = self.chance.u32(STEPS_MAX / 3..STEPS_MAX);
         for _ in 0..steps {
@@ -145,7 +145,7 @@ impl World {
         }
         self.look()?;
         let holds_key = self.disk.holds("dfk_");
-        self.tell(&Fact::Disk(holds_key))?;
+        self.notify(&Fact::Disk(holds_key))?;
         self.tally.faults = self.disk.met();
         Ok(Outcome {
             transcript: self.transcript,
@@ -153,13 +153,13 @@ impl World {
         })
     }
 
-    /// The engine; only between a cut and the next opening there is none.
+    /// The engine; absent only between a power cut and the next opening.
     pub(super) fn engine(&self) -> Result<Engine, String> {
         self.engine.clone().ok_or_else(|| "no engine".to_owned())
     }
 
-    /// Tells every observer.
-    pub(super) fn tell(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+    /// Shows a fact to every observer.
+    pub(super) fn notify(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         writeln!(self.transcript, "{fact:?}").map_err(|error| error.to_string())?;
         for observer in &mut self.observers {
             if let Err(broken) = observer.see(fact) {
@@ -188,11 +188,11 @@ impl World {
         self.next_call += 1;
         self.tally.calls += 1;
         let now = self.time.now();
-        self.tell(&Fact::Sent(self.next_call, intent, now))?;
+        self.notify(&Fact::Sent(self.next_call, intent, now))?;
         Ok(self.next_call)
     }
 
-    /// Sends a request and leaves it under way.
+    /// Sends a request and leaves it pending.
     pub(super) fn send(&mut self, intent: Intent, request: Request<Bytes>) -> Result<(), String> {
         let number = self.number(&intent)?;
         let future = Some(Box::pin(self.engine()?.call(request)));
@@ -204,7 +204,8 @@ impl World {
         Ok(())
     }
 
-    /// Sends a request that writes and waits for its answer; what waited is committed with it and answered before it.
+    /// Sends a request that writes and waits for its answer. Pending calls are committed with it and answered before
+    /// it.
     pub(super) fn ask(
         &mut self,
         intent: &Intent,
@@ -218,7 +219,7 @@ impl World {
         Ok(answer)
     }
 
-    /// Sends a request that only reads; what waits goes on waiting.
+    /// Sends a request that only reads; pending calls stay pending.
     pub(super) fn look_up(
         &mut self,
         intent: &Intent,
@@ -260,31 +261,31 @@ impl World {
             (Ending::Unknown, _) => self.tally.unknown += 1,
             (Ending::Refused(_), _) => {}
         }
-        self.tell(&Fact::Answered(number, intent, &ending, answer))?;
+        self.notify(&Fact::Answered(number, intent, &ending, answer))?;
         if let (Intent::IssueKey(_), Ending::Done) = (intent, &ending) {
             let issued: serde_json::Value =
                 serde_json::from_str(&answer.body).map_err(|error| error.to_string())?;
             let (id, key) = (issued["id"].as_u64(), issued["key"].as_str());
             let (id, key) = id.zip(key).ok_or("an issued key without id or key")?;
             self.keys.insert(id, key.to_owned());
-            self.tell(&Fact::Issued(id, key))?;
+            self.notify(&Fact::Issued(id, key))?;
         }
         Ok(ending)
     }
 
-    /// Commits what waits, tells the ends of all calls under way, and what the engine told meanwhile.
+    /// Commits pending calls, and notes their ends and the events of the engine.
     pub(super) fn collect(&mut self) -> Result<(), String> {
         self.end_calls()?;
         self.hear()
     }
 
-    /// Commits what waits and tells the ends of all calls under way, in the order in which they were sent.
+    /// Commits pending calls and notes their ends, in the order in which they were sent.
     fn end_calls(&mut self) -> Result<(), String> {
         self.engine()?.commit_pending();
         for mut call in std::mem::take(&mut self.calls) {
             if call.future.is_none() {
                 self.tally.unknown += 1;
-                self.tell(&Fact::Lost(call.number, &call.intent))?;
+                self.notify(&Fact::Lost(call.number, &call.intent))?;
                 continue;
             }
             let response = call.poll();
@@ -294,16 +295,16 @@ impl World {
         Ok(())
     }
 
-    /// Tells what the engine told its host.
+    /// Notes the events of the engine.
     pub(super) fn hear(&mut self) -> Result<(), String> {
         for (text, filed) in self.heard.take() {
-            self.tell(&Fact::Told(&text))?;
+            self.notify(&Fact::Log(&text))?;
             if let Some(records) = filed {
                 self.tally.filed += records;
-                self.tell(&Fact::Filed(records))?;
+                self.notify(&Fact::Filed(records))?;
             }
             if text.starts_with("CommitFailed") {
-                self.tell(&Fact::Upkeep(false))?;
+                self.notify(&Fact::Upkeep(false))?;
             }
         }
         Ok(())
@@ -327,7 +328,7 @@ impl World {
                 }
                 Err(error) if self.disk.met() > met => {
                     let text = format!("not opened: {error:?}");
-                    self.tell(&Fact::Told(&text))?;
+                    self.notify(&Fact::Log(&text))?;
                     self.disk.fail(Fault::None, false);
                 }
                 Err(error) => return Err(format!("a disk that works does not open: {error:?}")),
@@ -335,34 +336,34 @@ impl World {
         }
     }
 
-    /// Reads what the engine takes for the time of the last sweep.
+    /// Reads the engine's time of the last sweep.
     pub(super) fn see_swept(&mut self, how: Upkeep) -> Result<(), String> {
         self.swept = self.probe.swept(&self.engine()?, &self.time)?;
-        self.tell(&Fact::Swept(how, self.time.now(), self.swept))
+        self.notify(&Fact::Swept(how, self.time.now(), self.swept))
     }
 
-    /// The power goes, and comes again.
+    /// Cuts the power and restores it.
     pub(super) fn crash(&mut self) -> Result<(), String> {
         self.tally.crashes += 1;
         self.disk.fail(Fault::All, true);
         for call in std::mem::take(&mut self.calls) {
             self.tally.unknown += 1;
-            self.tell(&Fact::Lost(call.number, &call.intent))?;
+            self.notify(&Fact::Lost(call.number, &call.intent))?;
         }
         self.engine = None;
         self.heard.take();
         let cut = cut(&mut self.chance);
         self.disk.cut(cut);
-        self.tell(&Fact::Told(&format!("the power went: {cut:?}")))?;
+        self.notify(&Fact::Log(&format!("the power went: {cut:?}")))?;
         self.open()
     }
 
-    /// The host ends the engine and starts it again.
+    /// The host closes the engine and opens it again.
     pub(super) fn restart(&mut self) -> Result<(), String> {
         let closed = self.engine()?.close();
         self.collect()?;
         self.engine = None;
-        self.tell(&Fact::Told(&format!("closed: {closed:?}")))?;
+        self.notify(&Fact::Log(&format!("closed: {closed:?}")))?;
         self.open()
     }
 
@@ -378,7 +379,7 @@ impl World {
                 break;
             }
             refused += 1;
-            self.tell(&Fact::Refusing(refused))?;
+            self.notify(&Fact::Refusing(refused))?;
         }
         self.tally.readings += 1;
         let limit = self.chance.choice([1, 3, 100]).unwrap_or(3);
@@ -386,6 +387,6 @@ impl World {
         let records = reading.records.values().map(Vec::len).sum::<usize>() as u64;
         self.tally.removed += self.records.saturating_sub(records);
         self.records = records;
-        self.tell(&Fact::Read(&reading))
+        self.notify(&Fact::Read(&reading))
     }
 }

@@ -1,11 +1,11 @@
-//! What every answer promises.
+//! What holds for every response.
 
 use std::collections::BTreeMap;
 
 use crate::demand;
 use crate::simulation::fact::{Fact, Intent, Observer, Verdict};
 
-/// Statuses are those of the contract; 503 says when to come again, and problems are problem bodies.
+/// Statuses are those of the contract; 503 has `Retry-After`, and problems are problem bodies.
 #[derive(Debug)]
 pub struct Answers;
 
@@ -39,7 +39,7 @@ impl Observer for Answers {
     }
 }
 
-/// No text of a key leaves the engine but in the answer that issues it, nor reaches the disk.
+/// No text of a key leaves the engine except in the response that issues it, nor reaches the disk.
 #[derive(Debug, Default)]
 pub struct Secrets {
     secrets: BTreeMap<u64, String>,
@@ -56,7 +56,7 @@ impl Secrets {
 
 impl Observer for Secrets {
     fn promise(&self) -> &'static str {
-        "no key is told twice, logged, or stored"
+        "no key is shown twice, logged, or stored"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
@@ -69,7 +69,7 @@ impl Observer for Secrets {
             }
             Fact::Answered(_, Intent::IssueKey(_), ..) => Ok(()),
             Fact::Answered(_, _, _, answer) => self.search(&answer.text),
-            Fact::Told(text) => self.search(text),
+            Fact::Log(text) => self.search(text),
             Fact::Read(reading) => self.search(&format!("{:?}", reading.audit)),
             Fact::Disk(holds_key) => {
                 demand!(!holds_key, "the text of a key is on the disk");

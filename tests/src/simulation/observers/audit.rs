@@ -10,7 +10,7 @@ use crate::simulation::fleet::same_name;
 
 use super::held::Held;
 
-/// The earliest the clock showed since everything was last read.
+/// The earliest time that the clock showed since everything was last read.
 #[derive(Debug, Default)]
 struct Earliest(Option<Timestamp>);
 
@@ -19,14 +19,14 @@ impl Earliest {
         self.0 = Some(self.0.map_or(now, |earliest| earliest.min(now)));
     }
 
-    /// Everything is read, at this time: it is the first since.
+    /// Everything is read at this time, which becomes the earliest one.
     fn begin(&mut self, now: Timestamp) {
         self.0 = Some(now);
     }
 }
 
-/// Rows of the audit are numbered once, stay for as long as they are kept, those that name a held workspace for as long as it is
-/// held, and change only when their action ends.
+/// Audit rows are numbered once and change only when their action ends. They stay for as long as rows are kept; those
+/// that name a held workspace stay for as long as it is held.
 #[derive(Debug, Default)]
 pub struct AuditRows {
     seen: BTreeMap<u64, AuditEntry>,
@@ -36,8 +36,8 @@ pub struct AuditRows {
     old: BTreeSet<u64>,
 }
 
-/// What may have become of a row that was seen. An end that nobody wrote down is taken back with the clock, and then another may
-/// be written.
+/// What may have become of a row that was seen. An end that no write has stored is undone when the clock is set back;
+/// another may be stored then.
 fn may_become(old: &AuditEntry, new: &AuditEntry, earliest: Timestamp) -> bool {
     let ended = |row: &AuditEntry| {
         matches!(
@@ -63,7 +63,7 @@ fn may_become(old: &AuditEntry, new: &AuditEntry, earliest: Timestamp) -> bool {
     counted == *new && may_count(old, new)
 }
 
-/// Whether the detail is the same, but for a count of equal calls that only grows.
+/// Whether the detail is the same, except for a count of equal calls, which only grows.
 fn may_count(old: &AuditEntry, new: &AuditEntry) -> bool {
     let (said, calls) = counted(old);
     let (still, more) = counted(new);
@@ -71,7 +71,7 @@ fn may_count(old: &AuditEntry, new: &AuditEntry) -> bool {
     said == still && (calls == more || repeatable && calls < more)
 }
 
-/// What the detail says, and for how many calls it stands.
+/// The code in the detail, and the number of calls it stands for.
 fn counted(row: &AuditEntry) -> (&str, u64) {
     let detail = row.detail.as_deref().unwrap_or_default();
     let parts = detail
@@ -145,14 +145,14 @@ impl Observer for AuditRows {
     }
 }
 
-/// Every call of an action has one row in the audit that says how it was answered; one without an answer has at most one.
+/// Every call of an action has one audit row with its outcome; a call without an answer has at most one.
 #[derive(Debug, Default)]
 pub struct OneRowPerAction {
     /// Since everything was last read.
     endings: BTreeMap<String, Ending>,
-    /// Calls whose row was right; what becomes of it is watched by [`AuditRows`].
+    /// Calls whose row was right; [`AuditRows`] checks them from then on.
     judged: BTreeSet<String>,
-    /// Rows of so early a time may be too old at once.
+    /// Rows with an earlier time may be removed at once.
     earliest: Earliest,
     retained: Option<Timestamp>,
 }

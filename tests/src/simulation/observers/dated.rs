@@ -1,4 +1,4 @@
-//! Records that carry the right time.
+//! Records with a correct time.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +11,33 @@ use super::records::{key, seen};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
-/// A record with a right time is at most so many days old when it is sent.
+/// A record with a correct time is at most this many days old when it is sent.
 const RECENT_DAYS: i64 = 5;
-/// A clock that is wrong for so long since it was right and upkeep was done is an episode: too short for retention to believe it.
+/// A clock that is wrong for this long, since it was right and upkeep was done, is an episode: too short for retention
+/// to believe it.
 const EPISODE_SECONDS: i64 = 20 * HOUR;
 
 /// What is known of a record.
 #[derive(Debug, Default)]
 struct Dated {
-    /// For certain, and with the right time.
+    /// Acknowledged, with a correct time.
     accepted: bool,
-    /// It was sent in a way that says nothing of the day under which it stands.
+    /// Sent in a way that leaves the day of filing open.
     elsewhere: bool,
-    /// It is too old, or the clock was ahead for so long that it may be taken for that.
+    /// Too old, or the clock was ahead for so long that retention may take it for that.
     old: bool,
 }
 
-/// A record that carries the right time stands in its own day, once, however often it is sent while the clock is wrong for less
-/// than a day, whatever it shows; and it is kept for its days, less a day for each hour that the clock was ahead.
+/// A record with a correct time is filed once, under its own day, however often it is sent while the clock is wrong for
+/// less than a day. It is kept for its days, less a day for each hour that the clock was ahead.
 #[derive(Debug, Default)]
 pub struct RightTimes {
     records: BTreeMap<Mark, Dated>,
-    /// Sent and not answered, each with whether it must stand in its own day.
+    /// Sent and not answered, each with whether it must be filed under its own day.
     open: BTreeMap<u64, Vec<(Mark, bool)>>,
     /// What the clock shows and what it should show.
     clock: Option<(Timestamp, Timestamp)>,
-    /// When the clock was last right with a sweep behind it, by the right time.
+    /// When the clock was last right and a sweep was done, in correct time.
     trusted: Option<Timestamp>,
     /// Days by which retention may be ahead since then.
     lead_days: i64,
@@ -66,7 +67,7 @@ impl RightTimes {
             self.lead_days += self.ahead_seconds / HOUR;
             self.ahead_seconds %= HOUR;
         } else {
-            // What it moved on before counts for the first sweep.
+            // The advance before that counts for the first sweep.
             self.lead_days += 1;
         }
     }
@@ -130,12 +131,12 @@ impl RightTimes {
             let stands = days.iter().all(|day| Some(*day) == own) && days.len() <= 1;
             demand!(
                 record.elsewhere || stands,
-                "{mark:?} stands on the days {days:?}"
+                "{mark:?} is filed under the days {days:?}"
             );
             let is_kept = !record.accepted || record.old || !days.is_empty();
             demand!(is_kept, "{mark:?} is gone before its time");
         }
-        // What is gone may be sent again, as something else.
+        // A removed record may be sent again, as another one.
         self.records.retain(|mark, _| found.contains_key(mark));
         for record in self.records.values_mut() {
             record.accepted |= !record.elsewhere;
@@ -146,7 +147,7 @@ impl RightTimes {
 
 impl Observer for RightTimes {
     fn promise(&self) -> &'static str {
-        "a record with the right time is there once, in its own day, for its days, whatever the clock shows"
+        "a record with a correct time is filed once, under its own day, and kept for its days, whatever the clock shows"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {

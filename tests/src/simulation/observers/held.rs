@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::simulation::fact::{Ending, Fact, Intent};
 use crate::simulation::fleet::same_name;
 
-/// What is known for certain of a workspace.
+/// What is certain about a workspace.
 #[derive(Debug, Default)]
 struct Desk {
     held: bool,
@@ -13,7 +13,7 @@ struct Desk {
     names: Vec<String>,
 }
 
-/// The names that belong to workspaces which are on hold for certain.
+/// The names of the workspaces that are certainly on hold.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     desks: BTreeMap<&'static str, Desk>,

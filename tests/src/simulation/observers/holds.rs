@@ -7,13 +7,13 @@ use deskfleet::{Action, AuditResult};
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
 
-/// A workspace on hold is not rebuilt, restored, terminated or removed; its hold is there until it is released, and no
-/// other is.
+/// A workspace on hold is not rebuilt, restored, terminated or removed. Its hold stays until it is released, and no
+/// other workspace has one.
 #[derive(Debug, Default)]
 pub struct Holds {
-    /// What is known for certain; absent while nobody knows.
+    /// What is certain; absent while a call is indeterminate.
     held: BTreeMap<&'static str, bool>,
-    /// Terminations that were accepted under hold, by requester: they must have changed nothing.
+    /// Terminations accepted under hold, by requester: they must have changed nothing.
     without_effect: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Holds {
         }
         for requester in &self.without_effect {
             let row = reading.audit.iter().find(|row| row.requester == *requester);
-            // A row of a clock that was set back far enough is gone at once.
+            // A row of a clock that was set back far enough is removed at once.
             let idle = row.is_none_or(|row| row.result == AuditResult::NoChange);
             demand!(idle, "a termination under hold had an effect: {row:?}");
         }
@@ -84,7 +84,7 @@ impl Holds {
 
 impl Observer for Holds {
     fn promise(&self) -> &'static str {
-        "a hold blocks what it must until it is released"
+        "a hold blocks destructive actions until it is released"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {

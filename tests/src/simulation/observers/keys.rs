@@ -8,16 +8,16 @@ use crate::simulation::fact::{Ending, Fact, Intent, Observer, Verdict};
 #[derive(Debug, PartialEq, Eq)]
 enum State {
     Good,
-    /// Somebody asked to revoke it, and has no answer.
+    /// A revocation is pending.
     Unknown,
     Revoked,
 }
 
-/// A key opens from its issue to its revocation, and never after.
+/// A key is accepted from its issue to its revocation, and never after.
 #[derive(Debug, Default)]
 pub struct Keys {
     known: BTreeMap<u64, State>,
-    /// Uses on their way whose key was revoked, or good, when they were sent.
+    /// Pending uses, with whether their key was revoked or valid when they were sent.
     uses: BTreeMap<u64, bool>,
 }
 
@@ -28,7 +28,7 @@ impl Keys {
                 if let Some(state @ State::Good) = self.known.get_mut(key) {
                     *state = State::Unknown;
                 }
-                // Whoever has no answer yet may find it revoked.
+                // A pending use may find the key revoked.
                 self.uses.retain(|_, good| !*good);
             }
             Intent::UseKey(key) => match self.known.get(key) {
@@ -63,7 +63,7 @@ impl Keys {
 
 impl Observer for Keys {
     fn promise(&self) -> &'static str {
-        "a revoked key never opens again, a good one does"
+        "a revoked key is never accepted again, a valid one always"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {

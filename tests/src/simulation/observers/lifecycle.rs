@@ -8,13 +8,13 @@ use crate::demand;
 use crate::model::rules::table;
 use crate::simulation::fact::{Fact, Observer, Reading, Verdict};
 
-/// Every action went from a state it may go from through its own to its end; one at a time runs on a workspace, which is in
-/// its state; what runs is what the audit calls accepted.
+/// Every action goes from an allowed state through its own to its end. One at a time runs on a workspace, which is in
+/// its state; the running actions are those that the audit calls accepted.
 #[derive(Debug, Default)]
 pub struct Lifecycle {
-    /// Rows found legal.
+    /// Rows found valid.
     judged: BTreeSet<(u64, AuditResult)>,
-    /// Every time the clock has shown.
+    /// Every time that the clock has shown.
     shown: BTreeSet<Timestamp>,
 }
 
@@ -45,7 +45,8 @@ fn legal(row: &AuditEntry, action: Action) -> bool {
 }
 
 impl Lifecycle {
-    /// Whether what was requested at a time may begin at another: a clock that is set back before the request begins it anew.
+    /// Whether an action requested at one time may begin at another: a clock set back before the request begins it
+    /// anew.
     fn begun(&self, requested: Timestamp, begun: Timestamp) -> bool {
         begun == requested || begun < requested && self.shown.contains(&begun)
     }

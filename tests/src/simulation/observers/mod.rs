@@ -32,7 +32,7 @@ pub use upkeep::{Recovery, Whole};
 
 use super::fact::Observer;
 
-/// Every observer, fresh.
+/// Every observer, in its first state.
 pub fn all() -> Vec<Box<dyn Observer>> {
     vec![
         Box::new(Answers),

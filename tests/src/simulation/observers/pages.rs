@@ -4,17 +4,17 @@ use crate::demand;
 use crate::simulation::STABLE;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Verdict};
 
-/// Workspaces that are there all the time are on a walk exactly once, and every walk is in order.
+/// A walk returns every workspace that stays exactly once, and in order.
 #[derive(Debug, Default)]
 pub struct Pages {
     seen: Vec<String>,
-    /// Whether the walk began at the beginning.
+    /// Whether the walk began with the first page.
     whole: bool,
 }
 
 impl Observer for Pages {
     fn promise(&self) -> &'static str {
-        "a walk gives every workspace that stays exactly once"
+        "a walk returns every workspace that stays exactly once"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Verdict};
 
-/// `queue/count` is what was accepted less what was filed; where calls ended in the unknown, between the two counts that
-/// this leaves open.
+/// `queue/count` is what was accepted less what was filed. Where calls are indeterminate, it is between the two counts
+/// that this leaves open.
 #[derive(Debug, Default)]
 pub struct QueueCount {
     /// Accepted for certain, and not filed.
     least: u64,
-    /// The same and what may have been accepted.
+    /// The same, plus what may have been accepted.
     most: u64,
     /// Sent and not answered.
     waiting: BTreeMap<u64, u64>,
@@ -75,7 +75,7 @@ impl Observer for QueueCount {
                 Ok(())
             }
             Fact::Upkeep(false) => {
-                // Some steps of filing may have come through before the one that failed.
+                // Some steps of filing may have been committed before the one that failed.
                 self.least = 0;
                 Ok(())
             }
@@ -86,7 +86,7 @@ impl Observer for QueueCount {
             }
             Fact::Read(reading) => {
                 self.check(reading.queued)?;
-                // Nobody waits, and all that is seen is durable.
+                // No call is pending, and all that is visible is durable.
                 (self.least, self.most) = (reading.queued, reading.queued);
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Telemetry that was acknowledged.
+//! Acknowledged telemetry.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::simulation::fleet::{USERS, same_name};
 
 use super::held::Held;
 
-/// Where copies of a record may stand. A record with a time stands once on each day under which it was accepted, a record
-/// without one once for each time it was accepted.
+/// Where copies of a record may be. A record with a time is filed once under each day on which it was accepted; a
+/// record without one, once for each time it was accepted.
 #[derive(Debug, Default)]
 struct Copies {
     days: BTreeMap<u32, Copy>,
@@ -23,7 +23,7 @@ struct Copies {
 struct Copy {
     /// Accepted for certain.
     certain: usize,
-    /// Of those nobody knows whether they were accepted.
+    /// May have been accepted.
     unknown: usize,
     /// Whether a sweep may have removed them.
     old: bool,
@@ -37,8 +37,8 @@ impl Copy {
     }
 }
 
-/// Every acknowledged record is there exactly once, and one that was refused is not; a retry changes nothing. Each sweep removes
-/// only what is too old by its time, by the later of filed and sent time, and nothing that could belong to a held workspace.
+/// Every acknowledged record is there exactly once, and no refused one is; a retry changes nothing. A sweep removes
+/// only what is too old by the later of filed and sent time, and nothing that could belong to a held workspace.
 #[derive(Debug, Default)]
 pub struct Records {
     copies: BTreeMap<Mark, Copies>,
@@ -47,7 +47,7 @@ pub struct Records {
     held: Held,
 }
 
-/// What tells a record from others, apart from the day under which it is filed.
+/// What identifies a record, apart from the day under which it is filed.
 pub(super) fn key(mark: &Mark) -> Mark {
     Mark {
         filed_day: 0,
@@ -102,7 +102,7 @@ impl Records {
             } else {
                 &mut copy.unknown
             }) += 1;
-            // It is there again, or still.
+            // It was stored again, or still is.
             copy.old &= !(certain && copies.timed);
         }
     }
@@ -155,13 +155,13 @@ impl Records {
                 let (least, most) = copy.allowed(copies.timed);
                 demand!(
                     (least..=most).contains(&count),
-                    "{mark:?} stands {count} times on day {day}, at least {least} and at most {most} were accepted"
+                    "{mark:?} is there {count} times on day {day}, at least {least} and at most {most} were accepted"
                 );
             }
         }
         if let Some(((mark, day), count)) = found.first_key_value() {
             return Err(format!(
-                "{mark:?} stands {count} times on day {day}, where nobody sent it"
+                "{mark:?} is there {count} times on day {day}, for which it was not sent"
             ));
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Records {
         Ok(mark)
     }
 
-    /// After a reading that sees only what is durable, nothing is unknown.
+    /// After a reading of durable data only, nothing is indeterminate.
     fn settle(&mut self, reading: &Reading) {
         let mut counts: BTreeMap<(Mark, u32), usize> = BTreeMap::new();
         for ((stream, instance), records) in &reading.records {

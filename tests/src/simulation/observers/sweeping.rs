@@ -8,11 +8,11 @@ use crate::demand;
 use crate::simulation::fact::{Fact, Observer, Upkeep, UpkeepEnd, Verdict};
 use crate::sweeps::Sweeps;
 
-/// The time of the last sweep moves as the contract says: hourly, a day at most, and back only to a clock that goes on for a day.
-/// Where upkeep failed, the engine may not have looked at the clock, or not have noted the sweep; nothing else.
+/// The time of the last sweep moves as the contract says: hourly, by a day at most, and back only to a clock that goes
+/// on for a day. Failed upkeep may leave the clock unread or the sweep unstored; nothing else.
 #[derive(Debug, Default)]
 pub struct Sweeping {
-    /// What the engine may know of the clock: more than one only after upkeep that failed.
+    /// What the engine may know of the clock: several values only after failed upkeep.
     known: BTreeSet<Sweeps>,
     /// The times that the file may hold.
     stored: BTreeSet<Timestamp>,
@@ -54,7 +54,7 @@ impl Sweeping {
             !may.is_empty(),
             "the last sweep was at {swept}, expected {expected:?}"
         );
-        // What the engine goes by is noted in the file; what it could not note is there at most where that is in doubt.
+        // The engine goes by what the file holds; what it could not store may be there only if that write is in doubt.
         let in_doubt = matches!(
             how,
             Upkeep::Maintained(UpkeepEnd::InDoubt) | Upkeep::Applied(UpkeepEnd::InDoubt)

@@ -1,9 +1,9 @@
-//! The file, and coming back after a fault.
+//! The file, and recovery after a fault.
 
 use crate::demand;
 use crate::simulation::fact::{Fact, Observer, Verdict};
 
-/// Writes a repaired disk may refuse before service resumes: the one that finds the old fault, and no more.
+/// Writes that a repaired disk may refuse before service resumes: only the one that finds the old fault.
 const REFUSED_MAX: u32 = 1;
 
 /// Service resumes without a restart once the disk works.
@@ -12,7 +12,7 @@ pub struct Recovery;
 
 impl Observer for Recovery {
     fn promise(&self) -> &'static str {
-        "writes are taken again once the disk works"
+        "writes succeed again once the disk works"
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {

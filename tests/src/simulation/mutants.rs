@@ -1,83 +1,83 @@
-//! Lies for observers: a run that is told with one must break the promise it is about. An observer that believes everything
-//! would hold every promise.
+//! Mutants: each changes the facts that an observer sees, so that a promise is broken. The observer must report it: an
+//! observer that accepts everything would prove nothing.
 
 use deskfleet::Timestamp;
 
 use super::fact::{Answer, Ending, Fact, Intent, Observer, Reading, Upkeep, Verdict};
 
-mod kept;
-mod told;
+mod retention;
+mod all;
 
-pub use told::lies;
+pub use all::mutants;
 
-/// What is told instead of the truth.
+/// How a mutant changes facts.
 #[derive(Debug, Clone, Copy)]
-pub enum Falsehood {
-    /// Another reading.
+pub enum FactChange {
+    /// Changes a reading.
     Reading(fn(&mut Reading)),
-    /// Another answer to a call.
+    /// Changes the answer to a call.
     Answer(fn(&Intent, &mut Ending, &mut Answer)),
-    /// Another text of every key.
+    /// Replaces the text of every key.
     Secret(&'static str),
-    /// Another time of the last sweep, from what was done, the clock and the truth.
+    /// Replaces the time of the last sweep, given the step, the clock and the true time.
     Swept(fn(Upkeep, Timestamp, Timestamp) -> Timestamp),
-    /// That so many writes were refused, whenever everything is read.
+    /// Adds `n` refused writes to every reading.
     Refusing(u32),
 }
 
-/// A lie and who must catch it.
+/// A mutant and the observer that must detect it.
 #[derive(Debug, Clone, Copy)]
-pub struct Lie {
-    /// What the lie amounts to.
+pub struct Mutant {
+    /// What the mutant does.
     pub about: &'static str,
     /// The observer.
     pub observer: fn() -> Box<dyn Observer>,
-    /// The lie.
-    pub falsehood: Falsehood,
+    /// The change.
+    pub change: FactChange,
 }
 
-/// An observer that is lied to.
-struct Deceived {
+/// An observer that sees changed facts.
+struct MutantObserver {
     observer: Box<dyn Observer>,
-    falsehood: Falsehood,
+    change: FactChange,
 }
 
-impl Lie {
-    /// The observer, deceived.
-    pub fn deceived(&self) -> Box<dyn Observer> {
-        Box::new(Deceived {
+impl Mutant {
+    /// The observer, seeing the changed facts.
+    pub fn observer_of_mutant(&self) -> Box<dyn Observer> {
+        Box::new(MutantObserver {
             observer: (self.observer)(),
-            falsehood: self.falsehood,
+            change: self.change,
         })
     }
 }
 
-impl Observer for Deceived {
+impl Observer for MutantObserver {
     fn promise(&self) -> &'static str {
         self.observer.promise()
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Verdict {
-        match (fact, self.falsehood) {
-            (Fact::Read(reading), Falsehood::Reading(change)) => {
+        match (fact, self.change) {
+            (Fact::Read(reading), FactChange::Reading(change)) => {
                 let mut reading = (*reading).clone();
                 change(&mut reading);
                 self.observer.see(&Fact::Read(&reading))
             }
-            (Fact::Answered(call, intent, ending, answer), Falsehood::Answer(change)) => {
+            (Fact::Answered(call, intent, ending, answer), FactChange::Answer(change)) => {
                 let (mut ending, mut answer) = ((*ending).clone(), (*answer).clone());
                 change(intent, &mut ending, &mut answer);
                 let fact = Fact::Answered(*call, intent, &ending, &answer);
                 self.observer.see(&fact)
             }
-            (Fact::Issued(key, _), Falsehood::Secret(secret)) => {
+            (Fact::Issued(key, _), FactChange::Secret(secret)) => {
                 self.observer.see(&Fact::Issued(*key, secret))
             }
-            (Fact::Swept(how, now, swept), Falsehood::Swept(change)) => {
+            (Fact::Swept(how, now, swept), FactChange::Swept(change)) => {
                 let swept = change(*how, *now, *swept);
                 self.observer.see(&Fact::Swept(*how, *now, swept))
             }
-            (Fact::Read(_), Falsehood::Refusing(times)) => {
+            (Fact::Read(_), FactChange::Refusing(times)) => {
                 self.observer.see(&Fact::Refusing(times))
             }
             (fact, _) => self.observer.see(fact),

@@ -1,11 +1,11 @@
-//! The lies about what is kept: under wrong clocks, and under holds.
+//! Mutants of retention: under wrong clocks, and under holds.
 
 use std::collections::BTreeSet;
 
 use deskfleet::{Received, Stream, Timestamp};
 
-use super::told::lie;
-use super::{Falsehood, Lie};
+use super::all::mutant;
+use super::{FactChange, Mutant};
 use crate::simulation::fact::{Observer, Reading, Upkeep};
 use crate::simulation::fleet::same_name;
 use crate::simulation::observers::{AuditRows, Records, RightTimes, Sweeping};
@@ -28,7 +28,7 @@ fn held(reading: &Reading, users: bool) -> BTreeSet<String> {
     names.map(|name| same_name(name).to_owned()).collect()
 }
 
-/// Removes what is older than any record is kept and has one of these names.
+/// Removes the records older than any retention that have one of these names.
 fn remove_old(reading: &mut Reading, held: &BTreeSet<String>, name: fn(&Received) -> &str) {
     let oldest = reading.now.plus_seconds(-92 * DAY);
     for records in reading.records.values_mut() {
@@ -38,37 +38,37 @@ fn remove_old(reading: &mut Reading, held: &BTreeSet<String>, name: fn(&Received
     }
 }
 
-/// Whether a record stands in its own day.
+/// Whether a record is filed under its own day.
 fn is_in_its_day(received: &Received) -> bool {
     let sent = received.record.sent_time();
     sent.is_some_and(|sent| sent.day() == received.filed_at.day())
 }
 
-pub(super) fn about_retention() -> Vec<Lie> {
+pub(super) fn about_retention() -> Vec<Mutant> {
     let records = || -> Box<dyn Observer> { Box::new(Records::default()) };
     vec![
-        lie(
-            "what a user of a held workspace did is gone",
+        mutant(
+            "records of a user of a held workspace are removed",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let users = held(reading, true);
                 remove_old(reading, &users, |received| received.record.username());
             }),
         ),
-        lie(
-            "what is of a held machine is gone",
+        mutant(
+            "records of a held computer are removed",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let instances = held(reading, false);
                 remove_old(reading, &instances, |received| {
                     received.record.instance_id()
                 });
             }),
         ),
-        lie(
-            "what was filed too early is gone before the time it carries is old",
+        mutant(
+            "a record filed too early is removed before its sent time is old",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let (now, recent) = (reading.now, reading.now.plus_seconds(-29 * DAY));
                 let is_recent = |sent: Timestamp| sent > recent && sent < now;
                 for records in reading.records.values_mut() {
@@ -80,10 +80,10 @@ pub(super) fn about_retention() -> Vec<Lie> {
                 }
             }),
         ),
-        lie(
-            "rows of the audit that name a held workspace are gone",
+        mutant(
+            "audit rows that name a held workspace are removed",
             || Box::new(AuditRows::default()),
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let instances = held(reading, false);
                 let oldest = reading.now.plus_seconds(-366 * DAY);
                 reading.audit.retain(|row| {
@@ -95,22 +95,22 @@ pub(super) fn about_retention() -> Vec<Lie> {
     ]
 }
 
-pub(super) fn about_right_times() -> Vec<Lie> {
+pub(super) fn about_right_times() -> Vec<Mutant> {
     let dated = || -> Box<dyn Observer> { Box::new(RightTimes::default()) };
     vec![
-        lie(
-            "a record with the right time stands in the day of its receipt",
+        mutant(
+            "a record with a correct time is filed under the day of its receipt",
             dated,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 for received in reading.records.values_mut().flatten() {
                     received.filed_at = received.received_at;
                 }
             }),
         ),
-        lie(
-            "a retry of a record with the right time stands in another day",
+        mutant(
+            "a retry of a record with a correct time is filed under another day",
             dated,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 for records in reading.records.values_mut() {
                     let last = records.iter().rfind(|received| is_in_its_day(received));
                     records.extend(last.cloned().map(|received| Received {
@@ -120,10 +120,10 @@ pub(super) fn about_right_times() -> Vec<Lie> {
                 }
             }),
         ),
-        lie(
-            "a record with the right time is gone early",
+        mutant(
+            "a record with a correct time is removed early",
             dated,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 for records in reading.records.values_mut() {
                     records.retain(|received| !is_in_its_day(received));
                 }
@@ -132,29 +132,29 @@ pub(super) fn about_right_times() -> Vec<Lie> {
     ]
 }
 
-pub(super) fn about_sweeps() -> Vec<Lie> {
+pub(super) fn about_sweeps() -> Vec<Mutant> {
     let sweeping = || -> Box<dyn Observer> { Box::new(Sweeping::default()) };
     vec![
-        lie(
-            "retention follows a clock that jumped at once",
+        mutant(
+            "retention follows a jump of the clock at once",
             sweeping,
-            Falsehood::Swept(|how, now, swept| match how {
+            FactChange::Swept(|how, now, swept| match how {
                 Upkeep::Maintained(_) => swept.max(now),
                 Upkeep::Opened | Upkeep::Applied(_) => swept,
             }),
         ),
-        lie(
-            "retention goes back to a clock that is behind at once",
+        mutant(
+            "retention follows a clock that is behind at once",
             sweeping,
-            Falsehood::Swept(|how, now, swept| match how {
+            FactChange::Swept(|how, now, swept| match how {
                 Upkeep::Maintained(_) => swept.min(now),
                 Upkeep::Opened | Upkeep::Applied(_) => swept,
             }),
         ),
-        lie(
-            "a store that is opened again forgets the last sweep",
+        mutant(
+            "a reopened store forgets the last sweep",
             sweeping,
-            Falsehood::Swept(|how, now, swept| match how {
+            FactChange::Swept(|how, now, swept| match how {
                 Upkeep::Opened => now,
                 Upkeep::Maintained(_) | Upkeep::Applied(_) => swept,
             }),

@@ -1,4 +1,4 @@
-//! The clock and the disk: what happens to an engine from outside.
+//! The fault schedule: how the clock moves, when the disk fails and what a power cut loses.
 
 use deskfleet::{ManualClock, Timestamp};
 use fastrand::Rng;
@@ -34,7 +34,7 @@ const WRONG_MOVES_MAX: u32 = 8;
 pub(super) struct Time {
     clock: ManualClock,
     right: Timestamp,
-    /// How often it was moved since it is wrong.
+    /// Moves since it went wrong; `None` while it is right.
     wrong: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Time {
         self.clock.clone()
     }
 
-    /// Whether the clock is right, give or take a day: nobody can tell that from a desktop that slept.
+    /// Whether the clock is right to within a day: the engine cannot tell such an error from a desktop that slept.
     pub(super) fn is_about_right(&self) -> bool {
         let day = DAY * 10_000_000;
         self.wrong.is_none() || (self.now().ticks() - self.right.ticks()).abs() <= day
@@ -61,7 +61,7 @@ impl Time {
         deskfleet::Clock::now(&self.clock)
     }
 
-    /// Time goes by: seconds mostly, hours, now and then weeks. A clock that is wrong is set right after a while.
+    /// Time passes: seconds mostly, hours, now and then weeks. A wrong clock is set right after a while.
     pub(super) fn pass(&mut self, chance: &mut Rng) {
         let seconds = match (chance.u32(..20), self.wrong) {
             (0..10, _) => chance.i64(0..120),
@@ -79,18 +79,18 @@ impl Time {
         }
     }
 
-    /// What the clock should show.
+    /// The correct time.
     pub(super) fn right(&self) -> Timestamp {
         self.right
     }
 
-    /// So many seconds go by on the clock as it is.
+    /// `n` seconds pass, without setting the clock right.
     pub(super) fn elapse(&mut self, seconds: i64) {
         self.right = self.right.plus_seconds(seconds);
         self.clock.advance_seconds(seconds);
     }
 
-    /// What `look` returns when the clock shows this for a moment.
+    /// What `look` returns while the clock shows this time for a moment.
     pub(super) fn at<T>(&self, shown: Timestamp, look: impl FnOnce() -> T) -> T {
         let now = self.now();
         self.clock.set(shown);
@@ -107,7 +107,7 @@ impl Time {
         self.go_wrong(chance);
     }
 
-    /// Sets the clock wrong by so many seconds.
+    /// Sets the clock wrong by `n` seconds.
     pub(super) fn go_off(&mut self, seconds: i64) {
         self.wrong = Some(0);
         self.clock.set(self.right.plus_seconds(seconds));

@@ -1,24 +1,24 @@
-//! The lies that are told.
+//! The mutants.
 
 use deskfleet::{AuditResult, WorkspaceView};
 
-use super::kept::{about_retention, about_right_times, about_sweeps};
-use super::{Falsehood, Lie};
+use super::retention::{about_retention, about_right_times, about_sweeps};
+use super::{FactChange, Mutant};
 use crate::simulation::fact::{Ending, Intent, Observer, Reading};
 use crate::simulation::observers::{
     Answers, AuditRows, Holds, Keys, Lifecycle, OneRowPerAction, Pages, QueueCount, Records,
     Recovery, Secrets, Whole,
 };
 
-pub(super) fn lie(
+pub(super) fn mutant(
     about: &'static str,
     observer: fn() -> Box<dyn Observer>,
-    falsehood: Falsehood,
-) -> Lie {
-    Lie {
+    change: FactChange,
+) -> Mutant {
+    Mutant {
         about,
         observer,
-        falsehood,
+        change,
     }
 }
 
@@ -29,8 +29,8 @@ fn desk(
     reading.desks.values_mut().find(|view| which(view))
 }
 
-/// Every lie.
-pub fn lies() -> Vec<Lie> {
+/// Every mutant.
+pub fn mutants() -> Vec<Mutant> {
     [
         about_records(),
         about_the_queue(),
@@ -48,50 +48,50 @@ pub fn lies() -> Vec<Lie> {
     .concat()
 }
 
-fn about_records() -> Vec<Lie> {
+fn about_records() -> Vec<Mutant> {
     let records = || -> Box<dyn Observer> { Box::new(Records::default()) };
     vec![
-        lie(
+        mutant(
             "a record is lost",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let held = reading.records.values_mut().find(|held| !held.is_empty());
                 held.and_then(Vec::pop);
             }),
         ),
-        lie(
-            "a record is there twice",
+        mutant(
+            "a record is duplicated",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 if let Some(held) = reading.records.values_mut().find(|held| !held.is_empty()) {
                     held.extend(held.last().cloned());
                 }
             }),
         ),
-        lie(
+        mutant(
             "a record moved to another instance",
             records,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let mut lists = reading.records.values_mut().filter(|held| !held.is_empty());
                 if let (Some(from), Some(to)) = (lists.next(), lists.next()) {
                     to.splice(0..0, from.pop());
                 }
             }),
         ),
-        lie(
-            "what was not stored was acknowledged",
+        mutant(
+            "a refused record is acknowledged",
             records,
-            Falsehood::Answer(|intent, ending, _| {
+            FactChange::Answer(|intent, ending, _| {
                 let refused = matches!(ending, Ending::Refused(_) | Ending::Unknown);
                 if matches!(intent, Intent::Telemetry(_)) && refused {
                     *ending = Ending::Done;
                 }
             }),
         ),
-        lie(
-            "what was stored was refused",
+        mutant(
+            "a stored record is refused",
             records,
-            Falsehood::Answer(|intent, ending, _| {
+            FactChange::Answer(|intent, ending, _| {
                 if matches!(intent, Intent::Telemetry(_)) {
                     *ending = Ending::Refused("QueueFull".to_owned());
                 }
@@ -100,20 +100,20 @@ fn about_records() -> Vec<Lie> {
     ]
 }
 
-fn about_the_queue() -> Vec<Lie> {
+fn about_the_queue() -> Vec<Mutant> {
     let queue = || -> Box<dyn Observer> { Box::new(QueueCount::default()) };
     vec![
-        lie(
+        mutant(
             "the queue counts one too many",
             queue,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading.queued += 1;
             }),
         ),
-        lie(
-            "queue/count answers another number",
+        mutant(
+            "queue/count returns another number",
             queue,
-            Falsehood::Answer(|intent, _, answer| {
+            FactChange::Answer(|intent, _, answer| {
                 if *intent == Intent::QueueCount {
                     "123456".clone_into(&mut answer.body);
                 }
@@ -122,30 +122,30 @@ fn about_the_queue() -> Vec<Lie> {
     ]
 }
 
-fn about_actions() -> Vec<Lie> {
+fn about_actions() -> Vec<Mutant> {
     let lifecycle = || -> Box<dyn Observer> { Box::new(Lifecycle::default()) };
     let one_row = || -> Box<dyn Observer> { Box::new(OneRowPerAction::default()) };
     vec![
-        lie(
-            "the outbox lost an action",
+        mutant(
+            "an action is missing from the outbox",
             lifecycle,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading.pending.pop();
             }),
         ),
-        lie(
-            "a workspace is not in its action's state",
+        mutant(
+            "a workspace is not in the state of its action",
             lifecycle,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 if let Some(view) = desk(reading, |view| view.transition.is_some()) {
                     view.workspace.state = Some("AVAILABLE".to_owned());
                 }
             }),
         ),
-        lie(
-            "an action went from a state it may not",
+        mutant(
+            "an action is accepted in a state that forbids it",
             lifecycle,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 for row in &mut reading.audit {
                     if row.result != AuditResult::Refused {
                         row.previous_state = Some("SUSPENDED".to_owned());
@@ -153,10 +153,10 @@ fn about_actions() -> Vec<Lie> {
                 }
             }),
         ),
-        lie(
+        mutant(
             "an action has two rows",
             one_row,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let row = reading
                     .audit
                     .iter()
@@ -164,19 +164,19 @@ fn about_actions() -> Vec<Lie> {
                 reading.audit.extend(row.cloned());
             }),
         ),
-        lie(
+        mutant(
             "an action has no row",
             one_row,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading
                     .audit
                     .retain(|row| !row.requester.starts_with("call-"));
             }),
         ),
-        lie(
-            "a row says another code",
+        mutant(
+            "a row has another code",
             one_row,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 for row in &mut reading.audit {
                     row.detail = Some("Internal".to_owned());
                 }
@@ -185,59 +185,59 @@ fn about_actions() -> Vec<Lie> {
     ]
 }
 
-fn about_the_audit() -> Vec<Lie> {
+fn about_the_audit() -> Vec<Mutant> {
     let rows = || -> Box<dyn Observer> { Box::new(AuditRows::default()) };
     vec![
-        lie(
-            "a row of the audit is gone",
+        mutant(
+            "an audit row is missing",
             rows,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 if reading.audit.len() > 8 {
                     reading.audit.remove(0);
                 }
             }),
         ),
-        lie(
-            "a row of the audit changed",
+        mutant(
+            "an audit row changed",
             rows,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 let rows = reading.audit.len();
                 if let Some(first) = reading.audit.first_mut() {
                     first.requester = format!("{rows}");
                 }
             }),
         ),
-        lie(
-            "a number of the audit was given out twice",
+        mutant(
+            "an audit number is used twice",
             rows,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading.audit.extend(reading.audit.last().cloned());
             }),
         ),
     ]
 }
 
-fn about_holds() -> Vec<Lie> {
+fn about_holds() -> Vec<Mutant> {
     let holds = || -> Box<dyn Observer> { Box::new(Holds::default()) };
     vec![
-        lie(
-            "a hold is gone",
+        mutant(
+            "a hold is missing",
             holds,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 if let Some(view) = desk(reading, |view| view.litigation_hold.is_some()) {
                     view.litigation_hold = None;
                 }
             }),
         ),
-        lie(
+        mutant(
             "the list of holds is empty",
             holds,
-            Falsehood::Reading(|reading| reading.held.clear()),
+            FactChange::Reading(|reading| reading.held.clear()),
         ),
-        lie(
+        mutant(
             "an action is accepted under hold",
             holds,
-            Falsehood::Answer(|intent, ending, _| {
+            FactChange::Answer(|intent, ending, _| {
                 let held = *ending == Ending::Refused("LitigationHold".to_owned());
                 if matches!(intent, Intent::Act { .. } | Intent::Remove(_)) && held {
                     *ending = Ending::Done;
@@ -247,80 +247,80 @@ fn about_holds() -> Vec<Lie> {
     ]
 }
 
-fn about_keys() -> Vec<Lie> {
+fn about_keys() -> Vec<Mutant> {
     let keys = || -> Box<dyn Observer> { Box::new(Keys::default()) };
     vec![
-        lie(
-            "a revoked key opens",
+        mutant(
+            "a revoked key is accepted",
             keys,
-            Falsehood::Answer(|intent, _, answer| {
+            FactChange::Answer(|intent, _, answer| {
                 if matches!(intent, Intent::UseKey(_)) && answer.status == 401 {
                     answer.status = 200;
                 }
             }),
         ),
-        lie(
-            "a good key does not open",
+        mutant(
+            "a valid key is refused",
             keys,
-            Falsehood::Answer(|intent, _, answer| {
+            FactChange::Answer(|intent, _, answer| {
                 if matches!(intent, Intent::UseKey(_)) {
                     answer.status = 401;
                 }
             }),
         ),
-        lie(
-            "a key is gone",
+        mutant(
+            "a key is missing",
             keys,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading.keys.pop_last();
             }),
         ),
-        lie(
-            "a revocation is taken back",
+        mutant(
+            "a revocation is lost",
             keys,
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading
                     .keys
                     .values_mut()
                     .for_each(|revoked| *revoked = false);
             }),
         ),
-        lie(
-            "a key is told again",
+        mutant(
+            "a key is shown again",
             || Box::new(Secrets::default()),
-            Falsehood::Secret("200"),
+            FactChange::Secret("200"),
         ),
     ]
 }
 
-fn about_the_file() -> Vec<Lie> {
+fn about_the_file() -> Vec<Mutant> {
     vec![
-        lie(
+        mutant(
             "a page of the file is damaged",
             || Box::new(Whole),
-            Falsehood::Reading(|reading| {
+            FactChange::Reading(|reading| {
                 reading.check.problems.push("a page is damaged".to_owned());
             }),
         ),
-        lie(
-            "the queue's blocks hold another number",
+        mutant(
+            "the queue's blocks hold another number of records",
             || Box::new(Whole),
-            Falsehood::Reading(|reading| reading.check.queued_records += 1),
+            FactChange::Reading(|reading| reading.check.queued_records += 1),
         ),
     ]
 }
 
-fn about_pages() -> Vec<Lie> {
+fn about_pages() -> Vec<Mutant> {
     vec![
-        lie(
-            "a walk misses a workspace",
+        mutant(
+            "a page walk misses a workspace",
             || Box::new(Pages::default()),
-            Falsehood::Answer(|_, _, answer| answer.body = answer.body.replace("ws-2s", "ws-2x")),
+            FactChange::Answer(|_, _, answer| answer.body = answer.body.replace("ws-2s", "ws-2x")),
         ),
-        lie(
-            "a page is larger than asked for",
+        mutant(
+            "a page is larger than its limit",
             || Box::new(Pages::default()),
-            Falsehood::Answer(|_, _, answer| {
+            FactChange::Answer(|_, _, answer| {
                 answer.body = answer
                     .body
                     .replace("\"workSpaces\":[", "\"workSpaces\":[{},{},{},");
@@ -329,32 +329,32 @@ fn about_pages() -> Vec<Lie> {
     ]
 }
 
-fn about_answers() -> Vec<Lie> {
+fn about_answers() -> Vec<Mutant> {
     let answers = || -> Box<dyn Observer> { Box::new(Answers) };
     vec![
-        lie(
-            "a full disk does not say when",
+        mutant(
+            "a 503 has no Retry-After",
             answers,
-            Falsehood::Answer(|_, _, answer| {
+            FactChange::Answer(|_, _, answer| {
                 answer.retry_after = false;
             }),
         ),
-        lie(
+        mutant(
             "a problem has no body",
             answers,
-            Falsehood::Answer(|_, _, answer| {
+            FactChange::Answer(|_, _, answer| {
                 answer.body = String::new();
             }),
         ),
-        lie(
-            "an answer of 500",
+        mutant(
+            "a call returns 500",
             answers,
-            Falsehood::Answer(|_, _, answer| answer.status = 500),
+            FactChange::Answer(|_, _, answer| answer.status = 500),
         ),
-        lie(
-            "writes stay refused",
+        mutant(
+            "writes on a repaired disk are refused",
             || Box::new(Recovery),
-            Falsehood::Refusing(2),
+            FactChange::Refusing(2),
         ),
     ]
 }
