@@ -31,7 +31,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         .route("/", get(|| async { "the rest of the application" }))
         .nest("/fleet", Router::new().fallback(fleet).with_state(engine));
 
-    // A server would hand `app` to `axum::serve`; the example asks it three things and ends.
+    // A server would pass `app` to `axum::serve`; the example sends it three requests and ends.
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let paths = [
         "/".to_owned(),
@@ -50,7 +50,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads the body, no further than the engine wants it, and hands the request over.
+/// Reads the body, up to the limit of its endpoint, and passes the request on.
 async fn fleet(State(mut engine): State<Engine>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let max = engine.body_bytes_max(parts.uri.path());
@@ -62,7 +62,7 @@ async fn fleet(State(mut engine): State<Engine>, request: Request<Body>) -> Resp
     response.map(Body::from)
 }
 
-/// The body, or just more than `max` bytes of it: then the engine answers 413.
+/// The body, or `max + 1` bytes of it: then the engine returns 413.
 async fn read(mut body: Body, max: usize) -> Result<Bytes, axum::Error> {
     let mut read = Vec::new();
     while let Some(frame) = body.frame().await {

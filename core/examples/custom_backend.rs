@@ -1,4 +1,4 @@
-//! The engine on storage of the host's own: anything that can read, write and sync byte ranges.
+//! The engine on a custom storage backend: anything that can read, write and sync byte ranges.
 //!
 //! `cargo run --example custom_backend -p deskfleet`
 
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use deskfleet::{ActivityRecord, Engine, Record, StorageBackend};
 use redb::backends::InMemoryBackend;
 
-/// Counts how often the engine asks for durability.
+/// Counts the syncs that the engine requests.
 #[derive(Debug)]
 struct CountingBackend {
     inner: InMemoryBackend,
@@ -68,7 +68,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let together = syncs.load(Ordering::Relaxed) - opened - one_by_one;
 
     println!("100 records one by one: {one_by_one} syncs; 100 at once: {together}");
-    assert!(one_by_one >= 100, "each answer waited for its own sync");
-    assert!(together < one_by_one, "one commit carries them all");
+    assert!(one_by_one >= 100, "each record waited for its own sync");
+    assert!(together < one_by_one, "one commit holds them all");
     Ok(())
 }

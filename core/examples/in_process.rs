@@ -64,7 +64,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // A refusal is an error with a kind to match on and a sentence for a person.
+    // A refusal is an error with a kind to match on and a message.
     if let Err(refusal) = engine.act(ActionRequest {
         action: Action::Start,
         workspace_id: Some("ws-8k2m4n6p1".into()),

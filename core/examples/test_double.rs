@@ -1,4 +1,4 @@
-//! The engine as a test double: the test owns the time and the randomness, so a run can be repeated byte for byte.
+//! The engine as a test double: the test controls time and randomness, so a run repeats byte for byte.
 //!
 //! `cargo run --example test_double -p deskfleet`
 
@@ -58,7 +58,7 @@ fn transcript(seed: u64) -> Result<String, Box<dyn Error>> {
     };
 
     ask("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-1")?;
-    // Time stands still: the reboot runs for as long as the test wants it to.
+    // The clock stands still: the reboot runs as long as the test wants.
     ask("GET", "/api/Information/GetAllWorkSpaces")?;
     ask("POST", "/api/Actions/RebuildWorkSpace?workSpaceId=ws-1")?;
     clock.advance_seconds(120);
@@ -67,7 +67,7 @@ fn transcript(seed: u64) -> Result<String, Box<dyn Error>> {
         "GET",
         "/api/Information/GetAdminActivity?numberOfActivities=2",
     )?;
-    // The key itself is part of what the seed decides.
+    // The seed determines the key too.
     transcript += &key.secret;
     Ok(transcript)
 }

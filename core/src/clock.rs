@@ -1,4 +1,4 @@
-//! The injected clock. Core never asks the machine for the time.
+//! The injected clock. Core never reads the time of the host by itself.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use crate::timestamp::Timestamp;
 
-/// Tells the engine the time. `std::time::SystemTime::now` is one; so is any closure that answers a [`SystemTime`].
+/// Returns the time to the engine. `std::time::SystemTime::now` is a clock; so is any closure that returns a
+/// [`SystemTime`].
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;

@@ -1,4 +1,4 @@
-//! What a host decides when it opens an engine.
+//! The configuration of an engine.
 
 use std::fmt;
 
@@ -12,33 +12,34 @@ pub enum ActionDriver {
     /// The clock, after the action's [duration](ActionSeconds); the host may end one earlier.
     #[default]
     Clock,
-    /// The host alone: each action waits in the outbox until the host completes or fails it.
+    /// The host alone: each action is pending in the outbox until the host completes or fails it.
     Host,
 }
 
 /// When commits happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CommitDriver {
-    /// The caller that finds the writer free commits for all that wait.
+    /// The caller that finds the writer free commits all pending writes.
     #[default]
     Caller,
-    /// A thread of the engine's own; ends with the last clone of the engine. No caller commits, so no future waits for the
-    /// disk inside `poll`.
+    /// A thread of the engine commits, until the last clone of the engine is dropped. No caller commits, so no future
+    /// waits for the disk inside `poll`.
     Thread,
     /// The host calls [`Engine::commit_pending`](crate::Engine::commit_pending), once per turn of its event loop.
     Host,
 }
 
-/// In how many steps a commit becomes durable. Either way what was answered outlives a crash.
+/// The steps in which a commit becomes durable. In either case an acknowledged write survives a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CommitPhases {
-    /// One sync for the data and for the pointer to it: a lone write waits for half as long. After a crash checksums tell
-    /// whether the last commit is whole, so a disk's damage to it looks like a commit that was cut short, and it is undone.
+    /// One sync for the data and the pointer to it: a lone write waits half as long. After a crash, checksums decide
+    /// whether the last commit is whole; damage to it by the disk looks like a commit that was cut short, and the
+    /// commit is undone.
     #[default]
     One,
-    /// The data first, then the pointer to it, each with a sync of its own: what the pointer says is believed. Damage to the
-    /// last commit is refused, and nobody can send what makes a commit that was cut short look whole. For a store that strangers
-    /// write to.
+    /// The data first, then the pointer to it, each with its own sync: the pointer is trusted. A damaged last commit is
+    /// refused, and no client can send data that makes a commit that was cut short look whole. For a store that
+    /// untrusted clients write to.
     Two,
 }
 
@@ -121,7 +122,7 @@ impl Default for RetentionDays {
 }
 
 impl RetentionDays {
-    /// The days a stream is kept.
+    /// The days that a stream is kept.
     #[must_use]
     pub fn of(&self, stream: Stream) -> u16 {
         match stream {
@@ -151,17 +152,17 @@ pub struct Config {
     pub require_ingest_key: bool,
     /// In how many steps a commit becomes durable. Default one; in memory always one.
     pub commit_phases: CommitPhases,
-    /// Whether each commit also saves redb's allocator state: a slower lone commit, of two phases, for a quick open after a
-    /// crash. It is quick only where [`Self::trust_file`] is set as well. Default no.
+    /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after
+    /// a crash is quick if [`Self::trust_file`] is set as well. Default no.
     pub quick_repair: bool,
-    /// Whether a file is opened without its checksums being compared. That reads all of it, about a second per GB, and is what
-    /// refuses a damaged file: in one that is trusted, damage goes unnoticed, gives wrong answers, or ends in a panic.
-    /// A file that was not closed cleanly is checked in any case, unless [`Self::quick_repair`] wrote it. Default no.
+    /// Whether a file is opened without comparing its checksums. Comparing reads all of it, about a second per GB, and
+    /// detects damage: in a trusted file, damage goes unnoticed, gives wrong results, or ends in a panic. A file that
+    /// was not closed cleanly is always checked, unless [`Self::quick_repair`] wrote it. Default no.
     pub trust_file: bool,
 }
 
 impl Config {
-    /// Refuses what no engine can work with. An engine is opened only with a configuration that passes this.
+    /// Checks that every value is within its range. An engine is opened only with a configuration that passes.
     ///
     /// # Errors
     /// [`ErrorKind::Configuration`], which names the first wrong field, its value and what is allowed.

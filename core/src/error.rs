@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub enum ErrorKind {
     /// A parameter or a value breaks a documented rule (400 `InvalidParameter`).
     InvalidParameter,
-    /// A good key that lacks the right (403 `InsufficientScope`).
+    /// A valid key that lacks the scope (403 `InsufficientScope`).
     InsufficientScope,
     /// No such workspace, or the account does not own it (404 `WorkSpaceNotFound`).
     WorkSpaceNotFound,
-    /// Nobody of that name (404 `UserNotFound`).
+    /// No user of that name (404 `UserNotFound`).
     UserNotFound,
     /// No such key, action or hold (404 `NotFound`).
     NotFound,
@@ -29,10 +29,10 @@ pub enum ErrorKind {
     UnsupportedConfiguration,
     /// The telemetry queue is full (503 `QueueFull`).
     QueueFull,
-    /// The store cannot be read or written now (503 `StorageUnavailable`). Nothing of a write that is refused so takes effect.
+    /// The store cannot be read or written now (503 `StorageUnavailable`). A write refused with it never takes effect.
     StorageUnavailable,
-    /// The store failed while a write was made durable (503 `Indeterminate`): all of it may take effect, at once or when the
-    /// file is opened again, or nothing. Read before you try again.
+    /// The store failed while a write was being made durable (503 `Indeterminate`): either all of the write takes
+    /// effect, at once or when the file is opened again, or nothing. Read before you retry.
     Indeterminate,
     /// The medium has too little free space left (503 `LowDisk`).
     LowDisk,
@@ -44,14 +44,14 @@ pub enum ErrorKind {
     AlreadyOpen,
     /// The file is damaged.
     Corrupted,
-    /// The builder was not given what it needs.
+    /// The builder lacks a clock or randomness.
     Configuration,
     /// A bug of ours (500 `Internal`).
     Internal,
 }
 
 impl ErrorKind {
-    /// The code a client is told, and the audit keeps.
+    /// The code in the response and in the audit.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::InvalidParameter => "InvalidParameter",
@@ -85,16 +85,16 @@ impl ErrorKind {
 pub struct EngineError {
     kind: ErrorKind,
     context: String,
-    /// The parameter that was wrong, of an [`ErrorKind::InvalidParameter`].
+    /// The wrong parameter, of an [`ErrorKind::InvalidParameter`].
     parameter: Option<&'static str>,
-    /// Shared with the others who waited for the same transaction.
+    /// Shared by all callers of one transaction.
     source: Option<Arc<dyn Error + Send + Sync>>,
-    /// Seconds after which another try is worth it, of an [`ErrorKind::QueueFull`].
+    /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
     retry_after: Option<u32>,
 }
 
 impl EngineError {
-    /// An error without a cause below it. `context` says what was wrong, where, and what to do.
+    /// An error without a cause. `context` says what was wrong, where, and what to do.
     pub(crate) fn new(kind: ErrorKind, context: impl Into<String>) -> Self {
         Self {
             kind,
@@ -113,7 +113,7 @@ impl EngineError {
         }
     }
 
-    /// The refusal of telemetry for which there is no room, until in so many seconds.
+    /// The refusal of telemetry by a full queue, with room expected in `n` seconds.
     pub(crate) fn queue_full(retry_after: u32) -> Self {
         Self {
             retry_after: Some(retry_after),
@@ -124,12 +124,12 @@ impl EngineError {
         }
     }
 
-    /// The refusal of a workspace that is not there, or not the account's.
+    /// The refusal of a workspace that does not exist, or that the account does not own.
     pub(crate) fn no_workspace() -> Self {
         Self::new(ErrorKind::WorkSpaceNotFound, "No such WorkSpace.")
     }
 
-    /// This error with what it is about said first.
+    /// This error, with its subject put before its text.
     pub(crate) fn about(mut self, subject: impl fmt::Display) -> Self {
         self.context = format!("{subject}: {}", self.context);
         self
@@ -150,7 +150,8 @@ impl EngineError {
         }
     }
 
-    /// This error of one of several transactions of which an earlier one is durable: nobody may take it for nothing done.
+    /// This error of one of several transactions after an earlier one became durable: the caller must not assume that
+    /// nothing was done.
     pub(crate) fn after_a_part(self) -> Self {
         if matches!(
             self.kind,
@@ -168,13 +169,13 @@ impl EngineError {
         self.kind
     }
 
-    /// The parameter or field that was wrong, where one was.
+    /// The wrong parameter or field, if the error is about one.
     #[must_use]
     pub fn parameter(&self) -> Option<&'static str> {
         self.parameter
     }
 
-    /// Seconds after which another try is worth it, of an [`ErrorKind::QueueFull`].
+    /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
         self.retry_after
@@ -202,7 +203,7 @@ impl Error for EngineError {
     }
 }
 
-/// An error and its causes, outermost first, as one line for whoever runs the engine.
+/// An error and its causes, outermost first, as one line for a log.
 #[must_use]
 pub fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -215,5 +216,5 @@ pub fn error_chain(error: &dyn Error) -> String {
     text
 }
 
-/// What the engine's fallible calls answer.
+/// The result of the engine's fallible calls.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;

@@ -1,9 +1,9 @@
 //! A fleet of virtual desktops inside your process: inventory, lifecycle actions and telemetry of thousands of
 //! workspaces, behind one fixed HTTP interface.
 //!
-//! [`Engine`] maps HTTP-shaped requests to answers over an embedded redb store. It knows no runtime, no socket, no
-//! environment and no clock of its own: [`Engine::handle`] blocks, [`Engine::call`] is a plain future, and the typed
-//! methods need no URLs. A 200 means that what the request wrote is on disk.
+//! [`Engine`] maps HTTP requests to responses over an embedded redb store. It has no runtime, no socket, no environment
+//! and no clock of its own: [`Engine::handle`] blocks, [`Engine::call`] is a plain future, and the typed methods need
+//! no URLs. Status 200 means that what the request wrote is on disk.
 //!
 //! # Features
 //! - `tower`: `tower_service::Service` for [`Engine`].

@@ -22,74 +22,74 @@ pub const INSTANCE_ID_MAX: usize = 50;
 pub const OS_VERSION_MAX: usize = 20;
 /// Process items in one report.
 pub const PROCESS_ITEMS_MAX: usize = 4096;
-/// Nesting of a JSON body; the body itself is level 1.
+/// Nesting depth of a JSON body; the body itself is level 1.
 pub const JSON_DEPTH_MAX: usize = 32;
-/// `requester` is cut here, in Unicode code points.
+/// `requester` is truncated to this length, in Unicode code points.
 pub const REQUESTER_MAX: usize = 256;
 /// Name of a key, matter and reason of a hold, detail of a failed action, in Unicode code points.
 pub const TEXT_MAX: usize = 256;
 /// `numberOfActivities` when absent.
 pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
-/// Most rows `GetAdminActivity` answers.
+/// Most rows that `GetAdminActivity` returns.
 pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
-/// Audit rows of one key and minute for different calls that changed nothing; further ones are counted without their particulars.
+/// Audit rows per key and minute for different calls that changed nothing; further ones are only counted.
 pub const REPEATABLE_ROWS_MAX: usize = 100;
-/// Line errors reported by a bulk request; the counts go on.
+/// Line errors that a bulk request reports; further errors are only counted.
 pub const LINE_ERRORS_MAX: usize = 100;
-/// What a line of a telemetry batch may hold beside the largest record that can be posted, in bytes: the name of the stream,
-/// brackets, spaces. A longer line is an error of that line.
+/// Bytes that a line of a telemetry batch may have beyond the largest record that can be posted: the name of the
+/// stream, brackets, spaces. A longer line is an error of that line.
 pub const BATCH_LINE_MORE: usize = 64;
-/// About how many bytes the records of one page of a history take in memory, unless one record alone takes more; the page ends
-/// there, and the next one goes on.
+/// Bytes of memory, roughly, for the records of one page of a history; the page ends there. One larger record is a page
+/// of its own.
 pub const HISTORY_PAGE_BYTES: usize = 1024 * 1024;
 /// Workspaces applied atomically by a bulk upsert.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
-/// Days a TERMINATED workspace stays listed.
+/// Days that a TERMINATED workspace stays listed.
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.
 pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
-/// A clock that shows an earlier time, in seconds since 1970, was never set: 2020.
+/// A clock that shows an earlier time than this, in seconds since 1970, was never set: 2020.
 pub const CLOCK_SET_SECONDS: i64 = 1_577_836_800;
 /// A record dated further ahead of the clock than this is filed at its time of receipt.
 pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
-/// Least and most seconds a full queue asks its clients to wait.
+/// Least seconds of `Retry-After` from a full queue.
 pub const RETRY_AFTER_SECONDS_MIN: u32 = 1;
-/// See [`RETRY_AFTER_SECONDS_MIN`].
+/// Most seconds of `Retry-After` from a full queue.
 pub const RETRY_AFTER_SECONDS_MAX: u32 = 60;
-/// Clients of a full queue are asked to come back when this share of it is free: one part in so many.
+/// `Retry-After` of a full queue is the time until `1 / n` of it is free.
 pub const RETRY_AFTER_QUEUE_PART: u64 = 10;
-/// Window of `Get24HourActivity`.
+/// Length of the window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
-/// Bytes at which a chunk of a response that is made in several ends: one item may go beyond.
+/// Bytes at which a chunk of a response ends; the last item may exceed it.
 pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
-/// The same for a page, which has a bounded number of items: most are whole in their first chunk, and so have a length.
+/// The same for a page, which has a bounded number of items: most pages fit their first chunk, and so have a length.
 pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
-/// Bytes of the records that `Get24HourActivity` takes out of the store at a time, for one response.
+/// Bytes of records that `Get24HourActivity` reads from the store at a time, for one response.
 pub const NEWEST_WINDOW_BYTES: usize = 704 * 1024;
 /// Records in one part of a history chunk before the next part begins.
 pub const CHUNK_RECORDS_MAX: usize = 1024;
-/// Process items in one part of a history chunk; bounds the memory that reading a damaged one takes.
+/// Process items in one part of a history chunk; bounds the memory for reading a damaged one.
 pub const CHUNK_ITEMS_MAX: usize = 4 * PROCESS_ITEMS_MAX;
 /// Encoded bytes in one part of a history chunk, unless one record alone is longer: with its key just under two pages of
 /// the store, as a value takes 1, 2, 4 or 8 of them.
 pub const CHUNK_BYTES_MAX: usize = 8_100;
-/// A day of history is sealed so long after its end, when its last records have come in.
+/// A day of history is sealed this long after its end, when late records have arrived.
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Parts of one instance and day that sealing merges with each other; bounds the memory of a step.
 pub const SEAL_PARTS_MAX: usize = 32;
 /// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
 pub const FILE_RECORDS_MAX: usize = 50_000;
-/// Upkeep files fewer records than that only so often, in seconds of the clock: the fewer are filed at once, the more often
-/// their parts of history are written again.
+/// Upkeep files fewer records than a full step only at this interval, in seconds of the clock: each filing rewrites
+/// parts of history.
 pub const FILE_EVERY_SECONDS: i64 = 10;
 /// Process items of those records, unless one block alone holds more.
 pub const FILE_ITEMS_MAX: usize = 16 * CHUNK_ITEMS_MAX;
-/// Filed records of one instance, day and sent time with which a new record is compared to find out whether it repeats one, the
-/// newest first. An agent has one or two of these; the bound keeps a flood of them from being read again and again.
+/// Filed records of one instance, day and sent time that a new record is compared with, newest first, to detect a
+/// repetition. An agent has one or two of these; the bound keeps a flood of them from being read again and again.
 pub const REPETITIONS_COMPARED_MAX: usize = 64 * CHUNK_RECORDS_MAX;
 /// Bytes of the texts of those records.
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Records that gather on a volatile store before they are committed, if nothing is read before.
+/// Records that gather on a volatile store before they are committed, unless a read commits them earlier.
 pub const VOLATILE_RECORDS_MAX: u64 = 1000;
 /// Rows, chunks or workspaces that one maintenance mutation removes or settles.
 pub const MAINTENANCE_ROWS_MAX: usize = 1000;
@@ -98,8 +98,8 @@ pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Free bytes above which [`Limits::free_bytes_min`] does not refuse what gives space or takes rights back: revoking a key,
-/// filing, retention and other upkeep.
+/// Free bytes down to which [`Limits::free_bytes_min`] still allows writes that free space or revoke rights: revoking a
+/// key, filing, retention and other upkeep.
 pub const FREE_BYTES_FLOOR: u64 = 4 * 1024 * 1024;
 /// The largest body that may be configured, in bytes.
 pub const BODY_BYTES_MAX: u64 = 1 << 30;
@@ -107,7 +107,7 @@ pub const BODY_BYTES_MAX: u64 = 1 << 30;
 pub const HEAD_BYTES_MAX: u64 = 1 << 24;
 /// The longest queue that may be configured, in records.
 pub const QUEUE_RECORDS_MAX: u64 = 1 << 32;
-/// The most free space and the largest page cache that may be asked for, in bytes.
+/// The most free space and the largest page cache that may be configured, in bytes.
 pub const STORAGE_BYTES_MAX: u64 = 1 << 50;
 
 const _: () = {
@@ -135,13 +135,13 @@ pub struct Limits {
     pub headers_bytes: usize,
     /// Telemetry records in the queue; above it 503 `QueueFull`. Default 1 000 000.
     pub queue_records: u64,
-    /// Queued records at which the writer files on its own, between two commits; above [`Self::queue_records`] never. Default
-    /// 200 000.
+    /// Queued records at which the writer files by itself, between two commits; never if above [`Self::queue_records`].
+    /// Default 200 000.
     pub queue_high_water: u64,
-    /// Requests a minute for one API key; above it 429 `Throttled`. Default none.
+    /// Requests per minute and API key; above it 429 `Throttled`. Default none.
     pub key_requests_per_minute: Option<u32>,
-    /// Free bytes the medium must have for a write, where the host can tell; below it 503 `LowDisk`, but for what gives space
-    /// or takes rights back, down to [`FREE_BYTES_FLOOR`]. Default 32 MiB.
+    /// Free bytes that the medium must have for a write, if the host reports them; below it 503 `LowDisk`, except for
+    /// writes that free space or revoke rights, down to [`FREE_BYTES_FLOOR`]. Default 32 MiB.
     pub free_bytes_min: u64,
     /// redb's page cache, in bytes. Default 32 MiB.
     pub cache_bytes: usize,

@@ -1,4 +1,4 @@
-//! The hook that tells a host what happens inside: internal error texts go here and nowhere else.
+//! The hook that reports internal events to the host: internal error texts go here and nowhere else.
 
 use crate::error::EngineError;
 
@@ -11,23 +11,23 @@ pub enum Event<'a> {
         /// Mutations in it, refused ones included.
         mutations: usize,
     },
-    /// A transaction failed; none of its mutations was acknowledged. Whether it may take effect all the same, the
-    /// [kind](EngineError::kind) tells.
+    /// A transaction failed; none of its mutations was acknowledged. The [kind](EngineError::kind) says whether it may
+    /// take effect nevertheless.
     CommitFailed {
         /// The cause.
         error: &'a EngineError,
     },
-    /// The engine's own thread, of [`CommitDriver::Thread`](crate::CommitDriver::Thread), panicked under a commit, and goes on:
-    /// something that the host injected did, as its clock. Those who waited for that commit were told that nobody knows
-    /// whether it took effect.
+    /// The thread of [`CommitDriver::Thread`](crate::CommitDriver::Thread) panicked during a commit and goes on:
+    /// something injected by the host panicked, such as its clock. The writes of that commit were refused as
+    /// `Indeterminate`.
     WriterThreadRestarted {
-        /// What the panic said.
+        /// The message of the panic.
         panic: &'a str,
     },
     /// The store was closed and opened again after an I/O error.
     Reopened,
-    /// The file was removed, renamed or replaced while it is open: writes are refused, as nobody would find them. Told by
-    /// [`Engine::maintain`](crate::Engine::maintain).
+    /// The file was removed, renamed or replaced while it is open: writes are refused, because they would be lost.
+    /// Reported by [`Engine::maintain`](crate::Engine::maintain).
     FileDisplaced {
         /// What was found in its place.
         error: &'a EngineError,
@@ -39,8 +39,8 @@ pub enum Event<'a> {
         /// Records filed, exact repetitions included.
         records: u64,
     },
-    /// The clock is far ahead of the time by which what is too old was last removed: after a long pause, or because it is
-    /// wrong. Retention follows it by a day for each hour that passes; told once an hour.
+    /// The clock is far ahead of the last removal of old data: after a long pause, or because it is wrong. Retention
+    /// follows it by a day for each hour that passes. Reported once an hour.
     RetentionBehind {
         /// Seconds between the two.
         seconds: u64,
@@ -54,13 +54,13 @@ pub enum Event<'a> {
 
 /// Receives [`Event`]s, on the thread where they happen; keep it quick. Any closure is one.
 ///
-/// It is called when no commit is under way on its thread, and may call the engine: read, write, even close it or drop the
-/// last clone. A write makes another event, so one for each event never ends. It must not do upkeep (`maintain`,
-/// `file_pending`, `apply_retention`): another thread may be in the middle of that, waiting for a commit of this one.
-/// A panic in it is caught and otherwise ignored.
+/// It is called when no commit is under way on its thread. It may call the engine: read, write, even close it or drop
+/// the last clone. A write makes another event, so an observer that writes for each event never ends. It must not do
+/// upkeep (`maintain`, `file_pending`, `apply_retention`): another thread may be doing that and waiting for a commit of
+/// this one. A panic in it is caught and ignored.
 ///
-/// The other things that a host injects, the clock, the randomness, the probe of free space and the backend, are called
-/// while the engine works and must not call it.
+/// The other injected parts, the clock, the randomness, the probe of free space and the backend, are called while the
+/// engine works and must not call it.
 pub trait Observer: Send + Sync + 'static {
     /// Called once for each event.
     fn event(&self, event: &Event<'_>);

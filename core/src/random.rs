@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fills a buffer with random bytes; `false` when none can be had now.
+/// Fills a buffer with random bytes; returns `false` when none are available.
 pub(crate) type FillRandom = dyn Fn(&mut [u8]) -> bool + Send + Sync;
 
 /// `SplitMix64` (Steele, Lea and Flood, 2014): spreads a seed over any number of words. Not for secrets.

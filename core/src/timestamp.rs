@@ -39,7 +39,7 @@ impl Timestamp {
     /// 9999-12-31T23:59:59.9999999Z.
     pub const MAX: Self = Self((2_932_896 + 1) * TICKS_PER_DAY - 1);
 
-    /// From 100 ns ticks since the Unix epoch; what lies beyond [`Self::MIN`] and [`Self::MAX`] is held there.
+    /// From 100 ns ticks since the Unix epoch, clamped to [`Self::MIN`] and [`Self::MAX`].
     #[must_use]
     pub fn from_ticks(ticks: i64) -> Self {
         Self(ticks.clamp(Self::MIN.0, Self::MAX.0))
@@ -57,7 +57,7 @@ impl Timestamp {
         Self::from_ticks(seconds.saturating_mul(TICKS_PER_SECOND))
     }
 
-    /// This time moved by `seconds`, held within the range.
+    /// This time plus `seconds`, clamped to the range.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self::from_ticks(
@@ -66,14 +66,14 @@ impl Timestamp {
         )
     }
 
-    /// Whole days since 0001-01-01: the number of the UTC day this time lies in.
+    /// Whole days since 0001-01-01: the number of the UTC day of this time.
     #[must_use]
     pub fn day(self) -> u32 {
         let day = self.0.div_euclid(TICKS_PER_DAY) + DAYS_BEFORE_EPOCH;
         u32::try_from(day).unwrap_or(0)
     }
 
-    /// The first moment of the UTC day numbered as by [`Self::day`], held within the range.
+    /// The first moment of the UTC day numbered as by [`Self::day`], clamped to the range.
     #[must_use]
     pub fn from_day(day: u32) -> Self {
         Self::from_ticks((i64::from(day) - DAYS_BEFORE_EPOCH).saturating_mul(TICKS_PER_DAY))
@@ -110,7 +110,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Eats the text from the left; every method answers `None` where the grammar breaks.
+/// Consumes the text from the left; every method returns `None` on text outside the grammar.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {

@@ -105,7 +105,7 @@ fn every_mutant_is_detected() {
     }
 }
 
-/// Threads on one workspace: there is an order that explains all they saw. The seed decides what they do, not how they meet.
+/// Threads on one workspace: some order explains all their results. The seed decides what they do, not how they interleave.
 fn threads_agree(driver: CommitDriver) {
     let rounds = number("DESKFLEET_SIMULATION_ROUNDS").unwrap_or(150);
     let mut overlapping = 0;

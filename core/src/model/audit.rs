@@ -1,4 +1,4 @@
-//! A row of the audit: what `GetAdminActivity` answers.
+//! A row of the audit, as `GetAdminActivity` returns it.
 
 use crate::timestamp::Timestamp;
 
@@ -52,7 +52,7 @@ impl AuditAction {
     }
 }
 
-/// How an audited call went.
+/// The outcome of an audited call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuditResult {
     /// Accepted and still running.
@@ -63,7 +63,7 @@ pub enum AuditResult {
     Failed,
     /// Refused; the detail is the code.
     Refused,
-    /// Accepted, and there was nothing to do.
+    /// Accepted, with nothing to do.
     NoChange,
     /// Accepted, then cancelled by another action.
     Cancelled,
@@ -101,7 +101,7 @@ pub struct AuditEntry {
     pub id: u64,
     /// When the call was made.
     pub time: Timestamp,
-    /// Who asked, in their own words.
+    /// Who asked, in free text.
     pub requester: String,
     /// What was asked for.
     pub action: AuditAction,
@@ -111,7 +111,7 @@ pub struct AuditEntry {
     pub username: Option<String>,
     /// The workspace's computer at that time.
     pub computer_name: Option<String>,
-    /// How it went.
+    /// The outcome.
     pub result: AuditResult,
     /// State before.
     pub previous_state: Option<String>,
@@ -119,7 +119,7 @@ pub struct AuditEntry {
     pub new_state: Option<String>,
     /// When it ended.
     pub completed_time: Option<Timestamp>,
-    /// The code of a refusal, or what the host said of a failure.
+    /// The code of a refusal, or the host's detail of a failure.
     pub detail: Option<String>,
     /// Name of the key used; `None` when the host itself acted.
     pub api_key_name: Option<String>,

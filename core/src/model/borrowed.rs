@@ -5,7 +5,7 @@ use crate::timestamp::Timestamp;
 use super::field::{FieldSpec, FieldValue};
 use super::{Record, Stream};
 
-/// At least as many as the longest table has fields.
+/// At least the number of fields of the longest table.
 const FIELDS_MAX: usize = 24;
 
 /// A telemetry record on its way into the store.
@@ -66,12 +66,12 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// The instance that posted; empty when the record does not say.
+    /// The instance that posted; empty when the record has none.
     pub(crate) fn instance_id(&self) -> &str {
         self.text(self.places().instance)
     }
 
-    /// The user the record is about; empty when the record does not say.
+    /// The user of the record; empty when the record has none.
     pub(crate) fn username(&self) -> &str {
         self.text(self.places().username)
     }
@@ -88,7 +88,7 @@ impl<'a> RecordRef<'a> {
     }
 }
 
-/// Where in its table a record tells of itself.
+/// Where a record's own table has these fields.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// The instance that posted.

@@ -1,7 +1,7 @@
-//! How the posted records describe their own fields.
+//! How the posted records describe their fields.
 //!
-//! Each record type is one table of (field, type, wire name, bound). Everything that treats all fields alike (the JSON
-//! reader and writer, the block codec, the OpenAPI document) walks that table instead of repeating the list.
+//! Each record type is one table of (field, type, wire name, bound). Code that treats all fields alike (the JSON reader
+//! and writer, the block codec, the OpenAPI document) walks that table.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub struct FieldSpec {
     pub nullable: bool,
     /// Longest text, in Unicode code points.
     pub length_max: Option<usize>,
-    /// The name as a JSON text without spaces has it: in quotes, with the colon.
+    /// The name as compact JSON writes it: in quotes, with the colon.
     pub(crate) key: &'static str,
 }
 
@@ -62,7 +62,7 @@ pub enum FieldValue<'a> {
     Items(Cow<'a, [ProcessItem]>),
 }
 
-/// A nullable field keeps apart what was never sent, what was sent as `null`, and a value.
+/// A nullable field: not sent, sent as `null`, or sent with a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Nullable<T> {
     /// The field was not sent.
@@ -96,13 +96,14 @@ impl From<&str> for Nullable<String> {
     }
 }
 
-/// A record whose fields can be walked by their place in its table.
+/// A record whose fields are accessed by their index in its table.
 pub trait Fields {
     /// The record's table, in the order of the interface document.
     fn specs(&self) -> &'static [FieldSpec];
     /// The field at `index`; `None` when it was not sent or there is no such field.
     fn get(&self, index: usize) -> Option<FieldValue<'_>>;
-    /// Stores a field; `false`, and nothing stored, when the value is not of the field's type or out of its range.
+    /// Stores a field; returns `false` and stores nothing when the value is not of the field's type or out of its
+    /// range.
     fn set(&mut self, index: usize, value: FieldValue<'_>) -> bool;
 }
 

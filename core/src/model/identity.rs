@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// The form of a name that is compared and stored in keys: NFC, then simple case folding, then NFC again, because folding can
-/// make a pair of characters that composes (`H` and a macron below). Folding it again changes nothing. Lower-case ASCII is not
-/// copied.
+/// The form of a name that is compared and stored in keys: NFC, then simple case folding, then NFC again, because
+/// folding can make a pair of characters that composes (`H` and a macron below). Folding is idempotent. Lower-case
+/// ASCII is not copied.
 ///
 /// Simple folding replaces one character by one: `Σ`, `ς` and `σ` are the same, as are `ẞ` and `ß`; `ß` and `ss` differ, and `İ`
 /// and `ı` differ from `i` and from each other.
@@ -23,11 +23,11 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     Cow::Owned(nfc.normalize(&folded).into_owned())
 }
 
-/// The form of an account name that is compared: what stands after the last `\` and before the first `@`, [`folded`].
+/// The form of an account name that is compared: the part after the last `\` and before the first `@`, [`folded`].
 pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
     let is_plain =
         |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'A'..=b'Z' | b'\\' | b'@');
-    // Every record names a user: most names are done after one look.
+    // Every record names a user, and most names need no change.
     if name.bytes().all(is_plain) {
         return Cow::Borrowed(name);
     }
@@ -35,8 +35,9 @@ pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
     folded(account.split('@').next().unwrap_or(account))
 }
 
-/// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`) from the mappings of the standard library, which the
-/// WebAssembly module holds already: the lower case of the upper case, where each is one character, with three exceptions.
+/// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`), computed with the standard library's
+/// mappings, which the WebAssembly module contains already: the lower case of the upper case, if each is one character,
+/// with three exceptions.
 fn simple_folding(char: char) -> char {
     let upper = single(char.to_uppercase(), char);
     match char {

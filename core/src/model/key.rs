@@ -111,7 +111,7 @@ pub struct KeyInfo {
     pub id: u64,
     /// Name, for people and the audit; at most 256 code points.
     pub name: String,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: Scopes,
     /// When it was issued.
     pub created: Timestamp,

@@ -1,4 +1,4 @@
-//! The plain types of the engine with their wire names; no rule and no storage lives here.
+//! The plain types of the engine with their wire names, without rules or storage.
 
 mod activity;
 mod audit;

@@ -1,19 +1,19 @@
-//! What a host asks for.
+//! What a host passes to the typed API.
 
 use crate::timestamp::Timestamp;
 
 use super::{Action, Scopes, State};
 
-/// A lifecycle action, as asked for.
+/// A lifecycle action to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionRequest {
     /// What to do.
     pub action: Action,
-    /// The workspace; may be left out where `sam_account` has only one that lives.
+    /// The workspace; may be left out if `sam_account` has only one live workspace.
     pub workspace_id: Option<String>,
     /// The account that must own the workspace, or whose only live workspace is meant.
     pub sam_account: Option<String>,
-    /// Who asks, in free text; cut at 256 code points.
+    /// Who asks, in free text; truncated to 256 code points.
     pub requester: Option<String>,
     /// The new type of a [`Action::ChangeComputeType`].
     pub compute_type: Option<String>,
@@ -57,7 +57,7 @@ impl From<FailedState> for State {
 pub struct NewKey {
     /// Name, for people and the audit; 1 to 256 code points.
     pub name: String,
-    /// What it may do; not empty.
+    /// Its scopes; not empty.
     pub scopes: Scopes,
     /// When it stops being accepted.
     pub expires: Option<Timestamp>,

@@ -127,7 +127,7 @@ impl Record {
         }
     }
 
-    /// The instance that posted; empty when the record does not say.
+    /// The instance that posted; empty when the record has none.
     #[must_use]
     pub fn instance_id(&self) -> &str {
         let id = match self {
@@ -139,7 +139,7 @@ impl Record {
         text_or_empty(id)
     }
 
-    /// The user the record is about; empty when the record does not say.
+    /// The user of the record; empty when the record has none.
     #[must_use]
     pub fn username(&self) -> &str {
         let name = match self {
@@ -163,7 +163,7 @@ pub struct Received {
     pub record: Record,
     /// When the engine accepted it.
     pub received_at: Timestamp,
-    /// Where it stands in history: the sent time, or the time of receipt where that is absent or not believable.
+    /// Its time in history: the sent time, or the time of receipt if the sent time is absent or not believable.
     pub filed_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! A workspace record and what the engine knows beside it.
+//! A workspace record and what the engine keeps with it.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct Workspace {
     pub compute_type_name: Option<String>,
     /// Its streaming protocol; see [`Protocol`](super::Protocol).
     pub protocol: Option<String>,
-    /// Whose it is.
+    /// The user.
     pub username: Option<String>,
     /// Its state; see [`State`](super::State).
     pub state: Option<String>,
@@ -92,13 +92,13 @@ pub struct PendingAction {
     pub workspace_id: String,
     /// When it was accepted.
     pub requested_at: Timestamp,
-    /// When the clock ends it; `None` when only the host does.
+    /// When the clock ends it; `None` when the host does.
     pub due_at: Option<Timestamp>,
     /// The new compute type of a `ChangeComputeType`.
     pub compute_type: Option<String>,
 }
 
-/// One workspace with its running action and its hold, as they stand at one moment.
+/// One workspace with its running action and its hold, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceView {
     /// The record, with the state as of that moment.
