@@ -23,7 +23,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row about `ws-1` of `jdoe`, asked for with the key of the service desk at the beginning of the case.
+    /// A row about `ws-1` of `jdoe`, requested with the key of the service desk at the beginning of the case.
     pub(super) fn of(action: &'static str, result: &'static str) -> Self {
         let null = || "null".to_owned();
         Self {
@@ -78,7 +78,7 @@ impl Row {
         }
     }
 
-    /// About a workspace that is not there.
+    /// About a workspace that does not exist.
     pub(super) fn nobody(self, workspace: &'static str) -> Self {
         Self {
             workspace,
@@ -107,7 +107,7 @@ impl Row {
     }
 }
 
-/// A state as JSON: quoted, but for null and what is open.
+/// A state as JSON: in quotes, except null and open values.
 fn quoted(state: &str) -> String {
     if matches!(state, "null" | "«_»") {
         state.to_owned()
@@ -141,7 +141,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// An array of that many rows about a refused reboot of nothing.
+/// An array of `n` rows about a refused reboot of nothing.
 fn refused_rows(count: usize) -> String {
     let row = Row {
         time: "«_»",
@@ -163,7 +163,7 @@ fn with_refusals(mut case: Case, count: usize) -> Case {
 fn counts() -> Case {
     let case = Case::new(
         ROW,
-        "numberOfActivities: absent 50, at most what there is, nothing for 0 and below",
+        "numberOfActivities: default 50, at most all rows, none for 0 and below",
     );
     let case = with_refusals(case, 51)
         .call(activities("").gives(refused_rows(50)))
@@ -192,7 +192,7 @@ fn bad_counts() -> Case {
         })
 }
 
-/// More than 10 000 rows are never answered; asking for more is no error.
+/// At most 10 000 rows are returned; asking for more is no error.
 fn ten_thousand() -> Case {
     let case = with_refusals(Case::new(ROW, "at most 10 000").engine_only(), 10_001);
     ["10000", "10001", "2147483647"]
@@ -253,7 +253,7 @@ fn key_rows() -> Case {
         )
 }
 
-/// Refused calls make rows, whatever the refusal, as long as the key is a good one.
+/// Refused calls make rows, whatever the refusal, as long as the key is valid.
 fn refusals() -> Case {
     let refused = |action, code| Row::refused(action, code);
     let nobody = refused("RestoreWorkSpace", "WorkSpaceNotFound").nobody("\"ws-9\"");
@@ -275,7 +275,7 @@ fn refusals() -> Case {
     let removal = refused("RemoveWorkSpaceDbEntry", "WorkSpaceNotFound").nobody("\"ws-9\"");
     Case::new(
         ROW,
-        "every refusal of a good key is audited, a bad key is not",
+        "every refusal of a valid key is audited, a bad key is not",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
     .call(
@@ -306,8 +306,8 @@ fn refusals() -> Case {
     .call(newest(&[removal, scope]))
 }
 
-/// Equal calls that change nothing have one row a minute, which counts them; a different one, another key or another minute has
-/// its own.
+/// Equal calls that change nothing have one row per minute, which counts them; a different call, another key or another
+/// minute has its own.
 fn repeated_refusals() -> Case {
     let refuse = |query: &str| {
         call(&format!("POST act /api/Actions/RebootWorkSpace{query}")).refused("WorkSpaceNotFound")

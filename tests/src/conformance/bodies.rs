@@ -1,4 +1,4 @@
-//! What the Stats endpoints read: content types, JSON itself, names, duplicates, depth, date-times, sizes.
+//! What the Stats endpoints read: content types, JSON, names, duplicates, depth, date-times, sizes.
 
 use super::case::{Call, Case, call};
 use super::fields::{Posted, RECORDS};
@@ -19,7 +19,7 @@ const TYPES: [&str; 12] = [
     "application/json; charset=utf-8; profile=\"x;y\"",
 ];
 
-/// Content types that are not; empty for none.
+/// Content types that are not read; empty for none.
 const OTHER_TYPES: [&str; 14] = [
     "",
     "text/plain",
@@ -37,7 +37,7 @@ const OTHER_TYPES: [&str; 14] = [
     "*/*",
 ];
 
-/// Bodies that are no JSON object; the last words are what the error's field must be.
+/// Bodies that are no JSON object; the last word is the expected field of the error.
 const NO_OBJECTS: [&[u8]; 27] = [
     b"",
     b" ",
@@ -132,7 +132,7 @@ fn spaces_and_marks(record: &Posted) -> Case {
     .call(call("GET - /api/Stats/queue/count").gives("4"))
 }
 
-/// camelCase as documented, any other case, escaped; what is unknown is not looked at.
+/// camelCase as documented, any other case, escaped; unknown names are ignored.
 fn names(record: &Posted) -> Case {
     let time = record.time;
     let (upper, lower) = (time.to_uppercase(), time.to_lowercase());
@@ -177,7 +177,7 @@ fn duplicates(record: &Posted) -> Case {
     .call(post(record, r#"{"unknown":{"a":1,"a":2}}"#))
 }
 
-/// The body is level 1; 32 levels are read, 33 are not, in whatever property.
+/// The body is level 1; 32 levels are read, 33 are not, in any property.
 fn depth(record: &Posted) -> Case {
     let arrays = |levels: usize| {
         format!(
@@ -242,7 +242,7 @@ fn date_times(record: &Posted) -> Case {
     case
 }
 
-/// 64 KiB for one record, 1 MiB for a process report: the last byte that fits, and the first that does not.
+/// 64 KiB for one record, 1 MiB for a process report: the last size that is accepted, and the first that is not.
 fn sizes(record: &Posted) -> Case {
     let max = if record.history == "processes" {
         1024 * 1024
@@ -257,7 +257,7 @@ fn sizes(record: &Posted) -> Case {
         .call(call("GET - /api/Stats/queue/count").gives("1"))
 }
 
-/// The message says at which line it is.
+/// The message names the line.
 fn positions() -> Case {
     let at = |body: &str, field: &str, line: &str| {
         post(&RECORDS[0], body)

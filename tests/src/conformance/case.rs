@@ -1,9 +1,9 @@
 //! How a conformance case is written down: data that any transport can run.
 //!
-//! A case is one row of a document with one concrete example: what is in the fleet, what is asked, what must come back.
-//! Texts may hold `«name»`. In what is sent it stands for a text known by that name: the keys `admin`, `read`, `act` and
-//! `ingest`, or whatever an earlier answer was seen to hold at that place. In what is expected it stands for any value;
-//! the first sight of a name fixes it, `«_»` is never fixed.
+//! A case is one row of a document with one concrete example: the fleet, the requests, the expected responses. Texts
+//! may hold `«name»`. In a request it stands for a text known by that name: the keys `admin`, `read`, `act` and
+//! `ingest`, or a value that an earlier response had at that place. In an expectation it stands for any value; the
+//! first match binds the name, and `«_»` is never bound.
 
 use deskfleet::{Config, Record, Scope, Timestamp, Workspace};
 
@@ -19,11 +19,11 @@ pub struct Case {
     pub row: &'static str,
     /// What the example shows.
     pub name: String,
-    /// What the host decides differently from the default.
+    /// Configuration that differs from the default.
     pub config: fn(&mut Config),
     /// What happens, in order.
     pub steps: Vec<Step>,
-    /// Whether it runs through `handle` only, because it is very large or about what the engine leaves to its host.
+    /// Whether it runs through `handle` only, because it is very large or tests what the engine leaves to its host.
     pub engine_only: bool,
 }
 
@@ -36,7 +36,7 @@ pub enum Step {
     Hold(String),
     /// The host records telemetry.
     Record(Record),
-    /// The host issues a key; its secret is known by its name from here on.
+    /// The host issues a key; later steps refer to its secret by its name.
     Key(String, Vec<Scope>, Option<Timestamp>),
     /// The clock moves by seconds.
     Clock(i64),
@@ -44,24 +44,24 @@ pub enum Step {
     At(Timestamp),
     /// Queued telemetry is filed.
     File,
-    /// Whatever is due is done.
+    /// Upkeep runs.
     Maintain,
-    /// The medium says how much is free.
+    /// The medium reports its free space.
     Free(u64),
-    /// The medium stops taking writes, or takes them again.
+    /// The medium refuses writes, or accepts them again.
     Broken(bool),
-    /// The medium takes writes and does not sync them.
+    /// The medium accepts writes and fails to sync them.
     Unsynced,
     /// A request.
     Call(Box<Call>),
 }
 
-/// One request and the answer it must get.
+/// One request and the expected response.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Method, as sent.
     pub method: String,
-    /// Name of the key that goes along.
+    /// Name of the key sent with it.
     pub key: Option<String>,
     /// Path and query, as sent.
     pub target: String,
@@ -69,25 +69,25 @@ pub struct Call {
     pub headers: Vec<(String, String)>,
     /// Body sent.
     pub body: Vec<u8>,
-    /// The answer.
+    /// The expected response.
     pub expect: Expect,
 }
 
-/// The answer a request must get.
+/// An expected response.
 #[derive(Debug, Clone, Default)]
 pub struct Expect {
     /// Status.
     pub status: u16,
-    /// Headers that must be there with this value, or that must not be there.
+    /// Headers that must have this value, or that must be absent.
     pub headers: Vec<(String, Option<String>)>,
     /// Body.
     pub body: Body,
 }
 
-/// A body that must come back.
+/// An expected body.
 #[derive(Debug, Clone, Default)]
 pub enum Body {
-    /// Not a byte.
+    /// Empty.
     #[default]
     Empty,
     /// Exactly this text.
@@ -96,7 +96,7 @@ pub enum Body {
     Json(String),
     /// A problem with this code, and these fields in `errors`.
     Problem(&'static str, Vec<(String, Message)>),
-    /// Whatever it is, it is looked at elsewhere.
+    /// Any body; another call checks it.
     Any,
 }
 
@@ -105,7 +105,7 @@ pub enum Body {
 pub enum Message {
     /// The documented text.
     Exact(String),
-    /// No documented text, but these words are in it.
+    /// No documented text, but it must contain these words.
     Holding(Vec<String>),
 }
 
@@ -128,7 +128,7 @@ impl Case {
         self
     }
 
-    /// The host decides something differently.
+    /// The host configures something differently.
     #[must_use]
     pub fn config(mut self, config: fn(&mut Config)) -> Self {
         self.config = config;
@@ -179,7 +179,7 @@ impl Case {
         self.step(Step::Clock(seconds))
     }
 
-    /// So many days pass, with upkeep each day.
+    /// `n` days pass, with upkeep each day.
     #[must_use]
     pub fn days(self, days: i64) -> Self {
         (0..days).fold(self, |case, _| case.clock(24 * 3600).maintain())
@@ -210,7 +210,8 @@ impl Case {
     }
 }
 
-/// A request from its line: method, key name or `-`, target. It must be answered 200 with no content until said otherwise.
+/// A request from its line: method, key name or `-`, target. The expected response is 200 without content unless
+/// changed.
 pub fn call(line: &str) -> Call {
     let mut words = line.splitn(3, ' ');
     let mut word = || words.next().expect("method, key, target").to_owned();
@@ -252,7 +253,7 @@ impl Call {
         self.body("application/json", body)
     }
 
-    /// Must be answered with this status and no body.
+    /// Expects this status and no body.
     #[must_use]
     pub fn empty(mut self, status: u16) -> Self {
         self.expect.status = status;
@@ -260,35 +261,35 @@ impl Call {
         self
     }
 
-    /// Must be answered 200 with exactly this text.
+    /// Expects 200 with exactly this text.
     #[must_use]
     pub fn gives(mut self, text: impl Into<String>) -> Self {
         self.expect.body = Body::Text(text.into());
         self
     }
 
-    /// Must be answered 200 with this JSON value.
+    /// Expects 200 with this JSON value.
     #[must_use]
     pub fn gives_json(mut self, json: impl Into<String>) -> Self {
         self.expect.body = Body::Json(json.into());
         self
     }
 
-    /// Must be answered 200; another call looks at the effect.
+    /// Expects 200; another call checks the effect.
     #[must_use]
     pub fn gives_any(mut self) -> Self {
         self.expect.body = Body::Any;
         self
     }
 
-    /// Must be answered with this status instead of 200.
+    /// Expects this status instead of 200.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.expect.status = status;
         self
     }
 
-    /// Must be answered with this header.
+    /// Expects this header.
     #[must_use]
     pub fn answers(mut self, name: &str, value: &str) -> Self {
         let header = (name.to_owned(), Some(value.to_owned()));
@@ -296,14 +297,14 @@ impl Call {
         self
     }
 
-    /// Must be answered without this header.
+    /// Expects that this header is absent.
     #[must_use]
     pub fn lacks(mut self, name: &str) -> Self {
         self.expect.headers.push((name.to_owned(), None));
         self
     }
 
-    /// Must be refused with this code.
+    /// Expects a refusal with this code.
     #[must_use]
     pub fn refused(mut self, code: &'static str) -> Self {
         self.expect.status = super::documents::problem(code).status;
@@ -311,13 +312,13 @@ impl Call {
         self
     }
 
-    /// The refusal must name this field with this message.
+    /// Expects that the refusal names this field with this message.
     #[must_use]
     pub fn error(self, field: &str, message: impl Into<String>) -> Self {
         self.with_error(field, Message::Exact(message.into()))
     }
 
-    /// The refusal must name this field with a message that holds these words.
+    /// Expects that the refusal names this field with a message that contains these words.
     #[must_use]
     pub fn error_holding(self, field: &str, words: &[&str]) -> Self {
         let words = words.iter().map(|&word| word.to_owned()).collect();

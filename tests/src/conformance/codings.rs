@@ -1,4 +1,4 @@
-//! Bodies that say that they have a content coding.
+//! Bodies with a content coding.
 
 use super::case::{Case, call};
 use super::fields::RECORDS;
@@ -8,7 +8,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![refused(), left_to_the_host()]
 }
 
-/// A body that says that it is coded is refused, whatever is in it; after the content type, before the size.
+/// A body with a content coding is refused, whatever it holds; after the content type, before the size.
 fn refused() -> Case {
     let coded = |line: &str, coding: &str, body: String| {
         call(line).json(body).header("content-encoding", coding)
@@ -52,7 +52,7 @@ fn refused() -> Case {
         .call(call("GET - /api/Stats/queue/count").gives("3"))
 }
 
-/// The engine itself undoes no coding; a server in front of it may.
+/// The engine decodes no coding; a server in front of it may.
 fn left_to_the_host() -> Case {
     let coded = |coding: &str| {
         call("POST - /api/Stats/Post")

@@ -29,7 +29,7 @@ const KNOWN: [&str; 20] = [
     "GRAPHICS_G7_2XLARGE",
 ];
 
-/// Types that change only as the second list says.
+/// Types that change only to those of the second list.
 const BOUND: [(&str, &[&str]); 4] = [
     ("GRAPHICS", &["GRAPHICS"]),
     ("GRAPHICSPRO", &["GRAPHICSPRO"]),
@@ -58,7 +58,7 @@ fn of_type(state: &str, compute_type: &str) -> deskfleet::Workspace {
     workspace
 }
 
-/// From one type to every other; a type nobody knows, or none, changes freely.
+/// From one type to every other; an unknown or absent type changes freely.
 fn every_change(from: &'static str) -> Case {
     let bound = BOUND
         .iter()

@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The call; its answer is an array of these items.
+/// The call; its response is an array of these items.
 fn day(items: &str) -> Call {
     call("GET read /api/Information/Get24HourActivity").gives(format!("[{items}]"))
 }
@@ -30,7 +30,7 @@ fn item(what: &str, time: &str) -> String {
     )
 }
 
-/// Puts an activity of an instance that resolves to nothing.
+/// Records an activity of an instance that resolves to no workspace.
 fn at(case: Case, what: &str, time: &str) -> Case {
     case.record(activity("none", "nobody", what, time))
 }
@@ -77,7 +77,7 @@ fn moving_window() -> Case {
     .call(day(""))
 }
 
-/// Newest first; of two at one time the one received later comes first.
+/// Newest first; of two at one time, the one received later comes first.
 fn order() -> Case {
     let [nine, ten] = ["2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z"];
     let case = at(Case::new(ROW, "newest first"), "first", nine).clock(1);

@@ -10,13 +10,13 @@ pub struct Problem {
     pub code: &'static str,
     /// Its status.
     pub status: u16,
-    /// What follows [`PROBLEM_TYPE_BASE`] in `type`.
+    /// The rest of `type`, after [`PROBLEM_TYPE_BASE`].
     pub section: &'static str,
     /// `title` of a problem without `errors`.
     pub title: &'static str,
 }
 
-/// What every `type` begins with.
+/// The start of every `type`.
 pub const PROBLEM_TYPE_BASE: &str = "https://tools.ietf.org/html/";
 
 const fn row(
@@ -61,7 +61,7 @@ pub const PROBLEMS: [Problem; 23] = [
     row("LowDisk",                  503, "rfc9110#section-15.6.4",  "Service Unavailable"),
 ];
 
-/// The codes that only a server answers, decided in `decisions.md`.
+/// The codes that only a server returns, decided in `decisions.md`.
 #[rustfmt::skip]
 pub const SERVER_PROBLEMS: [Problem; 4] = [
     row("InvalidRequest",           400, "rfc9110#section-15.5.1",  "Bad Request"),

@@ -110,7 +110,7 @@ fn removed() -> Case {
     };
     let case = Case::new(
         "4 RemoveWorkSpaceDbEntry",
-        "the record once; 404 the second time, without an id and for nobody's",
+        "the record once; 404 the second time, without an id and for an unknown one",
     )
     .put(desk("ws-1", "AVAILABLE", "jdoe"))
     .call(remove("ws-1").gives(r#"{"workSpaceId":"ws-1","removed":true}"#))
@@ -204,7 +204,7 @@ fn outbox_order() -> Case {
         )))
 }
 
-/// The action's number, learned from the outbox.
+/// The action's number, read from the outbox.
 fn learn_id(action: &super::lifecycle::Documented) -> Call {
     let body = format!(
         r#"{{"actions":[{{"id":"«id»","action":"{}","workSpaceId":"ws-1","requestedAt":"«_»","dueAt":"«_»","computeType":"«_»"}}]}}"#,
@@ -229,7 +229,8 @@ fn start_state(action: &super::lifecycle::Documented) -> &'static str {
     }
 }
 
-/// The host says completed before the time: the outcome is there at once, and nothing happens when the time comes.
+/// The host completes the action before its due time: the outcome is visible at once, and nothing happens at the due
+/// time.
 fn completed_early(action: &super::lifecycle::Documented) -> Case {
     let kind = if action.action == "ChangeComputeType" {
         "POWER"
@@ -338,7 +339,7 @@ fn outbox_unknown() -> Case {
         })
 }
 
-/// With the host as the driver nothing ends by the clock; the outbox has no due time.
+/// With the host as driver the clock ends nothing; the outbox has no due time.
 fn host_driver() -> Case {
     let body = r#"{"actions":[{"id":"«id»","action":"RebootWorkSpace","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":null,"computeType":null}]}"#;
     Case::new("4 outbox", "a host that takes the actions over")
@@ -354,7 +355,7 @@ fn host_driver() -> Case {
         .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
 }
 
-/// A record put in with another state than the running one cancels the transition; with the same state it does not.
+/// A PUT of a record in another state than the running one cancels the transition; in the same state it does not.
 fn put_against_a_transition() -> Case {
     let put = |state: &str| {
         let text = details(&desk("ws-1", state, "jdoe"));

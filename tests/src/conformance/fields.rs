@@ -1,4 +1,4 @@
-//! Every field of the four posted records: what it takes and gives back, and what it refuses.
+//! Every field of the four posted records: the values it accepts and returns, and those it refuses.
 
 use super::case::{Call, Case, call};
 
@@ -10,7 +10,7 @@ pub(super) enum Kind {
     Float,
     Double,
     Text,
-    /// A text with a greatest length, and the name its refusal goes by.
+    /// A text with a maximum length, and its name in the refusal.
     Bounded(usize, &'static str),
     Time,
     Items,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 
 use Kind::{Bounded, Double, Float, Int32, Int64, Items, Text, Time};
 
-/// A record type: its row, where it is posted, where it is read back, its fields with kind and nullability.
+/// A record type: its row, its paths to post and to read, its fields with kind and nullability.
 pub(super) struct Posted {
     pub(super) row: &'static str,
     pub(super) path: &'static str,
@@ -56,13 +56,13 @@ pub(super) const RECORDS: [Posted; 4] = [
     ] },
 ];
 
-/// The process item; no field of it is said to be nullable.
+/// The process item; none of its fields is documented as nullable.
 #[rustfmt::skip]
 const ITEM: [(&str, Kind); 5] = [
     ("processName", Text), ("processorUsage", Double), ("memoryUsage", Double), ("processCount", Int64), ("username", Text),
 ];
 
-/// JSON that a kind takes, with what comes back where that is written otherwise.
+/// JSON that a kind accepts, with the returned JSON if that differs.
 fn good(kind: Kind) -> Vec<(String, String)> {
     let same = |texts: &[&str]| {
         texts
@@ -115,7 +115,7 @@ fn long_text(length: usize) -> (String, String) {
     (text.clone(), text)
 }
 
-/// JSON that a kind refuses, beside `null` where the table does not allow it.
+/// JSON that a kind refuses, besides `null` if the table forbids it.
 fn bad(kind: Kind) -> &'static [&'static str] {
     match kind {
         Int32 => &[
@@ -197,7 +197,7 @@ fn post(record: &Posted, body: &str) -> Call {
     call(&format!("POST - {}", record.path)).json(body)
 }
 
-/// The history of an instance; what is expected goes between the brackets.
+/// The history of an instance; the expected records go between the brackets.
 fn history(record: &Posted, instance: &str, records: &str) -> Call {
     call(&format!(
         "GET admin /operator/telemetry/{}?instanceId={instance}",
@@ -208,7 +208,7 @@ fn history(record: &Posted, instance: &str, records: &str) -> Call {
     ))
 }
 
-/// Each good value goes in and comes back, before and after filing.
+/// Each good value is stored and returned, before and after filing.
 fn taken(record: &Posted, name: &str, kind: Kind, nullable: bool) -> Case {
     let mut values = good(kind);
     if nullable {
@@ -283,7 +283,7 @@ fn empty_record(record: &Posted) -> Case {
     .call(history(record, "", answer))
 }
 
-/// All lengths are reported together; where no length is documented, there is none.
+/// All lengths are reported together; a field without a documented length has none.
 fn all_lengths_at_once(record: &Posted) -> Case {
     let mut members = Vec::new();
     let mut errors = Vec::new();
@@ -361,7 +361,7 @@ fn whole_stats() -> Case {
     .call(read())
 }
 
-/// `number, float` is IEEE single: what comes back is the nearest single, written short.
+/// `number, float` is IEEE single: the nearest single is returned, in its shortest form.
 fn nearest_single() -> Case {
     let body = r#"{"updatetime":"2026-11-20T11:00:00Z","diskReads":0.1,"diskWrites":16777217,"networkReceived":3.14159265358979,"networkSent":1e-50,"instanceId":"i"}"#;
     let answer = r#"{"updatetime":"2026-11-20T11:00:00Z","diskReads":0.1,"diskWrites":16777216,"networkReceived":3.1415927,"networkSent":0,"instanceId":"i","receivedAt":"2026-11-20T12:00:00Z"}"#;

@@ -1,8 +1,8 @@
-//! The workspaces and records the cases put into a fleet, and how they are written in answers.
+//! The workspaces and records that cases store, and their JSON in responses.
 
 use deskfleet::{ActivityRecord, ProcessReport, Record, StartupRecord, StatsRecord, Workspace};
 
-/// An AVAILABLE workspace without anything else said.
+/// An AVAILABLE workspace with no other field.
 pub fn workspace(id: &str) -> Workspace {
     Workspace {
         id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! Litigation holds: placing, releasing, and what they refuse.
+//! Litigation holds: placing, releasing, and the calls they refuse.
 
 use super::audit::{Row, newest};
 use super::case::{Call, Case, call};
@@ -172,7 +172,8 @@ fn lengths() -> Case {
     .call(call("GET admin /operator/workspaces/ws-1").gives(view(&hold)))
 }
 
-/// Rebuild, Restore and Terminate are refused while held and allowed once released; the others never mind.
+/// Rebuild, Restore and Terminate are refused while held and accepted once released; the other actions are not
+/// affected.
 fn under_hold(action: &super::lifecycle::Documented) -> Case {
     let state = if action.action == "StartWorkSpace" {
         "STOPPED"
@@ -195,7 +196,7 @@ fn under_hold(action: &super::lifecycle::Documented) -> Case {
         .call(is(action.via, "STANDARD"))
 }
 
-/// The hold is looked at before the running transition and before the state, after a Terminate with nothing to do.
+/// The hold is checked before the running transition and before the state, after a Terminate with nothing to do.
 fn hold_before_the_rest(action: &super::lifecycle::Documented) -> Case {
     let terminate = action.action == "TerminateWorkSpace";
     let ended = if terminate {

@@ -134,7 +134,7 @@ fn revoke_twice() -> Case {
         })
 }
 
-/// Never used is null; used is a time, also after it was written down.
+/// A key that was never used has null; a used one has a time, also after that was stored.
 fn last_use() -> Case {
     let key = |scope: &str, used: &str| {
         format!(

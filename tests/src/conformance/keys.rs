@@ -1,4 +1,4 @@
-//! API keys: what they open, how they are carried, when they stop; and the keys endpoints of the operator surface.
+//! API keys: scopes, carriers, expiry and revocation; and the keys endpoints of the operator surface.
 
 use deskfleet::Scope;
 
@@ -34,7 +34,7 @@ fn listed(call: Call) -> Call {
     call.gives(page(&[], ""))
 }
 
-/// A request that reaches each endpoint's own refusal or answer, and the status of that.
+/// A request that reaches the own refusal or response of each endpoint, and its status.
 fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
     let line = format!("{} {key} {}", endpoint.method, concrete(endpoint));
     let status = match endpoint.path {
@@ -53,7 +53,7 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
     (call(&line), status)
 }
 
-/// No key 401, a key without the right 403, a key with it whatever the endpoint says.
+/// Without a key 401, with a key without the scope 403, with the scope the endpoint's response.
 fn scopes(endpoint: &Documented) -> Case {
     let mut case = Case::new("3 scopes", format!("{} {}", endpoint.method, endpoint.path));
     for key in ["-", "read", "act", "admin", "ingest"] {
@@ -73,7 +73,7 @@ fn scopes(endpoint: &Documented) -> Case {
     case
 }
 
-/// The Stats endpoints look at no key, not even at a bad one.
+/// The Stats endpoints ignore keys, even bad ones.
 fn stats_are_open() -> Case {
     let mut case = Case::new("i Authentication", "the Stats endpoints take no key");
     for endpoint in ENDPOINTS
@@ -217,7 +217,7 @@ fn first_carrier_counts() -> Case {
         )
 }
 
-/// Missing, empty, unknown in every way.
+/// Missing, empty, and unknown keys of every kind.
 fn unknown_keys() -> Case {
     let case =
         Case::new("2 401", "missing, empty, unknown").call(list("").refused("InvalidApiKey"));
@@ -290,7 +290,8 @@ fn checked_first() -> Case {
         )
 }
 
-/// No answer repeats a key or a query: the runner looks at every answer of every case for the secrets, and these ask for it.
+/// No response repeats a key or a query: the runner searches every response of every case for the secrets, and these
+/// cases provoke it.
 fn nothing_secret() -> Case {
     Case::new("2 secrets", "keys in the wrong places")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))

@@ -1,4 +1,4 @@
-//! Each action in each state: the answer, the state after, the audit row, and the end by the clock.
+//! Each action in each state: the response, the state after, the audit row, and the end by the clock.
 
 use super::audit::{Row, newest};
 use super::case::{Call, Case, call};
@@ -8,12 +8,12 @@ use super::fixtures::{desk, details};
 pub(super) struct Documented {
     pub(super) row: &'static str,
     pub(super) action: &'static str,
-    /// What must be in the query beside the workspace.
+    /// The query parameters beside the workspace.
     pub(super) query: &'static str,
     pub(super) via: &'static str,
     pub(super) then: &'static str,
     pub(super) seconds: i64,
-    /// Ten past noon and so on: when it ends if it begins at noon.
+    /// When it ends if it begins at noon.
     pub(super) ends: &'static str,
     pub(super) refused_under_hold: bool,
 }
@@ -29,7 +29,8 @@ pub(super) const ACTIONS: [Documented; 7] = [
     Documented { row: "4 ChangeComputeType", action: "ChangeComputeType", query: "&computeType=POWER", via: "UPDATING", then: "AVAILABLE", seconds: 1200, ends: "2026-11-20T12:20:00Z", refused_under_hold: false },
 ];
 
-/// What each action does in each state, in the order of [`ACTIONS`]: `>` accepted, `=` accepted without change, `.` refused.
+/// The outcome of each action in each state, in the order of [`ACTIONS`]: `>` accepted, `=` accepted without change,
+/// `.` refused.
 #[rustfmt::skip]
 const TABLE: [(&str, &str); 19] = [
     //                   Reboot, Recovery, Rebuild, Restore, Terminate, Start, Change
@@ -87,7 +88,7 @@ fn desk_in(state: &str, compute_type: &str) -> deskfleet::Workspace {
     workspace
 }
 
-/// The fleet must be `ws-1` in this state with this type.
+/// Expects a fleet of `ws-1` in this state with this type.
 pub(super) fn is(state: &str, compute_type: &str) -> Call {
     let text = details(&desk_in(state, compute_type));
     call("GET read /api/Information/GetAllWorkSpaces").gives(format!(
@@ -124,8 +125,8 @@ fn in_state(state: &'static str, action: &Documented, effect: char) -> Case {
     }
 }
 
-/// 200, the transitional state at the very next read, the outcome at the due time and not a tick before, reads at any
-/// later time, and a clock set back.
+/// 200; the transitional state at the very next read; the outcome at the due time and not a tick before; reads at any
+/// later time, and with a clock set back.
 fn accepted(case: Case, state: &str, action: &Documented) -> Case {
     let running = Row::of(action.action, "Accepted").states(state, action.via);
     let done = Row::of(action.action, "Completed")
@@ -148,7 +149,8 @@ fn accepted(case: Case, state: &str, action: &Documented) -> Case {
         .call(newest(&[done]))
 }
 
-/// A second action while the first runs: 409, but for Terminate, which cancels what runs; a second Terminate changes nothing.
+/// A second action while the first runs: 409, except for Terminate, which cancels the first; a second Terminate changes
+/// nothing.
 fn during(first: &Documented, second: &Documented) -> Case {
     let state = if first.action == "StartWorkSpace" {
         "STOPPED"

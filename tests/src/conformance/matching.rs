@@ -1,4 +1,4 @@
-//! Compares an answer's body with what a case expects.
+//! Compares a response body with an expected one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub(super) fn filled(template: &str, names: &Names) -> String {
     text
 }
 
-/// Whether `actual` is exactly `pattern`; names seen for the first time are learned.
+/// Whether `actual` is exactly `pattern`; an unbound name is bound to what it matches.
 pub(super) fn text_matches(pattern: &str, actual: &str, names: &mut Names) -> Result<(), String> {
     let mut rest = actual;
     let mut pieces = pattern.split('«');
@@ -51,7 +51,7 @@ fn after<'a>(text: &'a str, literal: &str) -> Result<&'a str, String> {
     })
 }
 
-/// The length of what stands at the start of `text`: a JSON string with its quotes, or all up to the next delimiter.
+/// The length of the value at the start of `text`: a JSON string with its quotes, or all up to the next delimiter.
 fn value_length(text: &str) -> usize {
     if let Some(inner) = text.strip_prefix('"') {
         let mut escaped = false;
@@ -143,7 +143,7 @@ fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> bool {
     left.as_f64() == right.as_f64()
 }
 
-/// Whether `actual` is the problem body of `code`, byte for byte but for the texts the contract leaves free.
+/// Whether `actual` is the problem body of `code`, byte for byte except for the texts that the contract leaves open.
 pub(super) fn problem_matches(
     code: &str,
     errors: &[(String, Message)],
@@ -178,7 +178,7 @@ pub(super) fn problem_matches(
     Err(format!("expected {text}"))
 }
 
-/// The `errors` as they must be written, when they say what is expected.
+/// The `errors` as they must be written, if the expectation has any.
 fn errors_match(expected: &[(String, Message)], found: &Value) -> Result<String, String> {
     let members = found.as_object().ok_or("errors is no object")?;
     if expected.is_empty() {
@@ -214,7 +214,7 @@ fn errors_match(expected: &[(String, Message)], found: &Value) -> Result<String,
     Ok(format!("{{{text}}}"))
 }
 
-/// The trace id an answer must carry for a request with this `traceparent`.
+/// The trace id that a response must have for a request with this `traceparent`.
 pub(super) fn trace_of(traceparent: Option<&str>) -> String {
     let parent = traceparent.unwrap_or(TRACE);
     format!("{}-00", parent.get(..52).unwrap_or(parent))

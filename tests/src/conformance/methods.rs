@@ -10,7 +10,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![methods(), head(), head_refused()]
 }
 
-/// What each path allows, in the words of `Allow`.
+/// The methods that each path allows, as in `Allow`.
 #[rustfmt::skip]
 fn allowed(path: &str) -> &'static str {
     let methods: Vec<_> = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path).map(|endpoint| endpoint.method).collect();
@@ -25,7 +25,7 @@ fn allowed(path: &str) -> &'static str {
     }
 }
 
-/// Every other method on every path, before the key is looked at.
+/// Every other method on every path, before the key is checked.
 fn methods() -> Case {
     let mut case = Case::new("2 405", "every other method on every path");
     for endpoint in ENDPOINTS {
@@ -58,7 +58,7 @@ fn lengthy(line: &str, text: &str) -> [Call; 2] {
     ]
 }
 
-/// HEAD is GET without the body, and with its length.
+/// HEAD returns the status and headers of GET, with its length, and no body.
 fn head() -> Case {
     let workspace = desk("ws-1", "AVAILABLE", "jdoe");
     let one = page(std::slice::from_ref(&workspace), "");

@@ -32,7 +32,7 @@ mod users;
 
 use case::Case;
 
-/// An area: its name, and what makes its cases.
+/// An area: its name, and the function that makes its cases.
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.

@@ -1,9 +1,9 @@
-//! Which content type the paged lists answer in, and that nothing else is negotiated.
+//! The content type of the paged lists; nothing else is negotiated.
 
 use super::case::{Case, call};
 use super::fixtures::{desk, page};
 
-/// `Accept`, and the media type that must come back.
+/// `Accept`, and the expected media type.
 #[rustfmt::skip]
 const ACCEPT: &[(&str, &str)] = &[
     ("*/*",                                         "application/json"),

@@ -68,7 +68,7 @@ fn put_and_get() -> Case {
         .call(all(std::slice::from_ref(&bare)))
 }
 
-/// The id in the body is absent or the one of the path.
+/// The id in the body is absent or that of the path.
 fn put_ids() -> Case {
     let same = Workspace {
         id: "Ws 1/é".to_owned(),
@@ -141,7 +141,7 @@ fn put_lengths() -> Case {
     case
 }
 
-/// Known values are upper case; what is unknown is kept as given.
+/// Known values are upper case; unknown ones are kept as given.
 fn put_types() -> Case {
     let odd = Workspace {
         state: Some("Hibernating".to_owned()),
@@ -209,7 +209,7 @@ fn various() -> [Workspace; 4] {
     ]
 }
 
-/// Equality without case on the value as it stands now; the user in the same spellings as everywhere.
+/// Equality without case on the current value; the user in the same spellings as everywhere.
 #[rustfmt::skip]
 fn filters() -> Case {
     let all = various();
@@ -265,7 +265,7 @@ fn default_page() -> Case {
         .call(list("?nextToken=«t»").gives(page(&all[50..], "")))
 }
 
-/// `q` looks into workSpId, computerName and username, without case.
+/// `q` searches workSpId, computerName and username, without case.
 #[rustfmt::skip]
 fn substring() -> Case {
     let workspaces = [desk("ws-abc", "AVAILABLE", "jdoe"), desk("ws-xyz", "AVAILABLE", "CORP\\ABCott"), workspace("ws-plain")];
@@ -337,7 +337,7 @@ fn bulk_replaces() -> Case {
         )
 }
 
-/// Without a type that says which, the first byte does.
+/// Without a type that decides it, the first byte does.
 fn bulk_first_byte() -> Case {
     let one = details(&workspace("ws-1"));
     let done = r#"{"upserted":1,"rejected":0,"errors":[]}"#;
@@ -348,7 +348,7 @@ fn bulk_first_byte() -> Case {
         .call(bulk("application/octet-stream", format!("{one}\n")).gives(done))
 }
 
-/// A bad line harms no other; the number of the line, of the array the number of the element.
+/// A bad line does not affect the others; it is reported with the number of the line, or of the element in an array.
 fn bulk_errors() -> Case {
     let good = |id: &str| details(&workspace(id));
     let lines = [
@@ -377,7 +377,7 @@ fn bulk_errors() -> Case {
         .call(all(&["ws-1", "ws-5", "ws-6", "ws-7"].map(workspace)))
 }
 
-/// An array that is none is refused as a whole.
+/// An invalid array is refused as a whole.
 fn bulk_bad() -> Case {
     let case = Case::new("7 bulk upsert", "an array that is none");
     ["", "[", "{}", "[{}", "[{},]", "5", "[{}] x"]

@@ -1,4 +1,4 @@
-//! The two paged lists: `limit`, walking, tokens, what may change under a walk.
+//! The two paged lists: `limit`, walks, tokens, changes during a walk.
 
 use super::case::{Call, Case, call};
 use super::fixtures::{details, fleet, full, page, workspace};
@@ -30,7 +30,7 @@ fn get(path: &str, query: &str) -> Call {
     call(&format!("GET read {path}{query}"))
 }
 
-/// A case with a fleet that stands on either list.
+/// A case whose fleet is on both lists.
 fn listed(row: &'static str, name: &str, path: &str, count: usize) -> Case {
     fleet(count).fold(
         Case::new(row, format!("{name}: {path}")),
@@ -107,7 +107,7 @@ fn walk(path: &str) -> Case {
     .call(get(path, "?limit=1&nextToken=«a»").gives(page(&all[2..3], "«_»")))
 }
 
-/// What stays from first page to last comes exactly once; what goes or comes does not disturb it.
+/// A workspace that stays from first page to last appears exactly once, whatever is added or removed meanwhile.
 fn changes_under_a_walk(path: &str) -> Case {
     let all: Vec<_> = fleet(6).collect();
     let held = path.ends_with("LitigationHold");

@@ -1,4 +1,4 @@
-//! Problem bodies and other answers that the documents show in full, byte for byte.
+//! Problem bodies and other responses that the documents show in full, byte for byte.
 
 use super::case::{Case, call};
 use super::fixtures::desk;
@@ -59,7 +59,7 @@ fn forbidden() -> Case {
         .call(call("GET ingest /api/Information/GetAllWorkSpaces").refused("InsufficientScope"))
 }
 
-/// The document's table of limits: the last value that is taken and the first that is not.
+/// The document's table of limits: the last value that is accepted and the first that is not.
 fn limits() -> Case {
     let mut case = Case::new("i Limits", "the table of the document");
     for path in ["GetAllWorkSpaces", "GetWorkSpacesOnLitigationHold"] {

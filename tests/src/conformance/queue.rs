@@ -1,4 +1,4 @@
-//! The telemetry queue: what it counts, and that filing shows in no read.
+//! The telemetry queue: its count, and that filing is not visible in any read.
 
 use super::case::{Call, Case, call};
 use super::fixtures::stats;
@@ -98,7 +98,7 @@ fn received(second: usize) -> String {
     format!("2026-11-20T12:00:0{second}Z")
 }
 
-/// Upkeep files at once what comes after a pause, then every ten seconds; set back, the clock does not stop it.
+/// Upkeep files after a pause at once, then every ten seconds; a clock set back does not stop it.
 fn upkeep() -> Case {
     let post = || call("POST - /api/Stats/Post").json("{}");
     Case::new("6 queue", "upkeep files every ten seconds of the clock")
@@ -124,7 +124,8 @@ fn upkeep() -> Case {
         .call(queued("0"))
 }
 
-/// The same stream, instance, time and content: once, whether the first is queued or filed; anything else is another.
+/// The same stream, instance, time and content is stored once, whether the first is queued or filed; anything else is
+/// another record.
 fn retries() -> Case {
     let time = "2026-11-20T09:00:00Z";
     let first = || stats("i", "jdoe", 1, time);
@@ -191,7 +192,7 @@ fn no_sent_time() -> Case {
     )
 }
 
-/// Above the high-water mark the writer files on its own; nothing is lost by it.
+/// Above the high-water mark the writer files by itself; nothing is lost.
 fn high_water() -> Case {
     let mut case = Case::new(
         "6 queue",

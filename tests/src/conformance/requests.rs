@@ -19,12 +19,12 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The path of an endpoint with something in its parameters.
+/// The path of an endpoint with values for its parameters.
 pub(super) fn concrete(endpoint: &Documented) -> String {
     endpoint.path.replace("{}", "4711")
 }
 
-/// In any case and with one slash behind, each path is known: without a key it is 401, or it is open.
+/// In any case and with one trailing slash, each path is known: it is open, or 401 without a key.
 fn paths() -> Case {
     let mut case = Case::new(
         "1 paths",
@@ -200,7 +200,7 @@ fn escapes() -> Case {
     .call(call("GET read /api/Nothing?x=%ZZ").refused("NotFound"))
 }
 
-/// The trace id of a valid `traceparent` is taken over; anything else gets one of our own.
+/// The trace id of a valid `traceparent` is used; otherwise the engine makes one.
 fn traces() -> Case {
     let missing = || call("GET - /api/Nothing").refused("NotFound");
     Case::new("2 problem details", "traceId")
@@ -242,7 +242,7 @@ fn large_headers() -> Case {
     )
 }
 
-/// Route, key, scope, query, content type, size, body, resource, rule: the first that fails is the answer.
+/// Route, key, scope, query, content type, size, body, resource, rule: the first check that fails decides the response.
 fn order() -> Case {
     let put = |key: &str, query: &str| {
         call(&format!(

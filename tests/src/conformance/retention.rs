@@ -17,7 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The streams with their days: still there a day before, gone a month after, by whole time ranges.
+/// The streams with their days: a record is there a day before and removed a month after.
 fn retention() -> Vec<Case> {
     let time = "2026-11-20T11:00:00Z";
     let rows = [
@@ -53,7 +53,7 @@ fn audit_retention() -> Case {
         .call(rows("[]"))
 }
 
-/// A held workspace keeps telemetry, activity and audit; released, it loses them like any other.
+/// A held workspace keeps telemetry, activity and audit; once released, it loses them like any other.
 fn held_retention() -> Case {
     let time = "2026-11-20T11:00:00Z";
     let mut case = Case::new(
@@ -115,8 +115,8 @@ fn older_than_retention() -> Case {
         .call(call("GET admin /operator/telemetry/stats?instanceId=i&to=2026-11-20T12:00:00Z").gives(r#"{"records":[],"nextToken":null,"hasMore":false}"#))
 }
 
-/// The clock is wrong when upkeep comes for the first time: it is held against the creation of the file. Then it lost its
-/// battery for a while: retention goes on from where it was, not from 1970.
+/// The clock is wrong at the first upkeep: it is compared with the creation time of the file. Later the battery of the
+/// clock fails for a while: retention goes on from the last sweep, not from 1970.
 fn a_clock_that_was_wrong_before() -> [Case; 2] {
     let there = || {
         call("GET admin /operator/telemetry/stats?instanceId=i")
@@ -145,7 +145,7 @@ fn a_clock_that_was_wrong_before() -> [Case; 2] {
     [ahead, unset]
 }
 
-/// Ten years ahead and back: nothing is gone. Ten years ahead for good: a day is gone for each hour that passes.
+/// Ten years ahead and back: nothing is removed. Ten years ahead for good: a day is removed for each hour that passes.
 fn a_clock_that_jumps() -> Case {
     let there = || {
         call("GET admin /operator/telemetry/stats?instanceId=i")
@@ -179,7 +179,7 @@ fn a_clock_that_jumps() -> Case {
     case.clock(-3650 * DAY).maintain().call(rows())
 }
 
-/// The history of an instance within an hour, to see that a record stands where it belongs.
+/// The history of an instance within an hour, to check where a record is filed.
 fn at_eleven() -> Call {
     call(
         "GET admin /operator/telemetry/stats?instanceId=i&from=2026-11-20T11:00:00Z&to=2026-11-20T12:00:00Z",
@@ -192,8 +192,8 @@ fn two_days(case: Case) -> Case {
     (0..48).fold(case, |case, _| case.clock(3600).maintain())
 }
 
-/// Sixty days behind the last sweep the clock is not believed, nor in 1971: a record stands at the time it carries, is not too
-/// old once the clock is right, and its retry is one.
+/// Sixty days before the last sweep, or in 1971, the clock is not believed: a record is filed at its own time, is not
+/// too old once the clock is right, and its retry is a repetition.
 fn clock_behind() -> Case {
     let record = || stats("i", "jdoe", 1, "2026-11-20T11:00:00Z");
     let case = Case::new("9 time of a record", "behind the last sweep").maintain();
@@ -204,8 +204,8 @@ fn clock_behind() -> Case {
     two_days(case.file().call(at_eleven())).call(at_eleven())
 }
 
-/// A clock that goes on behind the last sweep for a day is believed then, and a record with the right time is filed at its receipt.
-/// Retention goes by the time that it carries nevertheless.
+/// A clock that runs before the last sweep for a day is believed then: a record with a correct time is filed at its
+/// receipt. Retention goes by the time in the record nevertheless.
 fn clock_behind_for_a_day() -> Case {
     let there = || {
         call("GET admin /operator/telemetry/stats?instanceId=i")
@@ -222,7 +222,7 @@ fn clock_behind_for_a_day() -> Case {
         .call(history("stats", "i", ""))
 }
 
-/// Forty days ahead a record is not taken for one that is too old, and its retry is one.
+/// Forty days ahead, a record is not taken for one that is too old, and its retry is a repetition.
 fn clock_ahead() -> Case {
     let record = || stats("i", "jdoe", 1, "2026-11-20T11:00:00Z");
     let case = Case::new("9 time of a record", "ahead of the last sweep").maintain();
@@ -231,8 +231,8 @@ fn clock_ahead() -> Case {
     two_days(case.call(at_eleven()).file()).call(at_eleven())
 }
 
-/// A record is not judged by its neighbour: on a machine of two users, one of whom has a workspace on hold under another
-/// spelling, what that one did is kept.
+/// A record is not judged by its neighbour: on a computer with two users, one of whom has a workspace on hold under
+/// another spelling, the records of that user are kept.
 fn shared_machine() -> Case {
     let kept = call("GET admin /operator/telemetry/stats?instanceId=pool");
     let case = Case::new("9 holds and retention", "one machine, two users")

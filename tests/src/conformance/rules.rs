@@ -1,4 +1,4 @@
-//! The rules of the actions beyond state and state: accounts, compute types, requesters, durations, stuck reboots.
+//! The rules of the actions besides states: accounts, compute types, requesters, durations, stuck reboots.
 
 use deskfleet::{ActionDriver, Workspace};
 
@@ -26,7 +26,7 @@ fn reboot(query: &str) -> Call {
     call(&format!("POST act /api/Actions/RebootWorkSpace?{query}"))
 }
 
-/// Two of `jdoe`'s, one of them gone; one of `asmith`; two live ones of `twin`.
+/// Two workspaces of `jdoe`, one of them gone; one of `asmith`; two live ones of `twin`.
 fn owners() -> [Workspace; 6] {
     [
         desk("ws-1", "AVAILABLE", "CORP\\jdoe"),
@@ -78,7 +78,7 @@ fn accounts() -> Vec<Case> {
     cases
 }
 
-/// Each action needs a workspace; without one, and with one nobody knows, it is 404 in the same words.
+/// Each action needs a workspace; a missing and an unknown one give the same 404.
 fn missing_workspaces() -> impl Iterator<Item = Case> {
     ACTIONS.iter().map(|action| {
         let line = |query: &str| {
@@ -156,7 +156,7 @@ fn escaped(text: &str) -> String {
     bytes.concat()
 }
 
-/// Known values are upper case however they were loaded, and compared without case; unknown ones are kept.
+/// Known values are upper case however they were stored, and compared without case; unknown ones are kept.
 fn state_values() -> Case {
     let mut lower = desk("ws-1", "available", "jdoe");
     lower.running_mode = Some("auto_Stop".to_owned());
@@ -212,7 +212,7 @@ fn configured_durations() -> Case {
         .call(is("AVAILABLE", "POWER"))
 }
 
-/// REBOOTING may be rebooted again when it is older than 20 minutes, whoever put it into that state.
+/// REBOOTING may be rebooted again after 20 minutes, whatever caused that state.
 fn stuck_reboots() -> [Case; 2] {
     let reboot = || act(&ACTIONS[0]);
     let accepted = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");

@@ -1,4 +1,4 @@
-//! Runs a case over a transport and says what differed.
+//! Runs a case over a transport and reports the differences.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::transport::{Handle, Transport};
 /// The seed of every engine that a case runs on.
 pub const SEED: u64 = 7;
 
-/// The keys every case finds, by the name they go by and the name they were issued under.
+/// The keys of every case: the name in cases, and the name they were issued under.
 pub(super) const KEYS: [(&str, &str, Scope); 4] = [
     ("admin", "operator-desk", Scope::Admin),
     ("read", "reader", Scope::Read),
@@ -25,27 +25,27 @@ pub(super) const KEYS: [(&str, &str, Scope); 4] = [
     ("ingest", "agents", Scope::Ingest),
 ];
 
-/// An answer as every transport must give it.
+/// A response, as every transport must return it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Status.
     pub status: u16,
-    /// Headers in the order of their names, without those that belong to the connection.
+    /// Headers in the order of their names, without those of the connection.
     pub headers: BTreeMap<String, String>,
     /// Body.
     pub body: Bytes,
 }
 
-/// What running a case showed.
+/// The result of running a case.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Every answer, in order.
+    /// Every response, in order.
     pub answers: Vec<Answer>,
-    /// What differed from the expectation; empty when nothing did.
+    /// Differences from the expectation; empty when it passes.
     pub failures: Vec<String>,
 }
 
-/// An engine with everything around it that a case moves.
+/// An engine with everything that a case controls.
 struct Stage {
     engine: Engine,
     clock: ManualClock,
@@ -127,7 +127,7 @@ impl Stage {
     }
 }
 
-/// Runs `case` through `handle` on a store that ends with the process.
+/// Runs `case` through `handle` on a store in memory.
 pub fn run_volatile(case: &Case) -> Outcome {
     let stage = Stage::new(case.config, CommitDriver::Caller, true);
     let transport = Handle(stage.engine.clone());
@@ -139,7 +139,7 @@ pub fn run<T: Transport>(case: &Case, connect: impl Fn(&Engine) -> T) -> Outcome
     run_driven(case, CommitDriver::Caller, connect)
 }
 
-/// The same with commits driven this way.
+/// The same with this commit driver.
 pub fn run_driven<T: Transport>(
     case: &Case,
     driver: CommitDriver,
@@ -221,8 +221,8 @@ fn answer_of(response: Response<Bytes>, method: &str) -> Answer {
     }
 }
 
-/// The headers without `date` and `connection`, which are the connection's. The length is kept where it tells what the
-/// body does not: on HEAD.
+/// The headers without `date` and `connection`, which belong to the connection. The length is kept where the body does
+/// not show it: on HEAD.
 fn comparable(headers: &HeaderMap, method: &str) -> BTreeMap<String, String> {
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let kept = |name: &str| match name {
@@ -267,7 +267,7 @@ fn check(call: &Call, answer: &Answer, names: &mut Names) -> Result<(), String> 
     }
 }
 
-/// What holds for every answer, whatever the case is about.
+/// What holds for every response.
 fn always(call: &Call, answer: &Answer, body: &str, names: &Names) -> Result<(), String> {
     let header = |name: &str| answer.headers.get(name).map(String::as_str);
     let must = |good: bool, what: &str| if good { Ok(()) } else { Err(what.to_owned()) };

@@ -1,4 +1,4 @@
-//! What stops a request that is otherwise good: a full queue, a full or broken medium, too many requests.
+//! What stops an otherwise good request: a full queue, a full or broken medium, too many requests.
 
 use super::case::{Call, Case, Step, call};
 use super::fixtures::{desk, page};
@@ -104,7 +104,7 @@ fn low_disk() -> Case {
         .call(writes()[1].clone())
 }
 
-/// A medium that takes no writes: nothing is acknowledged, reads go on, and after the repair all is as before.
+/// A medium that refuses writes: nothing is acknowledged, reads go on, and after the repair all is as before.
 fn storage() -> Case {
     let start = Case::new(
         "2 503",
@@ -125,7 +125,8 @@ fn storage() -> Case {
         .call(writes()[1].clone())
 }
 
-/// A medium that fails under the commit: nobody knows, and the answer says so. It was not acknowledged and may be there.
+/// A medium that fails during the commit: the response is `Indeterminate`. The write was not acknowledged and may be
+/// there.
 fn doubt() -> Case {
     Case::new(
         "2 503",

@@ -25,7 +25,7 @@ fn history(stream: &str, query: &str, records: &str) -> Call {
     ))
 }
 
-/// One line of each stream; what is answered is in the reads.
+/// One line of each stream; the reads show what was stored.
 fn batch() -> Case {
     let lines = [
         r#"{"stats":{"id":1,"instanceId":"i"}}"#,
@@ -65,7 +65,7 @@ fn batch() -> Case {
     reads(reads(case).file())
 }
 
-/// What is wrong with a line harms no other line.
+/// An error in a line does not affect the others.
 fn batch_errors() -> Case {
     let good = r#"{"stats":{"id":1,"instanceId":"i"}}"#;
     let bad = [
@@ -166,7 +166,7 @@ fn recorded(case: Case, stream: &str) -> (Case, [String; 5]) {
     (case, written)
 }
 
-/// Oldest first, in pages; a token outlives the filing of what it points into.
+/// Oldest first, in pages; a token stays valid when its records are filed.
 fn pages(stream: &str) -> Case {
     let (case, all) = recorded(Case::new("7 history", format!("pages of {stream}")), stream);
     let page = |query: &str, records: &[String], next: &str| {
@@ -195,7 +195,7 @@ fn pages(stream: &str) -> Case {
         .call(page("", &all, ""))
 }
 
-/// `from` is in, `to` is out.
+/// `from` is inclusive, `to` exclusive.
 #[rustfmt::skip]
 fn range(stream: &str) -> Case {
     let (mut case, all) = recorded(Case::new("7 history", format!("from and to of {stream}")), stream);
@@ -271,7 +271,7 @@ fn parameters() -> Case {
     case
 }
 
-/// Instances are told apart exactly; the empty one is that of records without one.
+/// Instances are compared exactly; the empty one stands for records without one.
 fn instances() -> Case {
     let time = "2026-11-20T11:00:00Z";
     let item = |id: i32, instance: &str| {

@@ -1,5 +1,5 @@
-//! A case as it went on the native engine, written down so that an engine elsewhere can be asked the same and must answer the
-//! same bytes. `tests/examples/write_transcripts.rs` writes them, `wasm/tests/conformance.mjs` plays them.
+//! A case as it ran on the native engine, recorded so that another build can be sent the same requests and must return
+//! the same bytes. `tests/examples/write_transcripts.rs` writes the records, `wasm/tests/conformance.mjs` replays them.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::case::{Case, NOW, Step};
 use super::runner::{KEYS, SEED, run};
 use crate::transport::{Handle, Transport};
 
-/// A transport that writes down what went through it.
+/// A transport that records what passes through it.
 struct Recording {
     handle: Handle,
     exchanges: Rc<RefCell<Vec<Value>>>,
@@ -44,7 +44,7 @@ impl Transport for Recording {
     }
 }
 
-/// In the order of the names; each character stands for a byte.
+/// Sorted by name; each character stands for a byte.
 fn headers(headers: &HeaderMap) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect();
     let pairs = headers.iter();
@@ -70,7 +70,7 @@ pub fn write_all(path: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// Plays a case on a fresh native engine and writes it down; `None` when it has a moment that is finer than the clock of
+/// Runs a case on a fresh native engine and records it; `None` when it has a time that is finer than the clock of
 /// JavaScript.
 #[must_use]
 pub fn transcript(case: &Case) -> Option<Value> {
@@ -106,7 +106,7 @@ pub fn transcript(case: &Case) -> Option<Value> {
             Step::File => json!({ "file": true }),
             Step::Maintain => json!({ "maintain": true }),
             Step::Free(bytes) => json!({ "free": bytes }),
-            // Storages of JavaScript fail in ways of their own.
+            // JavaScript storages fail in other ways.
             Step::Unsynced => return None,
             Step::Broken(broken) => json!({ "broken": broken }),
         });
@@ -119,7 +119,7 @@ pub fn transcript(case: &Case) -> Option<Value> {
     }))
 }
 
-/// The clock of JavaScript is a double of milliseconds; it is asked for microseconds.
+/// The clock of JavaScript is a double of milliseconds; whole microseconds are required.
 fn clock(now: Timestamp) -> Option<Value> {
     let micros = now.ticks() / 10;
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
@@ -132,7 +132,7 @@ fn key(name: &str, scopes: &[Scope], expires: Option<Timestamp>) -> Value {
     json!({ "key": { "name": name, "scopes": scopes, "expires": expires } })
 }
 
-/// The options of `Engine.open` that stand for a configuration.
+/// The options of `Engine.open` for a configuration.
 fn options(configure: fn(&mut Config)) -> Value {
     let mut config = Config::default();
     configure(&mut config);

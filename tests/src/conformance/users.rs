@@ -27,7 +27,7 @@ fn user(name: &str) -> Call {
     ))
 }
 
-/// The answer for a user of whom there is no telemetry.
+/// The response for a user without telemetry.
 fn quiet(username: &str, workspaces: &[Workspace], held: bool) -> String {
     let workspaces = workspaces.iter().map(details).collect::<Vec<_>>().join(",");
     format!(
@@ -50,7 +50,7 @@ fn unknown() -> Case {
         })
 }
 
-/// A user is the same with a domain before or after the name and in any case.
+/// A user is the same with a domain before or after the name, and in any case.
 fn spellings() -> Case {
     let mut workspace = desk("ws-1", "AVAILABLE", "CORP\\JDoe");
     workspace.computer_name = None;
@@ -104,7 +104,7 @@ fn everything() -> Case {
         .call(user("jdoe").gives(&*answer))
 }
 
-/// What counts is the time in the record, not the order of arrival; half of it filed, half still queued.
+/// The time in the record decides, not the order of arrival; half of the records are filed, half still queued.
 fn newest_of_each() -> Case {
     let answer = r#"{"username":"jdoe","workSpaces":[],"litigationHold":false,"lastActivity":"Lock","lastActivityTime":"2026-11-20T11:00:00Z","lastSeen":"2026-11-20T11:50:00Z","lastStats":{"id":2,"updatetime":"2026-11-20T11:30:00Z","username":"jdoe","instanceId":"b"},"lastStartup":{"id":2,"username":"CORP\\jdoe","baselineUtc":"2026-11-20T07:00:00Z","instanceId":"b"}}"#;
     Case::new(

@@ -1,10 +1,10 @@
-//! All that can be read of an engine, as text.
+//! All that can be read from an engine, as text.
 
 use deskfleet::{Engine, Stream};
 
 use crate::model::op::{Desk, Instance, Person};
 
-/// What an engine tells, part by part.
+/// The readable state of an engine, part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts(Vec<(String, String)>);
 

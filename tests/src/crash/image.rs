@@ -1,4 +1,4 @@
-//! What a disk can hold after the power went: all that was synced, and of the rest anything.
+//! What a disk can hold after a power cut: all that was synced, and any part of the rest.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 use super::recording::Io;
 use super::seed::Seed;
 
-/// Bytes that a disk writes whole.
+/// Bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// What became of what was not synced.
+/// The fate of unsynced writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// All of it is gone.
+    /// All are lost.
     Lost,
-    /// All of it is there.
+    /// All are stored.
     Kept,
-    /// Some operations are there, whole: later ones without earlier ones as well.
+    /// Some operations are stored, whole: later ones possibly without earlier ones.
     Mixed(u64),
     /// Some sectors of some writes are there.
     Torn(u64),
-    /// The first ones are there, and the last of these up to any byte.
+    /// The first ones are stored, and the last of these up to any byte.
     Inside(u64),
 }
 
@@ -53,7 +53,7 @@ impl FromStr for Fate {
     }
 }
 
-/// A disk part of whose writes are on their way.
+/// A disk with unsynced writes.
 #[derive(Debug, Clone, Default)]
 pub struct Platter {
     durable: Vec<u8>,
@@ -61,7 +61,7 @@ pub struct Platter {
 }
 
 impl Platter {
-    /// A disk that holds this already.
+    /// A disk with this content.
     pub fn holding(durable: Vec<u8>) -> Self {
         Self {
             durable,
@@ -69,7 +69,7 @@ impl Platter {
         }
     }
 
-    /// Does one more thing to it.
+    /// Applies one more operation.
     pub fn take(&mut self, io: &Io) {
         if *io == Io::Sync {
             for io in self.pending.drain(..) {
@@ -80,7 +80,7 @@ impl Platter {
         }
     }
 
-    /// Does all of a log to it. Of what a failed sync covers this becomes, for good.
+    /// Applies a whole log. Writes covered by a failed sync get their final fate here.
     pub fn take_all(&mut self, log: &[Io], of_failed_syncs: Fate) {
         for io in log {
             if *io == Io::FailedSync {
@@ -92,12 +92,12 @@ impl Platter {
         }
     }
 
-    /// Whether something is on its way.
+    /// Whether a write is unsynced.
     pub fn is_settled(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// What is there after the power went.
+    /// The content after a power cut.
     pub fn image(&self, fate: Fate) -> Vec<u8> {
         let mut image = self.durable.clone();
         match fate {
@@ -156,7 +156,7 @@ fn tear(image: &mut Vec<u8>, io: &Io, mut keeps: impl FnMut() -> bool) {
         }
         return;
     };
-    // Writes begin at sectors, but for none that is longer than one.
+    // Writes begin at sectors, except those that are shorter than one.
     for (number, sector) in data.chunks(SECTOR).enumerate() {
         if keeps() {
             write(image, offset + (number * SECTOR) as u64, sector);
@@ -164,7 +164,7 @@ fn tear(image: &mut Vec<u8>, io: &Io, mut keeps: impl FnMut() -> bool) {
     }
 }
 
-/// What lies behind the end, because the growth of the file is lost, is lost.
+/// Bytes beyond the end are lost if the growth of the file is.
 fn write(image: &mut [u8], offset: u64, data: &[u8]) {
     let start = usize::try_from(offset).expect("in memory");
     let end = (start + data.len()).min(image.len());

@@ -1,4 +1,4 @@
-//! Opens what a crash left and compares it with what was acknowledged.
+//! Opens the image that a crash left and compares it with what was acknowledged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,7 +18,7 @@ pub fn judge(image: Vec<u8>, scene: &Scene, config: &Config) -> Result<(), Strin
     judge_backend(disk.backend(), scene, config)
 }
 
-/// The same on a backend that can be looked at.
+/// The same, on a backend that the caller can inspect.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -58,7 +58,7 @@ fn look(backend: impl StorageBackend, scene: &Scene, config: &Config) -> Result<
     goes_on(&engine, scene)
 }
 
-/// The next write gets new numbers, and leaves a store that is whole.
+/// The next write gets new numbers, and leaves a whole store.
 fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
     let issued = engine.issue_key(NewKey {
         name: "after the crash".to_owned(),

@@ -1,5 +1,5 @@
-//! The crash suite: a disk that is recorded under a mixed run, cut off after every operation, with what was not synced lost,
-//! kept, torn or mixed; each image is opened, checked, and compared with what was acknowledged.
+//! The crash suite: a disk is recorded under a mixed run and cut off after every operation, with unsynced writes lost,
+//! kept, torn or mixed. Each image is opened, checked, and compared with what was acknowledged.
 
 pub mod facts;
 pub mod image;
@@ -32,12 +32,12 @@ pub fn profiles() -> Vec<(&'static str, Config)> {
     ]
 }
 
-/// What became of a number of images.
+/// The results for a number of images.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Images that differ from each other or stand for another moment.
+    /// Images that differ from each other or belong to another moment.
     pub images: usize,
-    /// Those that were wrong: what replays each, and what is wrong.
+    /// Those that were wrong: how to replay each, and what is wrong.
     pub wrong: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A disk that writes down what is done to it.
+//! A disk that records its operations.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,14 @@ use deskfleet::StorageBackend;
 
 use crate::disk::Operation;
 
-/// One thing done to a disk.
+/// One operation of a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Io {
     /// Bytes written at an offset.
     Write(u64, Arc<[u8]>),
     /// A new length.
     SetLen(u64),
-    /// All before it is on the disk when this is over.
+    /// Everything before it is on the disk when this returns.
     Sync,
     /// Some of what is before it may be on the disk, and no later sync stores the rest.
     FailedSync,
@@ -24,7 +24,7 @@ pub enum Io {
 struct State {
     bytes: Vec<u8>,
     log: Vec<Io>,
-    /// The kind that fails, after so many more of it; whether all after it fail as well.
+    /// The kind of operation that fails, after `n` more of it; and whether all later ones fail as well.
     fault: Option<(Operation, u64, bool)>,
     failed: u64,
 }
@@ -58,7 +58,7 @@ fn failure() -> io::Error {
 pub struct Recorder(Arc<Mutex<State>>);
 
 impl Recorder {
-    /// A disk that holds this already.
+    /// A disk with this content.
     pub fn holding(bytes: Vec<u8>) -> Self {
         let recorder = Self::default();
         recorder.state().bytes = bytes;
@@ -70,18 +70,18 @@ impl Recorder {
         self.state().log.len()
     }
 
-    /// Whether nothing was done to it.
+    /// Whether no operation was recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All that was done to it.
+    /// All recorded operations.
     pub fn log(&self) -> Vec<Io> {
         self.state().log.clone()
     }
 
-    /// From now on the operation after `left` more of its kind fails, and all after it if that `lasts`. A write that fails is
-    /// recorded, as some of it may be stored.
+    /// From now on the operation after `left` more of its kind fails, and all later ones if it `lasts`. A write that
+    /// fails is recorded, because some of it may be stored.
     pub fn fail(&self, operation: Operation, left: u64, lasts: bool) {
         self.state().fault = Some((operation, left, lasts));
     }

@@ -1,11 +1,11 @@
-//! Chance that repeats itself.
+//! Repeatable randomness.
 
-/// A row of numbers that its seed decides.
+/// A sequence of numbers that is determined by its seed.
 #[derive(Debug, Clone)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// The row of that number.
+    /// The sequence of that seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -31,7 +31,7 @@ impl Seed {
         choices[self.below(choices.len()).expect("something to choose")]
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `n` of a hundred cases.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.number() % 100 < chance
     }

@@ -1,4 +1,4 @@
-//! What is done to the engine while its disk is recorded: some of everything.
+//! The operations on the engine while its disk is recorded: some of every kind.
 
 use deskfleet::{Config, Engine, Timestamp};
 
@@ -18,12 +18,12 @@ pub enum Step {
     Op(Op),
     /// Compacts the file.
     Compact,
-    /// So many days pass, and what is too old is removed.
+    /// `n` days pass, and data that is too old is removed.
     Retention(i64),
 }
 
 impl Step {
-    /// Whether it is one mutation: all of it or nothing. The others are several, each of which is.
+    /// Whether it is one mutation, all of it or nothing. The others are several mutations.
     fn is_whole(&self) -> bool {
         !matches!(
             self,
@@ -32,28 +32,28 @@ impl Step {
     }
 }
 
-/// A step that was done, and what an engine may tell that finds the disk as it was in the middle of it.
+/// A completed step, and what an engine may return that opens the disk as it was during the step.
 #[derive(Debug)]
 pub struct Scene {
-    /// The step, for people.
+    /// The step, for messages.
     pub step: String,
-    /// Operations of the disk before it and until it was acknowledged.
+    /// Operations of the disk before it, and until it was acknowledged.
     pub start: usize,
     /// See [`Self::start`].
     pub end: usize,
     /// The time.
     pub now: Timestamp,
-    /// All that was to be read before.
+    /// All that could be read before.
     pub before: Facts,
     /// And afterwards.
     pub after: Facts,
-    /// Whether it is one of the two and nothing between.
+    /// Whether the store may only be in one of the two states, not between them.
     pub whole: bool,
-    /// The last numbers of a key and of an audit row that were given out before.
+    /// The last numbers of a key and of an audit row that were issued before.
     pub taken: (u64, u64),
 }
 
-/// A run: what the disk was told, and the scenes.
+/// A run: the operations of the disk, and the scenes.
 #[derive(Debug)]
 pub struct Recording {
     /// Everything.
@@ -63,15 +63,15 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The scene in which the disk has been told so many things.
+    /// The scene during which the disk had `n` operations.
     pub fn scene(&self, cut: usize) -> &Scene {
         let found = self.scenes.iter().find(|scene| cut < scene.end);
         found.or_else(|| self.scenes.last()).expect("a scene")
     }
 }
 
-/// Does `steps` to a new engine. After each step of the model it is compared with the reference; after others, which the
-/// model does not know, it is its own reference.
+/// Applies `steps` to a new engine. After each step of the model the engine is compared with the reference; after steps
+/// that the model does not cover, the engine is its own reference.
 pub fn record(steps: &[Step], config: &Config) -> Recording {
     let disk = Recorder::default();
     let backend = disk.clone();
@@ -137,7 +137,7 @@ fn facts(engine: &Engine) -> Facts {
     Facts::of(engine).expect("a good disk")
 }
 
-/// The last numbers of a key and of an audit row that were given out.
+/// The last numbers of a key and of an audit row that were issued.
 fn numbers(engine: &Engine, before: (u64, u64)) -> (u64, u64) {
     let keys = engine.keys().iter().map(|key| key.id).max();
     let rows = engine.admin_activity(10_000).expect("a good disk");
@@ -177,7 +177,7 @@ fn posts(sent: u8) -> Op {
     )
 }
 
-/// The run of the suite: every kind of write, each at least once before and once after something was filed.
+/// The run of the suite: every kind of write, each at least once before and once after records were filed.
 pub fn steps() -> Vec<Step> {
     let act = |doing, on| Op::Act(Doing(doing), Some(Desk(on)), None, Kind(1));
     let ops = vec![
@@ -195,7 +195,7 @@ pub fn steps() -> Vec<Step> {
         Op::Record(post(3, 2, 0)),
         Op::Put(desk(3, 1, 1)),
         posts(2),
-        // A retry of what is filed, and a record without a time of its own.
+        // A retry of a filed record, and a record without a time.
         Op::Record(post(0, 0, 1)),
         Op::Record(post(0, 1, 0)),
         Op::File,

@@ -1,4 +1,4 @@
-//! JSON bodies of records, read in two ways, and the codecs they pass on their way into history.
+//! JSON bodies of records, read in two ways, and the codecs between them and history.
 
 use std::cell::RefCell;
 
@@ -22,9 +22,9 @@ thread_local! {
     static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
-/// The first byte names the stream, the rest is the body of a record. A body in the form agents send is read in one pass;
-/// behind a byte order mark it is read by the exact reader: both must say the same. What is taken must be what was sent, out
-/// of the queue and out of history.
+/// The first byte selects the stream, the rest is the body of a record. A body in the form that agents send is read in
+/// one pass; after a byte order mark it is read by the strict parser, and both must agree. An accepted record must be
+/// returned as it was sent, from the queue and from history.
 ///
 /// # Panics
 /// When the readers disagree, or a record changes on its way.
@@ -56,7 +56,7 @@ fn read_twice(place: &mut Place, stream: Stream, text: &[u8]) {
     let mut batch = place.engine.batch();
     let said = |read: &Result<(), EngineError>| read.as_ref().map_err(ToString::to_string).copied();
     let plain = said(&batch.push_json(stream, text));
-    // A body of the greatest size is too large with a mark.
+    // A body of the maximum size is too large with a byte order mark.
     if marked.len() > 64 * 1024 {
         return;
     }
@@ -67,11 +67,11 @@ fn read_twice(place: &mut Place, stream: Stream, text: &[u8]) {
     }
     place.uses += 1;
     place.clock.advance_seconds(1);
-    let sent: Value = serde_json::from_slice(text).expect("what is taken is JSON");
+    let sent: Value = serde_json::from_slice(text).expect("an accepted body is JSON");
     let before = held(place, stream, &sent);
     let mut batch = place.engine.batch();
     for text in [text, &marked] {
-        batch.push_json(stream, text).expect("taken a moment ago");
+        batch.push_json(stream, text).expect("accepted a moment ago");
     }
     place.engine.record_batch(batch).expect("room in memory");
     let queued = held(place, stream, &sent);
@@ -86,7 +86,7 @@ fn read_twice(place: &mut Place, stream: Stream, text: &[u8]) {
     assert_eq!(texts(&queued), texts(&filed), "queued and filed differ");
 }
 
-/// What is new is what was sent: twice, or once when it carries a time, or nothing when it was there before.
+/// The new records are what was sent: twice, or once when it has a time, or none when it was there before.
 fn check(before: &[Received], after: &[Received], sent: &Value) {
     let new = after.iter().filter(|held| !before.contains(held));
     let new: Vec<_> = new.collect();
@@ -104,7 +104,7 @@ fn check(before: &[Received], after: &[Received], sent: &Value) {
     );
 }
 
-/// The member of this name, in whatever case.
+/// The member of this name, in any case.
 fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
     let mut members = object.as_object().into_iter().flatten();
     members
@@ -112,7 +112,7 @@ fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
         .map(|(_, value)| value)
 }
 
-/// What is held of the instance that was sent.
+/// The records of the instance that was sent.
 fn held(place: &Place, stream: Stream, sent: &Value) -> Vec<Received> {
     let instance = member(sent, "instanceId").and_then(Value::as_str);
     let page = place
@@ -123,7 +123,7 @@ fn held(place: &Place, stream: Stream, sent: &Value) -> Vec<Received> {
     page.records
 }
 
-/// Whether every field is held as it was sent.
+/// Whether every field is stored as it was sent.
 fn is_as_sent(held: &Record, sent: &Value) -> bool {
     let fields = held.fields();
     let as_sent =

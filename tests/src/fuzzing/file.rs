@@ -8,9 +8,9 @@ use super::image::{Image, filled, use_everything};
 
 static FILLED: LazyLock<Vec<u8>> = LazyLock::new(|| filled().bytes());
 
-/// Edits of a good file: three bytes for a place, one for what to do there (write the next byte, flip a bit, cut the file
-/// off, copy a page over another), one to do it with. Whether the file is refused or opens, nothing panics but redb, and of that
-/// the engine tells as damage.
+/// Edits of a valid file: three bytes for a place, one for the edit (write the next byte, flip a bit, truncate the
+/// file, copy a page over another), one as its operand. Whether the file is refused or opens, only redb may panic, and
+/// the engine reports that as damage.
 ///
 /// # Panics
 /// When the engine does.

@@ -1,4 +1,4 @@
-//! A file in memory, and everything that can be asked of an engine on it.
+//! A file in memory, and every request that an engine on it can serve.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use deskfleet::{
 
 use super::START_SECONDS;
 
-/// A file does not grow beyond this; a damaged one must not take all memory.
+/// A file does not grow beyond this: a damaged one must not use up all memory.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The bytes of a file. Clones are handles to the same.
@@ -154,7 +154,7 @@ pub(super) fn filled() -> Image {
     image
 }
 
-/// Opens the image and asks for everything; `None` where it does not open. Refusals are answers, a panic is not.
+/// Opens the image and sends every request; `None` if it does not open. Refusals are expected, a panic is not.
 pub(super) fn use_everything(image: &Image) -> Option<()> {
     let engine = engine(image).ok()?;
     for id in ["ws-1", "ws-2", "ws-3"] {

@@ -1,7 +1,7 @@
-//! The bodies of the fuzz targets in `fuzz/`, kept where the compiler and the tests see them every day.
+//! The bodies of the fuzz targets in `fuzz/`, kept here so that the compiler and the tests check them.
 //!
-//! A body takes any bytes and panics when a promise is broken. `tests/tests/corpus.rs` replays a small corpus through
-//! each; `fuzz/README.md` says how to search for more.
+//! A body accepts any bytes and panics when a promise is broken. `tests/tests/corpus.rs` replays a small corpus through
+//! each; `fuzz/README.md` explains how to search for more.
 
 #![expect(
     clippy::expect_used,
@@ -69,7 +69,7 @@ fn subject() -> Subject {
     Subject { engine, clock, key }
 }
 
-/// What every answer promises, whatever was asked.
+/// What holds for every response.
 fn check_answer(method: &http::Method, response: &Response<Bytes>) {
     let status = response.status();
     let headers = response.headers();
@@ -113,7 +113,7 @@ fn check_problem(response: &Response<Bytes>) {
     );
 }
 
-/// Sends one request and checks what every answer promises.
+/// Sends one request and checks what holds for every response.
 fn exchange(engine: &Engine, request: Request<Bytes>) -> Response<Bytes> {
     let method = request.method().clone();
     let response = engine.handle(request);

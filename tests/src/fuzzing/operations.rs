@@ -5,7 +5,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use crate::model::op::Op;
 use crate::model::run;
 
-/// Most operations of a run; longer ones show nothing new and take long.
+/// Most operations of a run; longer runs find nothing new and take long.
 const OPS_MAX: usize = 48;
 
 /// The input is a list of operations; engine and reference must agree throughout.

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::{Subject, exchange, subject};
 
-/// Nothing here writes.
+/// Every run is read-only.
 static SUBJECT: LazyLock<Subject> = LazyLock::new(subject);
 
 /// Most pages before a walk of two workspaces counts as endless.
 const PAGES_MAX: usize = 4;
 
-/// `input` as the query of the paged endpoints: 200 or 400, and the tokens given out lead to the end of the list.
+/// `input` as the query of the paged endpoints: 200 or 400, and the tokens returned lead to the end of the list.
 ///
 /// # Panics
 /// When the engine breaks a promise.
@@ -55,7 +55,7 @@ fn get(target: &str) -> Option<Value> {
     (status == 200).then(|| serde_json::from_slice(response.body()).expect("a page is JSON"))
 }
 
-/// The members of a page agree with each other; answers the token of the next.
+/// The members of a page agree with each other; returns the token of the next.
 fn check_page(page: &Value) -> Option<String> {
     assert!(page["workSpaces"].is_array(), "{page}");
     let token = page["nextToken"].as_str().map(str::to_owned);

@@ -1,11 +1,11 @@
-//! Whole requests, several in a row.
+//! Whole requests in sequence.
 
 use bytes::Bytes;
 use http::Request;
 
 use super::{Subject, exchange, subject};
 
-/// Requests in a row against one engine; nothing may panic, and every answer keeps what every answer promises.
+/// Requests in sequence against one engine; nothing may panic, and what holds for every response must hold.
 ///
 /// Requests are separated by a line `----`. Each is a line `METHOD target`, header lines `name: value`, an empty line and
 /// the body; `$KEY` in the target or a header stands for a good key. A request that is only `@seconds` moves the clock.
@@ -33,7 +33,7 @@ pub fn request(input: &[u8]) {
     }
 }
 
-/// What stands before and after the first `separator`.
+/// The parts before and after the first `separator`.
 fn find<'a>(text: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = text
         .windows(separator.len())
@@ -47,7 +47,7 @@ fn seconds(text: &[u8]) -> Option<i64> {
     str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// `None` when the bytes are nothing an HTTP server would hand on.
+/// `None` when an HTTP server would not pass the bytes on.
 fn parse(text: &[u8], subject: &Subject) -> Option<Request<Bytes>> {
     let (head, body) = find(text, b"\n\n").unwrap_or((text, &[]));
     let head = String::from_utf8_lossy(head).replace("$KEY", &subject.key);

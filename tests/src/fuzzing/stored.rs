@@ -1,4 +1,4 @@
-//! A file whose tables hold anything: every codec of the store, through the engine that reads it.
+//! A file whose tables hold arbitrary values: every codec of the store, through the engine that reads it.
 
 use std::sync::LazyLock;
 
@@ -25,9 +25,9 @@ static FILLED: LazyLock<Vec<u8>> = LazyLock::new(|| filled().bytes());
 /// Most values in one run.
 const VALUES_MAX: usize = 8;
 
-/// Puts values into the tables of a good file: a byte for the table, one for the key (of a key that is there, or else a
-/// length and a key), a length, a value. A value may also be an edit of the one that is there. Then opens the file and uses
-/// all of it: nothing may panic, whatever stands there.
+/// Writes values into the tables of a valid file: a byte for the table, one for the key (an existing key, or else a
+/// length and a key), a length, a value. A value may also be an edit of the existing one. Then opens the file and reads
+/// all of it: nothing may panic.
 ///
 /// # Panics
 /// When the engine does.
@@ -36,17 +36,17 @@ pub fn stored(input: &[u8]) {
     let mut input = Input(input);
     {
         let database = Database::builder().create_with_backend(image.backend());
-        let database = database.expect("a good file");
-        let transaction = database.begin_write().expect("a good file");
+        let database = database.expect("a valid file");
+        let transaction = database.begin_write().expect("a valid file");
         for _ in 0..VALUES_MAX {
             let Some((table, key, value)) = entry(&mut input, &database) else {
                 break;
             };
             let table: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(table);
             let mut table = transaction.open_table(table).expect("a table of ours");
-            table.insert(&*key, &*value).expect("a good file");
+            table.insert(&*key, &*value).expect("a valid file");
         }
-        transaction.commit().expect("a good file");
+        transaction.commit().expect("a valid file");
     }
     use_everything(&image);
 }
@@ -68,7 +68,7 @@ impl<'i> Input<'i> {
     }
 }
 
-/// The next entry to put in.
+/// The next entry to write.
 fn entry(input: &mut Input<'_>, database: &Database) -> Option<(&'static str, Vec<u8>, Vec<u8>)> {
     use redb::{ReadableDatabase, ReadableTable};
     let name = TABLES[usize::from(input.byte()?) % TABLES.len()];
@@ -85,7 +85,7 @@ fn entry(input: &mut Input<'_>, database: &Database) -> Option<(&'static str, Ve
     let known = known.get(usize::from(way >> 1) % known.len().max(1));
     match known {
         Some((key, value)) if way & 1 == 0 => {
-            // Edits of the value that is there: pairs of a place and a byte.
+            // Edits of the existing value: pairs of a place and a byte.
             let mut value = value.clone();
             for edit in input.bytes()?.chunks_exact(2) {
                 let place = usize::from(edit[0]) % value.len().max(1);

@@ -8,10 +8,11 @@ use super::subject;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| subject().engine);
 
-/// A date-time that is read is written so that it is read as the same; a record takes it exactly when the parser does.
+/// A date-time that is read is written so that it reads as the same time; a record accepts it exactly when the parser
+/// does.
 ///
 /// # Panics
-/// When a date-time changes on its way, or the parser and the reader of bodies disagree.
+/// When a date-time changes, or the parser and the reader of bodies disagree.
 pub fn time(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else {
         return;

@@ -34,7 +34,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
 
 const LISTS_COUNT: usize = 4;
 
-/// The token behind a page of one, or the refusal.
+/// The token after a page of one, or the refusal.
 fn page(engine: &Engine, list: usize, token: Option<&str>) -> Result<Option<String>, ErrorKind> {
     let workspaces = match list {
         0 => engine.workspaces(1, token),
@@ -52,12 +52,12 @@ fn page(engine: &Engine, list: usize, token: Option<&str>) -> Result<Option<Stri
         .map_err(|error| error.kind())
 }
 
-/// The first byte names the list a good token comes from, or none; then pairs of a place and a byte change it, until a
-/// place of 255, behind which text is added. A list takes its own token, unchanged, and refuses every other as a wrong
-/// parameter.
+/// The first byte selects the list that a valid token comes from, or none; then pairs of a place and a byte edit it,
+/// until a place of 255, after which text is appended. A list accepts its own token, unchanged, and refuses every other
+/// as a wrong parameter.
 ///
 /// # Panics
-/// When a token is taken that the list did not give, or the refusal is another.
+/// When a list accepts a token of another, or the refusal is another one.
 pub fn token(input: &[u8]) {
     let Some((first, mut edits)) = input.split_first() else {
         return;
@@ -87,7 +87,7 @@ pub fn token(input: &[u8]) {
                 "list {list} refuses its own token: {taken:?}"
             );
         } else {
-            // Four bytes of a SHA-256 stand between a made-up token and a list; nobody finds them by trying.
+            // Four bytes of a SHA-256 separate an invented token from a valid one; random edits do not find them.
             assert_eq!(
                 taken,
                 Err(ErrorKind::InvalidParameter),

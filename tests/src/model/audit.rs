@@ -7,7 +7,7 @@
 
 use deskfleet::{AuditAction, AuditEntry, AuditResult, ErrorKind, Timestamp};
 
-/// What a row must hold; `None` of the outer option where the contract leaves it open.
+/// The expected content of a row; the outer `None` where the contract leaves a field open.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(super) time: Timestamp,
@@ -20,12 +20,12 @@ pub(crate) struct Row {
     pub(super) new: Option<Option<String>>,
     pub(super) completed: Option<Option<Timestamp>>,
     pub(super) detail: Option<Option<String>>,
-    /// How many equal calls it stands for.
+    /// The number of equal calls it stands for.
     pub(super) calls: u32,
 }
 
 impl Row {
-    /// A row of which nothing is known but when, what and how.
+    /// A row of which only time, action and result are known.
     pub(super) fn open(time: Timestamp, action: AuditAction, result: AuditResult) -> Self {
         Self {
             time,
@@ -65,33 +65,33 @@ impl Row {
 
     /// Compares with a row of the engine.
     pub(super) fn check(&self, found: &AuditEntry) {
-        let told = |what: &str| format!("{what} of the audit row {found:?}, expected {self:?}");
-        assert_eq!(self.time, found.time, "{}", told("time"));
-        assert_eq!(self.action, found.action, "{}", told("action"));
-        assert_eq!(self.result, found.result, "{}", told("result"));
-        assert_eq!(found.requester, "host", "{}", told("requester"));
-        assert_eq!(found.api_key_name, None, "{}", told("key"));
+        let about = |what: &str| format!("{what} of the audit row {found:?}, expected {self:?}");
+        assert_eq!(self.time, found.time, "{}", about("time"));
+        assert_eq!(self.action, found.action, "{}", about("action"));
+        assert_eq!(self.result, found.result, "{}", about("result"));
+        assert_eq!(found.requester, "host", "{}", about("requester"));
+        assert_eq!(found.api_key_name, None, "{}", about("key"));
         assert!(
             same(self.workspace.as_ref(), &found.workspace_id),
             "{}",
-            told("workspace")
+            about("workspace")
         );
         let whose = (found.username.clone(), found.computer_name.clone());
-        assert!(same(self.whose.as_ref(), &whose), "{}", told("owner"));
+        assert!(same(self.whose.as_ref(), &whose), "{}", about("owner"));
         assert!(
             same(self.previous.as_ref(), &found.previous_state),
             "{}",
-            told("state before")
+            about("state before")
         );
         assert!(
             same(self.new.as_ref(), &found.new_state),
             "{}",
-            told("state after")
+            about("state after")
         );
         assert!(
             same(self.completed.as_ref(), &found.completed_time),
             "{}",
-            told("end")
+            about("end")
         );
         let counted = |detail: &Option<String>| match (detail, self.calls) {
             (detail, 1) => detail.clone(),
@@ -99,7 +99,7 @@ impl Row {
             (None, calls) => Some(format!("({calls} times)")),
         };
         let detail = self.detail.as_ref().map(counted);
-        assert!(same(detail.as_ref(), &found.detail), "{}", told("detail"));
+        assert!(same(detail.as_ref(), &found.detail), "{}", about("detail"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compares what an engine answers with what its reference holds.
+//! Compares what an engine returns with its reference.
 
 use std::fmt::Debug;
 
@@ -139,7 +139,8 @@ impl World {
         }
     }
 
-    /// The outbox must be what runs, in the order it was accepted. Answers the numbers with their workspaces.
+    /// The outbox must be the running actions, in the order they were accepted. Returns the numbers with their
+    /// workspaces.
     pub(super) fn pending(&self) -> Vec<(u64, String)> {
         let found = self.engine.pending_actions().expect("a good disk");
         let mut running: Vec<_> = self
@@ -161,7 +162,7 @@ impl World {
                 )
             })
             .collect();
-        let told: Vec<_> = found
+        let found: Vec<_> = found
             .iter()
             .map(|action| {
                 (
@@ -173,7 +174,7 @@ impl World {
                 )
             })
             .collect();
-        assert_eq!(told, expected, "the outbox");
+        assert_eq!(found, expected, "the outbox");
         assert!(
             found.is_sorted_by(|left, right| left.id < right.id),
             "the outbox in the order of its numbers"

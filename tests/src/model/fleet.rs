@@ -13,7 +13,7 @@ use super::rules::{Asked, Entry, Running, table};
 pub(crate) struct Fleet {
     pub(crate) desks: BTreeMap<String, Entry>,
     pub(crate) audit: Vec<Row>,
-    /// What was forgotten, by name; the engine may still hold it.
+    /// Forgotten workspaces, by name; the engine may still hold them.
     forgotten: BTreeMap<String, Entry>,
     /// The minute of the last call that changed nothing, and the rows of such calls in it.
     repeats: (i64, Vec<usize>),
@@ -22,7 +22,8 @@ pub(crate) struct Fleet {
 const TICKS_PER_SECOND: i64 = 10_000_000;
 
 impl Fleet {
-    /// Begins what was accepted by a clock that was ahead, ends what is due, and forgets what has been TERMINATED for seven days.
+    /// Restarts actions accepted by a clock that was ahead, ends those that are due, and forgets workspaces TERMINATED
+    /// for seven days.
     pub(crate) fn settle(&mut self, now: Timestamp) {
         for entry in self.desks.values_mut() {
             if let Some(running) = &mut entry.running
@@ -52,7 +53,8 @@ impl Fleet {
         });
     }
 
-    /// Knows again what the engine has not removed yet, after the clock was set back: the contract leaves open when it does.
+    /// Recalls what the engine has not removed yet, after the clock was set back: the contract leaves open when it
+    /// does.
     pub(crate) fn set_back(&mut self, now: Timestamp, holds: impl Fn(&str) -> bool) {
         let forgotten = std::mem::take(&mut self.forgotten);
         let (back, gone) = forgotten
@@ -62,7 +64,7 @@ impl Fleet {
         self.forgotten = gone;
     }
 
-    /// Whether the contract leaves open since when the state would count.
+    /// Whether the contract leaves open since when the state counts.
     pub(crate) fn unclear(&self, new: NewDesk) -> bool {
         let state = new.state.value();
         let known = self.desks.get(new.desk.value());
@@ -70,7 +72,7 @@ impl Fleet {
             && matches!(state, Some("REBOOTING" | "TERMINATED"))
     }
 
-    /// A record that says no state leaves a running action alone; one that says another state cancels it.
+    /// A record without a state leaves a running action alone; one with another state cancels it.
     pub(crate) fn put(&mut self, workspace: Workspace, now: Timestamp) {
         let id = workspace.id.clone();
         self.forgotten.remove(&id);
@@ -105,7 +107,7 @@ impl Fleet {
         row.detail = None;
     }
 
-    /// Ends a running action well, at its due time or when the host says so.
+    /// Completes a running action, at its due time or on the host's request.
     pub(crate) fn complete(&mut self, id: &str, at: Option<Timestamp>) {
         let entry = self.desks.get_mut(id).expect("a workspace");
         let running = entry.running.take().expect("a running action");
@@ -279,7 +281,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Writes the row of a change that is done at once or refused.
+    /// Writes the row of a change that is complete at once, or refused.
     fn changed(
         &mut self,
         id: &str,

@@ -1,4 +1,4 @@
-//! Keys: what is issued, and what is revoked.
+//! Keys: issued and revoked.
 
 use deskfleet::{AuditAction, AuditResult, ErrorKind, KeyInfo, NewKey};
 

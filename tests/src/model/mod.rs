@@ -1,8 +1,8 @@
 //! The model suite: one reference of the engine in plain maps, and the operations that drive both.
 //!
-//! [`run`] does each operation to an engine on a disk in memory and to the reference, and compares the answers; at the end
-//! it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`]s that
-//! can be pasted back into a test.
+//! [`run`] applies each operation to an engine on a disk in memory and to the reference, and compares the results; at
+//! the end it compares all that can be read, files and reopens, and compares again. A failing run is a list of [`Op`]s
+//! that can be pasted into a test.
 
 pub(crate) mod audit;
 mod compare;
@@ -49,7 +49,7 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     fleet: Fleet,
     telemetry: Telemetry,
-    /// When something was last filed, since the engine was opened.
+    /// When records were last filed, since the engine was opened.
     filed_at: Option<Timestamp>,
     keys: Vec<KeyInfo>,
     /// Actions known to have ended.
@@ -65,7 +65,7 @@ fn open(disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
     builder.open_backend(disk.backend()).expect("a good disk")
 }
 
-/// The engine's answer and the reference's must be the same, but for the words of a refusal.
+/// The results of engine and reference must be the same, except for the text of a refusal.
 fn same<T>(found: Result<T>, expected: Result<(), ErrorKind>) -> Option<T> {
     match (found, expected) {
         (Ok(value), Ok(())) => Some(value),
@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    /// Does it to both.
+    /// Applies it to both.
     pub(crate) fn apply(&mut self, op: &Op) {
         self.fleet.settle(self.now);
         match op {
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// Puts one alone or several at once; not where the contract leaves open what a repeated put means.
+    /// Puts one or several workspaces; not where the contract leaves open what a repeated put means.
     fn put(&mut self, new: &[NewDesk], alone: bool) {
         let same = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
         let twice = new
@@ -261,8 +261,8 @@ impl World {
         self.ended.push(*id);
     }
 
-    /// Forward at most 25 days from the start, so that nothing falls out of retention; back at most 2, after what was due
-    /// is done for good: what a clock set back before a due time means for a read is not the contract's.
+    /// Forward at most 25 days from the start, so that nothing falls out of retention; back at most 2 days, after due
+    /// actions have ended for good: the contract does not define reads by a clock set back before a due time.
     fn move_clock(&mut self, seconds: i64) {
         let target = self.now.plus_seconds(seconds);
         if target > start().plus_seconds(25 * 86_400) || target < start().plus_seconds(-2 * 86_400)
@@ -275,7 +275,7 @@ impl World {
         self.now = target;
         self.clock.set(target);
         if seconds < 0 {
-            // What was accepted later than now begins now, for good.
+            // An action accepted later than now restarts now, for good.
             self.maintain();
             let engine = &self.engine;
             let holds = |id: &str| engine.workspace(id).expect("a good disk").is_some();
@@ -321,7 +321,7 @@ impl World {
         }
     }
 
-    /// Notes that all that waited is filed.
+    /// Notes that all pending records are filed.
     fn filed(&mut self) {
         if std::mem::take(&mut self.telemetry.queued) > 0 {
             self.filed_at = Some(self.now);

@@ -1,4 +1,4 @@
-//! What can be done to an engine, with the bounds in the types: any value of these types is a valid run.
+//! The operations on an engine, with the bounds in the types: any value of these types is a valid run.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use deskfleet::{Action, Scope, Stream, Timestamp};
 /// The moment at which a run begins.
 pub const START: &str = "2026-11-20T12:00:00Z";
 
-/// Declares a small choice: any number stands for one of the values.
+/// Declares a small choice: any number selects one of the values.
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident: [$type:ty] = [$($value:expr),* $(,)?]) => {
         $(#[$meta])*
@@ -45,7 +45,7 @@ choice! {
     Person: [&'static str] = ["ann", "CORP\\Ann", "bob@corp.example", "eve"]
 }
 choice! {
-    /// A state: every known one, one nobody knows, none.
+    /// A state: every known one, an unknown one, none.
     StateName: [Option<&'static str>] = [
         Some("AVAILABLE"), Some("STOPPED"), Some("UNHEALTHY"), Some("ERROR"), Some("REBOOTING"), Some("TERMINATED"),
         Some("IMPAIRED"), Some("SUSPENDED"), Some("STARTING"), Some("REBUILDING"), Some("RESTORING"), Some("TERMINATING"),
@@ -71,7 +71,7 @@ choice! {
     ]
 }
 choice! {
-    /// What a record says of its instance: a workspace, a computer in another case, a stranger, nothing.
+    /// The instance of a record: a workspace, a computer in another case, an unknown name, nothing.
     Instance: [&'static str] = ["ws-0", "ws-1", "ws-2", "pc-WS-3", "i-1", ""]
 }
 choice! {
@@ -112,12 +112,12 @@ impl Sent {
     }
 }
 
-/// One of what there is: the n-th, counted round.
+/// One of the existing items: the n-th, modulo their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Arbitrary)]
 pub struct Nth(pub u8);
 
 impl Nth {
-    /// The item, unless there is none.
+    /// The item, if there is any.
     pub fn of<T>(self, items: &[T]) -> Option<&T> {
         items.get(usize::from(self.0).checked_rem(items.len())?)
     }
@@ -128,7 +128,7 @@ impl Nth {
 pub struct NewDesk {
     /// Which.
     pub desk: Desk,
-    /// Whose.
+    /// Its user.
     pub person: Option<Person>,
     /// In which state.
     pub state: StateName,
@@ -149,11 +149,11 @@ pub struct Post {
     pub person: Option<Person>,
     /// The time in it.
     pub sent: Sent,
-    /// What else tells it from others.
+    /// What else distinguishes it from other records.
     pub number: bool,
 }
 
-/// One thing done to an engine.
+/// One operation on an engine.
 #[derive(Debug, Clone, PartialEq, Eq, Arbitrary)]
 pub enum Op {
     /// Puts a workspace in.
@@ -166,13 +166,13 @@ pub enum Op {
     Hold(Desk),
     /// Releases a hold.
     Release(Desk),
-    /// Asks for an action on a workspace, of an account, or both.
+    /// Requests an action on a workspace, of an account, or both.
     Act(Doing, Option<Desk>, Option<Person>, Kind),
     /// The host completes a running action.
     Complete(Nth),
-    /// The host fails a running action; whether it says why.
+    /// The host fails a running action; with or without a detail.
     Fail(Nth, bool),
-    /// Completes an action that never was.
+    /// Completes an unknown action.
     CompleteUnknown,
     /// Moves the clock.
     Clock(Jump),
@@ -182,19 +182,19 @@ pub enum Op {
     RecordAll(Vec<Post>),
     /// Files what is queued.
     File,
-    /// Does what is due.
+    /// Runs upkeep.
     Maintain,
     /// Closes the engine and opens the file again.
     Reopen,
     /// Walks all lists with this limit.
     Walk(Limit),
-    /// Looks for workspaces in a state, of a user.
+    /// Filters workspaces by state and user.
     Find(Option<StateName>, Option<Person>),
-    /// Asks about a user.
+    /// Reads a user.
     User(Person),
-    /// Asks for the last 24 hours.
+    /// Reads the last 24 hours.
     Day,
-    /// Asks for the newest rows of the audit.
+    /// Reads the newest rows of the audit.
     Audit(Rows),
     /// Walks the history of an instance between two times.
     History(Telemetry, Instance, Sent, Sent, Limit),

@@ -1,11 +1,11 @@
-//! The rules of the actions, typed again from the contract's section 4.
+//! The rules of the actions, written again from the contract's section 4.
 
 use deskfleet::{Action, ErrorKind, Timestamp, Workspace};
 
 const MINUTES_20: i64 = 20 * 60;
 const DAYS_7: i64 = 7 * 86_400;
 
-/// A workspace and what goes on with it.
+/// A workspace and its running action.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) workspace: Workspace,
@@ -26,7 +26,7 @@ pub(crate) struct Running {
     pub(crate) kind: Option<String>,
 }
 
-/// What an action asks for.
+/// The parameters of an action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) action: Action,
@@ -35,7 +35,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) kind: Option<&'a str>,
 }
 
-/// A user's name as it is compared.
+/// The form of a user's name that is compared.
 pub(crate) fn normal(name: &str) -> String {
     let name = name.rsplit('\\').next().unwrap_or_default();
     name.split('@').next().unwrap_or_default().to_lowercase()

@@ -1,4 +1,4 @@
-//! How runs are made up.
+//! How runs are generated.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -13,7 +13,7 @@ fn choice<T: std::fmt::Debug>(make: fn(u8) -> T, count: u8) -> impl Strategy<Val
     (0..count).prop_map(make)
 }
 
-/// States from which something can be done come more often than the many from which nothing can.
+/// States from which an action can start come more often than the many others.
 fn state() -> impl Strategy<Value = StateName> {
     prop_oneof![3 => (0..4_u8).prop_map(StateName), 1 => choice(StateName, StateName::COUNT)]
 }
@@ -52,7 +52,7 @@ fn post() -> impl Strategy<Value = Post> {
     })
 }
 
-/// Posts of few kinds, so that retries are common: of one instance, with times that are and are not believed.
+/// Posts of few kinds, so that retries are common: of one instance, with believable and unbelievable times.
 fn likely_retry() -> impl Strategy<Value = Post> {
     let sent = prop_oneof![Just(Sent(1)), Just(Sent(9)), Just(Sent(11)), Just(Sent(12))];
     (choice(Telemetry, Telemetry::COUNT), sent).prop_map(|(stream, sent)| Post {

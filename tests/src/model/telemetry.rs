@@ -81,7 +81,7 @@ pub(super) fn record(post: Post) -> Record {
 }
 
 impl Telemetry {
-    /// Of a store that was created then.
+    /// For a store created at this time.
     pub(super) fn since(created: Timestamp) -> Self {
         Self {
             sweeps: Sweeps::since(created),
@@ -93,7 +93,7 @@ impl Telemetry {
     pub(super) fn accept(&mut self, record: Record, now: Timestamp) {
         self.queued += 1;
         let sent = record.sent_time();
-        // A clock that is behind the last sweep is not believed.
+        // A clock before the last sweep is not believed.
         let received_at = now.max(self.sweeps.last);
         let is_behind = now < received_at;
         let believed = sent.filter(|sent| is_behind || *sent <= now.plus_seconds(DAY));
@@ -102,7 +102,7 @@ impl Telemetry {
             received_at,
             filed_at: believed.unwrap_or(received_at),
         };
-        // A repetition is one of a record filed on the same day; the first that arrived stays.
+        // A repetition equals a record filed on the same day; the first that arrived stays.
         let same_day = |held: &Received| held.filed_at.day() == received.filed_at.day();
         let repeats =
             |held: &Received| sent.is_some() && held.record == received.record && same_day(held);
@@ -159,7 +159,7 @@ impl Telemetry {
     }
 }
 
-/// Where a record stands: by time, then by receipt. What is equal in both may come in any order.
+/// The position of a record: by time, then by receipt. Records equal in both may come in any order.
 pub(super) fn place(received: &Received) -> (Timestamp, Timestamp) {
     (received.filed_at, received.received_at)
 }
