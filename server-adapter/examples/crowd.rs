@@ -1,7 +1,8 @@
-//! What a crowd of bad clients costs a good one: slow bodies and heads, and connections that only rest.
+//! The cost of a crowd of bad clients for a good one: slow bodies and heads, and idle connections.
 //! `cargo run --release -p deskfleet-server --example crowd [SLOW [IDLE]]`, by default 1 000 and 10 000.
 //!
-//! Builds nothing: it measures the `deskfleet` beside it, which must have been built before. Linux tells the memory.
+//! Builds nothing: it measures the `deskfleet` in its folder, which must have been built before. Memory is that of
+//! Linux's `/proc`.
 
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -11,11 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the good client is watched each time.
+/// How long the good client is measured each time.
 const WATCHED: Duration = Duration::from_secs(4);
-/// Times of which the middle one is told.
+/// Repetitions, of which the median is printed.
 const ROUNDS: usize = 3;
-/// Requests of resting connections that come at once, and the pause behind them: those of 10 000 agents take half a minute.
+/// Requests of idle connections that are sent at once, and the pause after them: those of 10 000 agents take half a
+/// minute.
 const ONCE: usize = 100;
 /// See [`ONCE`].
 const PAUSE: Duration = Duration::from_millis(300);
@@ -45,10 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What slow clients cost the good one: alone and beside them in turn, and of each the middle one told.
+/// The cost of slow clients for a good one: measured alone and beside them in turn; the medians are printed.
 fn crowded(_: &Child, address: SocketAddr, slow: usize, _: usize) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
-    // Warm, so that the first watch is not the slow one.
+    // Warms up, so that the first measurement is not the slow one.
     watch(address)?;
     for (what, head) in [("slow bodies", SLOW_BODY), ("slow heads", SLOW_HEAD)] {
         let (mut alone, mut beside) = (Vec::new(), Vec::new());
@@ -68,7 +70,7 @@ fn crowded(_: &Child, address: SocketAddr, slow: usize, _: usize) -> Result<(), 
     Ok(())
 }
 
-/// What connections cost that only rest.
+/// The cost of idle connections.
 fn resting(
     child: &Child,
     address: SocketAddr,
@@ -104,7 +106,7 @@ fn middle(mut times: Vec<Times>) -> Result<Times, Box<dyn Error>> {
         .ok_or_else(|| "no rounds".into())
 }
 
-/// How long the good client's posts took.
+/// Durations of the good client's posts.
 struct Times {
     posts: usize,
     p50: Duration,
@@ -145,7 +147,7 @@ fn watch(address: SocketAddr) -> io::Result<Times> {
     })
 }
 
-/// Reads one answer, which comes in one piece and is 200.
+/// Reads one response, which comes in one piece and is 200.
 fn answer(mut stream: &TcpStream) -> io::Result<()> {
     let mut bytes = [0; 1024];
     let length = stream.read(&mut bytes)?;
@@ -156,7 +158,7 @@ fn answer(mut stream: &TcpStream) -> io::Result<()> {
     Err(io::Error::other(String::from_utf8_lossy(said).into_owned()))
 }
 
-/// So many connections, each with these first bytes.
+/// `n` connections, each with these first bytes.
 fn connect(address: SocketAddr, count: usize, first: &str) -> io::Result<Vec<TcpStream>> {
     (0..count)
         .map(|_| {
@@ -174,7 +176,7 @@ fn dripping<T>(crowd: &[TcpStream], work: impl FnOnce() -> T) -> T {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 for mut connection in crowd {
-                    // One that was given up is of no interest.
+                    // A connection that failed is of no interest.
                     let _ = connection.write_all(b" ");
                 }
                 thread::sleep(DRIP);
@@ -186,7 +188,7 @@ fn dripping<T>(crowd: &[TcpStream], work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Starts the server with a store in memory: the disk's own times would hide what is looked for.
+/// Starts the server with a store in memory: the time of the disk would hide the effect.
 fn start(connections: usize) -> Result<(Child, SocketAddr), Box<dyn Error>> {
     let example = std::env::current_exe()?;
     let folder = example
@@ -214,7 +216,7 @@ fn allow_files(files: u64) {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < files) {
         limit.current = Some(limit.maximum.map_or(files, |most| most.min(files)));
-        // Where it fails, connecting will tell.
+        // If this fails, connecting will fail.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

@@ -1,7 +1,7 @@
-//! Prints the figures that show whether the server is still light: the size of the release binary, the time from start to
-//! first answer, and the resident memory at rest. `cargo run --release -p deskfleet-server --example startup`
+//! Prints figures of the server's weight: the size of the release binary, the time from start to first response, and
+//! the resident memory at rest. `cargo run --release -p deskfleet-server --example startup`
 //!
-//! Builds nothing: it measures the `deskfleet` beside it, which must have been built before.
+//! Builds nothing: it measures the `deskfleet` in its folder, which must have been built before.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts of which the median is told.
+/// Starts, of which the median is printed.
 const ROUNDS: usize = 9;
 /// Time after which a process counts as at rest.
 const REST: Duration = Duration::from_millis(1500);
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts the server; answers once it has told its address.
+/// Starts the server; returns once it has printed its address.
 fn start(program: &Path, data: &Path) -> Result<(Child, String), Box<dyn Error>> {
     let mut child = Command::new(program)
         .args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--data"])

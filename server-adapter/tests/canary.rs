@@ -1,4 +1,4 @@
-//! A key and a query that are looked for wherever something is kept or told, after the whole life of a server.
+//! A key and a query are searched for in all output and files, after the whole life of a server.
 #![cfg(unix)]
 
 mod client;
@@ -9,12 +9,12 @@ use std::path::Path;
 use client::Client;
 use load::{Place, done};
 
-/// In the query of every request, in a parameter that nobody knows.
+/// In the query of every request, in an unknown parameter.
 const QUERY: &str = "canary-in-the-query";
-/// A key that was never issued, as a client might mistype one.
+/// A key that was never issued, like a mistyped one.
 const WRONG: &str = "dfk_canaryThatWasNeverIssued";
 
-/// What is asked of the server: answers of every kind, each with its key and its query.
+/// The requests to the server: responses of every kind, each with its key and its query.
 fn answers(client: &mut Client, key: &str) -> Vec<String> {
     let mut answers = Vec::new();
     let query = |key: &str| format!("apiKey={key}&x={QUERY}");
@@ -111,7 +111,7 @@ fn key_and_query_string_appear_in_no_output() {
             assert!(!holds(file, canary), "a file holds {canary}");
         }
         for text in told.iter().chain([&said, &listed, &checked]) {
-            // Answers are read in small letters.
+            // The client reads responses in lower case.
             let found = text.contains(canary) || text.contains(&canary.to_lowercase());
             assert!(!found, "{canary} in {text}");
         }

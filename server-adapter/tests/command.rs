@@ -1,4 +1,4 @@
-//! The command `deskfleet`, run as people run it.
+//! The command `deskfleet`, run as users run it.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
@@ -42,14 +42,14 @@ impl Place {
         self.command(line).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Runs what must go well; answers the data.
+    /// Runs a command that must succeed; returns its standard output.
     fn done(&self, line: &str) -> String {
         let output = self.run(line);
         assert_eq!(output.status.code(), Some(0), "{line}: {}", err(&output));
         out(&output)
     }
 
-    /// Runs what must go wrong with this code; answers the text for people.
+    /// Runs a command that must fail with this code; returns its standard error.
     fn fails(&self, line: &str, code: i32) -> String {
         let output = self.run(line);
         assert_eq!(output.status.code(), Some(code), "{line}: {}", err(&output));
@@ -108,7 +108,7 @@ impl Served {
                 break address.parse().unwrap();
             }
         };
-        // Goes on reading, so that the log never blocks the server.
+        // Reads on, so that the log never blocks the server.
         std::thread::spawn(move || lines.for_each(drop));
         Self {
             child,
@@ -117,7 +117,7 @@ impl Served {
         }
     }
 
-    /// SIGTERM; answers what it printed as data.
+    /// Sends SIGTERM; returns its standard output.
     fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         assert!(

@@ -1,5 +1,5 @@
-//! Crowds: clients that rest, and clients that never end what they began, beside one that does as it should. What they cost
-//! in memory and time is measured by `cargo run --release -p deskfleet-server --example crowd`.
+//! Crowds: idle clients, and clients that never finish their requests, beside one that does. Their cost in memory and
+//! time is measured by `cargo run --release -p deskfleet-server --example crowd`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
@@ -32,7 +32,8 @@ fn post(client: &mut Client, number: usize) {
     assert_eq!(answer.status, 200, "{number}: {answer:?}");
 }
 
-/// Connections are parked after a second of rest; those of this test rest for longer, and each goes on as if it had not.
+/// Connections are parked after a second of rest; those of this test rest for longer, and each is served as if it had
+/// not.
 #[test]
 fn idle_connections_are_served_again() {
     let (server, engine) = server();
@@ -42,7 +43,7 @@ fn idle_connections_are_served_again() {
             post(client, round * CROWD + number);
         }
         sleep(Duration::from_millis(1300));
-        // A head that comes in pieces, the first of them to a connection that is parked.
+        // A head in pieces, the first of them on a parked connection.
         for client in &mut clients {
             client.send("GET /livez HT");
         }
@@ -79,7 +80,7 @@ fn unfinished_requests_do_not_delay_other_clients() {
     let mut good = Client::connect(server.addr());
     for number in 0..CROWD {
         post(&mut good, number);
-        // One more byte of each, now and then; some were answered and closed already.
+        // One more byte of each, now and then; some have got a response and are closed.
         if number % 10 == 0 {
             for client in &mut crowd {
                 client.try_send("a");
@@ -89,6 +90,6 @@ fn unfinished_requests_do_not_delay_other_clients() {
     assert_eq!(
         records(&engine),
         CROWD as u64,
-        "only what was ended is stored"
+        "only complete requests are stored"
     );
 }

@@ -1,4 +1,5 @@
-//! One source at full force beside a healthy client: what each source may have, and who goes when there is no room.
+//! One source at full force beside a healthy client: the share of each source, and which connection is closed when
+//! there is no room.
 //!
 //! `cargo run --release -p deskfleet-server --example abuse` measures the same attacks at full size.
 #![cfg(target_os = "linux")] // where every address of 127.0.0.0/8 is this machine
@@ -36,7 +37,7 @@ fn server(options: ServerOptions) -> RunningServer {
     server_with(Config::default(), options).0
 }
 
-/// A server that answers posts once the test has them committed.
+/// A server whose posts complete once the test commits them.
 #[cfg(feature = "http2")]
 fn committing_by_hand(options: ServerOptions) -> (RunningServer, Engine) {
     let mut config = Config::default();
@@ -51,7 +52,7 @@ fn post_of(length: usize) -> String {
     )
 }
 
-/// A process report of about so many bytes, in gzip.
+/// A process report of about `n` bytes, in gzip.
 fn report(bytes: usize) -> Vec<u8> {
     let item = r#"{"processName":"a process with a name","processCount":1}"#;
     let items = vec![item; bytes / item.len()].join(",");
@@ -60,7 +61,7 @@ fn report(bytes: usize) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Connects until the server has taken the request for one of `clients`, so that what came before it was taken too.
+/// Connects until the server has taken the request of one of `clients`, so that all earlier ones were taken too.
 fn settle(server: &RunningServer) {
     let answer = Client::connect(server.addr()).ask("GET", "/livez", "");
     assert_eq!(answer.status, 200);
@@ -79,7 +80,7 @@ fn unfinished_bodies_take_no_room_before_they_arrive() {
         [gzip.as_bytes(), &report(10_000)[..20]].concat(),
         (post_of(60_000) + "{").into_bytes(),
     ];
-    // The same source as the healthy client's: what has not arrived takes nothing from anyone.
+    // The same source as the healthy client's: unsent bytes take no room.
     let _crowd: Vec<_> = begun
         .iter()
         .cycle()
@@ -100,7 +101,7 @@ fn unfinished_bodies_take_no_room_before_they_arrive() {
     }
 }
 
-/// What has arrived does take room, of its own source.
+/// Bytes that have arrived take room, of their own source.
 #[test]
 fn bodies_of_one_source_fill_its_own_part_of_the_budget() {
     let mut config = Config::default();
@@ -210,7 +211,7 @@ mod over_http2 {
         requests.ready().await.unwrap()
     }
 
-    /// A whole post from this source, if a proxy is believed.
+    /// A whole post from this source, if a proxy is trusted.
     fn begin(requests: &mut SendRequest<Bytes>, source: &str) -> ResponseFuture {
         let request = Request::post(format!("http://localhost{POST}"))
             .header("content-type", "application/json")
@@ -222,7 +223,7 @@ mod over_http2 {
         answer
     }
 
-    /// Once it is answered, what was begun before it on the same connection is being answered too.
+    /// Once it has its response, all earlier requests on the same connection are being handled.
     async fn livez(requests: &mut SendRequest<Bytes>, source: &str) {
         let request = Request::get("http://localhost/livez").header("x-forwarded-for", source);
         let request = request.body(()).unwrap();
@@ -276,7 +277,7 @@ mod over_http2 {
             assert_eq!(
                 engine.commit_pending(),
                 2,
-                "what was answered left its place"
+                "a completed request left its place"
             );
             assert_eq!(again.await.unwrap().status(), 200);
             assert_eq!(also.await.unwrap().status(), 200);

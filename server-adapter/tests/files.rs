@@ -1,4 +1,4 @@
-//! Files that may not be written, damaged files, and disks with little space, as people meet them.
+//! Read-only files, damaged files, and disks with little space, as users meet them.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -30,7 +30,7 @@ fn store() -> TempDir {
     folder
 }
 
-/// As nobody, where this runs as root, whom no mode keeps from writing.
+/// Runs as an unprivileged user if this is root, whom no file mode restricts.
 #[test]
 fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
     let folder = store();

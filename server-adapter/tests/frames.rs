@@ -1,4 +1,4 @@
-//! HTTP/2 as no decent client speaks it: its frames by hand, over a raw socket.
+//! HTTP/2 of misbehaving clients: hand-made frames over a raw socket.
 #![cfg(feature = "http2")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -22,7 +22,7 @@ fn server(options: ServerOptions) -> RunningServer {
     spawn(engine, options).unwrap()
 }
 
-/// One frame: type, flags, stream, what it holds.
+/// One frame: type, flags, stream, payload.
 fn frame(kind: u8, flags: u8, stream: u32, bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap().to_be_bytes();
     let head = [length[1], length[2], length[3], kind, flags];
@@ -50,7 +50,7 @@ fn http2_connection_without_requests_is_closed() {
         ..Default::default()
     };
     let server = server(options);
-    // One that says nothing, one that only begins.
+    // One connection that sends nothing, one that sends a partial preface.
     assert!(Client::connect(server.addr()).is_closed());
     let mut silent = Client::connect(server.addr());
     silent.send(PREFACE);
@@ -65,7 +65,7 @@ fn http2_connection_that_resets_many_streams_is_closed() {
     let mut bytes = PREFACE.as_bytes().to_vec();
     bytes.extend(frame(4, 0, 0, b""));
     for stream in (1..2_000).step_by(2) {
-        // GET http://localhost/ with its head complete, and its end.
+        // GET http://localhost/ with its complete head, and its end.
         bytes.extend(frame(1, 0b101, stream, b"\x82\x86\x84\x41\x09localhost"));
         bytes.extend(frame(3, 0, stream, &8_u32.to_be_bytes()));
     }

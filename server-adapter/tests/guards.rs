@@ -1,4 +1,4 @@
-//! Who is turned away before anything is looked at: sources of bad keys, foreign hosts; and in what form.
+//! Requests refused before anything else is checked: sources of bad keys, foreign hosts; and the form of the refusal.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
@@ -33,7 +33,7 @@ fn server(options: ServerOptions) -> (RunningServer, String) {
     (spawn(engine, options).unwrap(), key)
 }
 
-/// A listing with this key, from this source if a proxy is believed.
+/// A listing with this key, from this source if a proxy is trusted.
 fn list(client: &mut Client, key: &str, source: &str) -> Answer {
     let headers = format!("x-api-key: {key}\r\nx-forwarded-for: {source}\r\n");
     client.ask("GET", LIST, &headers)
@@ -47,7 +47,7 @@ fn source_of_bad_keys_is_throttled_and_others_are_not() {
         ..Default::default()
     });
     let mut client = Client::connect(server.addr());
-    // Without a key nothing is guessed.
+    // A request without a key is no guess.
     for _ in 0..10 {
         let headers = "x-forwarded-for: 192.0.2.1\r\n";
         assert_eq!(client.ask("GET", LIST, headers).status, 401);
@@ -72,10 +72,10 @@ fn source_of_bad_keys_is_throttled_and_others_are_not() {
     );
     assert_eq!((head.status, head.body.as_str()), (429, ""));
 
-    // A good key passes, wherever it comes from.
+    // A good key passes from any source.
     assert_eq!(list(&mut client, &key, "192.0.2.1").status, 200);
 
-    // What needs no key, and who is not the source, goes on.
+    // Requests without a key, and other sources, are served.
     let agent = client.post(
         "/api/Stats/PostActivity",
         "x-forwarded-for: 192.0.2.1\r\n",
@@ -158,7 +158,7 @@ fn request_for_an_unknown_host_returns_421() {
     }
 }
 
-/// What the server refuses by itself has the form of what the engine refuses, and the request's trace id.
+/// Refusals by the server have the form of those by the engine, and the request's trace id.
 #[test]
 fn refusals_by_the_server_are_problem_bodies() {
     let (server, _) = server(ServerOptions {

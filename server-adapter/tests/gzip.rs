@@ -1,4 +1,4 @@
-//! Bodies in gzip: decoded within the same limits, refused in the same words.
+//! Bodies in gzip: decoded within the same limits, refused with the same texts.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
@@ -36,7 +36,7 @@ impl Served {
         Client::connect(self.server.addr())
     }
 
-    /// The header that carries a new admin key.
+    /// The header with a new admin key.
     fn key(&self) -> String {
         let new = NewKey {
             name: "admin".to_owned(),
@@ -56,7 +56,7 @@ fn zip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A record with spaces behind it, so many bytes in all.
+/// A record padded with spaces to `n` bytes.
 fn padded(bytes: usize) -> Vec<u8> {
     let mut body = RECORD.to_vec();
     body.resize(bytes, b' ');
@@ -134,10 +134,10 @@ fn gzip_body_above_the_limit_when_decoded_returns_413() {
         refused(&more, 413, "PayloadTooLarge");
         let plain = served.client().post(target, &key, &" ".repeat(max + 1));
         assert_eq!(more.json()["detail"], plain.json()["detail"]);
-        // All of it was read: the connection goes on.
+        // All of it was read: the connection stays open.
         assert_eq!(client.ask("GET", "/livez", "").status, 200);
     }
-    // Before the size comes the key, as ever.
+    // The key is checked before the size.
     let bomb = zip(&vec![b' '; 50_000_000]);
     refused(
         &client.post_coded("/operator/keys", "", "gzip", &bomb),
@@ -176,7 +176,7 @@ fn damaged_gzip_is_refused_with_its_reason() {
         }
     }
     let mut client = served.client();
-    // The checks that come before the body still do, and a refusal leaves the connection as it was.
+    // The checks before the body still apply, and a refusal leaves the connection as it was.
     refused(
         &client.post_coded("/operator/keys", "", "gzip", RECORD),
         401,
@@ -204,7 +204,7 @@ fn unsupported_content_coding_returns_415_with_accept_encoding() {
     assert_eq!((typed.status, typed.header("accept-encoding")), (415, None));
 }
 
-/// The budget holds one largest body at a time. Were a share not given back, the next request would wait for ever.
+/// The budget holds one largest body at a time. If a share were not returned, the next request would wait for ever.
 #[test]
 fn body_budget_after_every_outcome_is_whole() {
     let options = ServerOptions {

@@ -1,4 +1,5 @@
-//! What an enemy can send, with one verdict each. The table is in `attacks/`; `docs/hostile.md` shows the same rows.
+//! What an untrusted client can send, with one verdict each. The table is in `attacks/`; `docs/hostile.md` shows the
+//! same rows.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attacks;
@@ -15,7 +16,7 @@ use deskfleet_server::{RunningServer, ServerOptions, spawn};
 #[cfg(feature = "http2")]
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/hostile.md");
 
-/// What is slow is given up after this; all other attacks are sent in one piece.
+/// Slow attacks are given up after this; all others are sent in one piece.
 const SHORT: Duration = Duration::from_millis(700);
 
 type Log = Arc<Mutex<Vec<String>>>;
@@ -41,13 +42,13 @@ fn server() -> (RunningServer, Engine, Log) {
     (spawn(engine.clone(), options).unwrap(), engine, log)
 }
 
-/// What came of an attack, as the table writes it.
+/// The outcome of an attack, as the table writes it.
 fn verdict(server: &RunningServer, attack: &Attack) -> String {
     let mut client = Client::connect(server.addr());
     client.try_send((attack.bytes)());
     let send_another = "GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
     if matches!(attack.then, Then::Open) {
-        // A request that is answered as ever: the connection is where it should be.
+        // A request that is served as usual: the connection is in the expected state.
         client.try_send(send_another);
     }
     let (said, closed) = client.read_while_open();
@@ -97,7 +98,7 @@ fn every_attack_gets_its_verdict() {
     }
 }
 
-/// Time, method, path, status, bytes, duration, in printable ASCII: nothing that was sent has made a line of its own.
+/// Time, method, path, status, bytes, duration, in printable ASCII: nothing that was sent made a line of its own.
 fn is_whole_line(line: &str) -> bool {
     let parts: Vec<&str> = line.split(' ').collect();
     let [time, method, path, status, bytes, duration] = parts[..] else {

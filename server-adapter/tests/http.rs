@@ -88,7 +88,7 @@ fn head_request_returns_the_length_and_no_body() {
             "{target}"
         );
     }
-    // Had a body followed, it would be taken for the next answer.
+    // If a body had followed, it would be read as the next response.
     assert_eq!(client.ask("GET", "/livez", "").body, "ok\n");
 }
 
@@ -100,7 +100,7 @@ fn declared_length_above_the_limit_returns_413_without_reading() {
         "POST /api/Stats/Post HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          expect: 100-continue\r\ncontent-length: 65537\r\n\r\n",
     );
-    // Not `100 Continue`: the body was never asked for.
+    // Not `100 Continue`: the body was never requested.
     let answer = client.answer_to("POST");
     assert_eq!(
         (answer.status, &answer.json()["code"]),
@@ -192,7 +192,7 @@ fn heads_above_the_limits_are_refused() {
         (answer.status, &answer.json()["code"]),
         (431, &"HeadersTooLarge".into())
     );
-    // Beyond what is buffered there is no request to hand to the engine.
+    // Beyond the buffer there is no request to pass to the engine.
     let mut client = Client::connect(server.addr());
     client.send(format!(
         "GET / HTTP/1.1\r\nhost: localhost\r\na: {}\r\n",

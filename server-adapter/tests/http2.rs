@@ -45,7 +45,7 @@ fn run(test: impl Future<Output = ()>) {
         .unwrap();
 }
 
-/// A connection: what sends requests on it, and its end.
+/// A connection: its request sender, and its end.
 struct Connection {
     requests: SendRequest<Bytes>,
     end: JoinHandle<Result<(), h2::Error>>,
@@ -80,7 +80,7 @@ impl Connection {
         self.requests.send_request(request, true).unwrap().0
     }
 
-    /// A request whose body is still to be sent.
+    /// A request whose body is not sent yet.
     fn begin(&mut self, path: &str) -> (ResponseFuture, h2::SendStream<Bytes>) {
         let request = request(Method::POST, path);
         self.requests.send_request(request, false).unwrap()
@@ -124,7 +124,7 @@ fn http1_and_http2_are_served_at_one_address() {
         Client::connect(server.addr()).ask("GET", "/livez", "").body,
         "ok\n"
     );
-    // Begins like the preface, and is not.
+    // Begins like the preface, and differs.
     let mut client = Client::connect(server.addr());
     for byte in "PRI /livez HTTP/1.1\r\nhost: localhost\r\n\r\n".bytes() {
         client.send([byte]);
@@ -197,7 +197,7 @@ fn http2_heads_and_bodies_have_the_limits_of_http1() {
             .unwrap();
         assert_eq!(answer.status(), 431);
         assert!(text(answer).await.contains("HeadersTooLarge"));
-        // The connection is as good as before.
+        // The connection stays usable.
         assert_eq!(connection.get("/livez").await.unwrap().status(), 200);
     });
 }
@@ -234,7 +234,7 @@ fn idle_http2_connection_gets_goaway_and_is_closed() {
         }
         let asked = Instant::now();
         drop(connection.requests);
-        // A farewell without an error: GOAWAY came first.
+        // A close without an error: GOAWAY came first.
         connection.end.await.unwrap().unwrap();
         assert!(asked.elapsed() < Duration::from_secs(2));
     });
@@ -252,7 +252,7 @@ fn unread_response_ends_the_connection() {
         builder.initial_window_size(100);
         let mut connection = connect_with(server.addr(), &builder).await;
         let answer = connection.get("/metrics").await.unwrap();
-        // The body is held and not read; requests that go on do not help.
+        // The body is held and not read; other requests do not keep the connection alive.
         while !connection.end.is_finished() {
             if let Ok(requests) = connection.requests.clone().ready().await {
                 connection.requests = requests;
@@ -296,7 +296,7 @@ fn shutdown_completes_http2_streams_in_flight() {
         let begun: Vec<_> = (0..8)
             .map(|_| connection.begin("/api/Stats/Post"))
             .collect();
-        // The server has seen them all once it has answered this.
+        // The server has seen them all once this has its response.
         assert_eq!(connection.get("/livez").await.unwrap().status(), 200);
         let stopping = tokio::task::spawn_blocking(move || server.stop());
         while TcpStream::connect(address).await.is_ok() {
@@ -329,7 +329,7 @@ fn shutdown_with_a_stuck_client_ends_in_time() {
     });
 }
 
-/// The budget holds one body of 64 KiB. Were a share not given back, the next body would not be read.
+/// The budget holds one body of 64 KiB. If a share were not returned, the next body would not be read.
 #[test]
 fn http2_stream_reset_in_its_body_returns_its_budget() {
     let mut config = Config::default();

@@ -1,4 +1,5 @@
-//! The server killed under load, over and over, and ended by SIGTERM: what was answered is there, once, and it starts again.
+//! The server killed under load, over and over, and ended by SIGTERM: acknowledged writes are there, once, and it
+//! starts again.
 //!
 //! `DESKFLEET_KILL_ROUNDS=1000 cargo test -p deskfleet-server --test kill -- --nocapture` is the long form.
 #![cfg(unix)]
@@ -18,7 +19,8 @@ fn rounds() -> u32 {
     std::env::var("DESKFLEET_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
 }
 
-/// When the server is killed, after the clients have begun: at another moment in each round, with filing and upkeep in some.
+/// When the server is killed, after the clients have begun: at another moment in each round, during filing and upkeep
+/// in some.
 fn moment(round: u32) -> Duration {
     let spread = round.wrapping_mul(2_654_435_761) >> 16;
     let ms = match round % 6 {
@@ -56,7 +58,7 @@ fn acknowledged_writes_survive_kill_9() {
     let mut all = Vec::new();
     for round in 0..rounds() {
         if round % 4 == 3 {
-            // Killed while it starts, which may be while the file is repaired.
+            // Killed during its start, possibly while the file is repaired.
             let mut starting = place.spawn();
             std::thread::sleep(Duration::from_millis((round % 7 * 8).into()));
             starting.kill().unwrap();
@@ -117,7 +119,7 @@ fn acknowledged_writes_survive_sigterm() {
     check_file(&place);
 }
 
-/// A copy asked for while clients write is a store with all that was answered before, and nothing by halves.
+/// A backup requested while clients write is a store with all that was acknowledged before, and no partial write.
 #[test]
 fn backup_by_signal_holds_writes_acknowledged_before_it() {
     let place = Place::new();
@@ -137,7 +139,7 @@ fn backup_by_signal_holds_writes_acknowledged_before_it() {
     assert!(!copied.durable.is_empty());
     let copies: Vec<_> = std::fs::read_dir(place.file("copies")).unwrap().collect();
     assert_eq!(copies.len(), 1);
-    // The copy takes the place of the store.
+    // The copy replaces the store.
     std::fs::rename(
         copies[0].as_ref().unwrap().path(),
         place.file("deskfleet.redb"),

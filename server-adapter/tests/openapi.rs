@@ -215,7 +215,7 @@ fn openapi_telemetry_requires_a_key_where_configured() {
     assert!(post["responses"]["401"].is_object());
 }
 
-/// Requests that go wrong in every way a client can make them.
+/// Requests that go wrong in every way a client can cause.
 fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
     let path = route
         .path

@@ -1,4 +1,4 @@
-//! Requests sent before the answers to those before them: answered rightly, in order, and several in one write.
+//! Requests sent before the responses to earlier ones: answered correctly, in order, and several in one write.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
@@ -52,7 +52,7 @@ fn pipelined_responses_come_in_the_order_of_the_requests() {
         assert_eq!(client.answer_to("POST").status, 200);
         assert_eq!(client.answer_to("GET").body, expected.to_string());
     }
-    // However the bytes are cut.
+    // However the bytes are split.
     let all = [&post("", RECORD), COUNT].concat().repeat(3);
     for piece in all.as_bytes().chunks(7) {
         client.send(piece);
@@ -129,7 +129,7 @@ fn request_after_connection_close_is_not_executed() {
     assert!(client.is_closed());
 }
 
-/// Nothing but the one write of the server brings several answers to one read.
+/// Only a single write by the server puts several responses into one read.
 #[test]
 fn pipelined_responses_ready_together_are_sent_in_one_write() {
     let (_, server) = server(ServerOptions::default());
@@ -154,14 +154,14 @@ fn response_is_sent_before_the_next_head_is_complete() {
     client.send(rest);
     assert_eq!(client.answer_to("GET").body, "1");
 
-    // The deadline of a head runs from the bytes that come when it is its turn; before, the connection counts as resting.
+    // The deadline of a head runs from its first byte after the previous response; until then the connection is idle.
     client.send([COUNT, half].concat());
     assert_eq!(client.answer_to("GET").body, "1");
     client.send(&rest[..3]);
     assert!(client.is_closed());
 }
 
-/// The deadline of a head is not that of the heads behind it.
+/// The deadline of a head does not include the heads after it.
 #[test]
 fn pipelined_requests_may_take_longer_than_the_head_timeout() {
     let options = ServerOptions {

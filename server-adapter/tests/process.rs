@@ -1,4 +1,4 @@
-//! The server as a process: pipes that nobody reads, signals, and the files that it makes.
+//! The server as a process: unread pipes, signals, and the files that it creates.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -119,7 +119,7 @@ fn second_signal_ends_a_server_that_waits_for_a_client() {
     assert_eq!(served.end(), Some(1));
 }
 
-/// A pipe with room for nothing, and its reading end.
+/// A full pipe, and its reading end.
 fn full_pipe() -> (PipeReader, std::io::PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut filling = writer.try_clone().unwrap();
@@ -136,7 +136,7 @@ fn start_after_one_killed_before_showing_its_key_shows_another_key() {
     let mut serve = command(folder.path(), line);
     serve.stdout(full);
     let mut killed = Unread::start(serve);
-    // It is about to show the key, or blocked by it.
+    // It is about to show the key, or blocked by that.
     std::thread::sleep(Duration::from_millis(300));
     killed.signal(Signal::KILL);
     assert_eq!(killed.end(), None);
@@ -179,7 +179,7 @@ fn created_files_have_mode_0600_and_wider_modes_are_reported() {
         served.signal(Signal::TERM);
         assert_eq!(served.end(), Some(0));
     }
-    assert_eq!(mode(&store), 0o640, "it is the owner's to change");
+    assert_eq!(mode(&store), 0o640, "the server leaves the mode to the owner");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn part_file_of_a_killed_backup_is_replaced_by_the_next() {
     done(place.path(), "check --data copy.redb");
     assert!(!place.file("copy.redb.part").exists());
     let again = command(place.path(), "backup copy.redb").output().unwrap();
-    assert_eq!(again.status.code(), Some(1), "a copy replaces nothing");
+    assert_eq!(again.status.code(), Some(1), "a copy never replaces a file");
     assert!(!place.file("copy.redb.part").exists());
 }
 
@@ -206,7 +206,7 @@ fn two_backup_signals_within_a_second_leave_a_backup_after_the_last() {
         served.signal(Signal::USR1);
     }
     drop(client);
-    // Those that were asked for are written before the end.
+    // Requested backups are written before the end.
     let said = served.terminate().join("\n");
     assert!(!said.contains("No backup"), "{said}");
     let mut copies: Vec<_> = fs::read_dir(place.file("copies"))

@@ -17,7 +17,7 @@ use deskfleet_server::{ServerOptions, spawn};
 const LIST: &str = "/operator/workspaces?q=none";
 const DAY: &str = "/api/Information/Get24HourActivity";
 
-/// Holds up whoever asks for the time off the event loop, while it is shut.
+/// A clock that blocks callers off the event loop while it is shut.
 #[derive(Default)]
 struct Gate {
     shut: Mutex<bool>,
@@ -107,7 +107,7 @@ fn slow_reads_above_the_bound_return_503_and_others_are_served() {
     };
     let mut under_way = vec![ask("192.0.2.1"), ask("192.0.2.1")];
     gate.wait_for(2);
-    // Its half is taken, though there are places for others.
+    // Its half is taken, though there is room for others.
     let refused = ask("192.0.2.1").answer_to("GET");
     assert_eq!(
         (refused.status, &refused.json()["code"]),
@@ -134,7 +134,7 @@ fn slow_reads_above_the_bound_return_503_and_others_are_served() {
     assert_eq!(ask("192.0.2.1").answer_to("GET").status, 200);
 }
 
-/// Activities that make a response of about 20 MB, more than sockets take in.
+/// Activities that make a response of about 20 MB, more than sockets buffer.
 fn large_day(engine: &Engine) {
     let filler = "x".repeat(2000);
     for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! Telemetry batches that the engine takes in pieces, over both versions, plain and in gzip.
+//! Telemetry batches that the engine reads in pieces, over both versions, plain and in gzip.
 #![cfg(feature = "http2")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -62,7 +62,7 @@ impl Served {
         )
     }
 
-    /// A batch of HTTP/2, its body still to be sent.
+    /// A batch over HTTP/2, its body not sent yet.
     fn begin(
         &self,
         requests: &mut SendRequest<Bytes>,
@@ -138,7 +138,7 @@ fn zip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Good lines, bad ones and empty ones, which end in both ways; most are cut wherever the text is cut.
+/// Good, bad and empty lines, with both line ends; most are split wherever the text is cut.
 fn text() -> Vec<u8> {
     let line = |n: u32| match n % 5 {
         0 => "\r\n".to_owned(),
@@ -258,7 +258,7 @@ fn oversized_or_broken_batch_leaves_nothing() {
     assert_eq!(served.http1("identity", &[&text[..max]]).0, 200);
 }
 
-/// More than the budget holds, and each keeps some of it while it waits for more.
+/// More than the budget holds; each batch keeps some of it while it waits for more.
 #[test]
 fn concurrent_batches_that_fill_the_budget_all_complete() {
     let options = ServerOptions {

@@ -16,7 +16,7 @@ pub(crate) enum Stderr {
     Unread,
 }
 
-/// What one thread of an attacker does over and over.
+/// What one thread of the attacker repeats.
 pub(crate) type Attacker<'g> = Box<dyn Fn() -> io::Result<()> + Send + 'g>;
 
 /// One attack.
@@ -25,9 +25,9 @@ pub(crate) struct Attack {
     pub(crate) stderr: Stderr,
     /// Workspaces in the store.
     pub(crate) desktops: usize,
-    /// What is sent before the healthy client is watched.
+    /// Sent before the healthy client is measured.
     pub(crate) prepare: fn(&Ground) -> io::Result<()>,
-    /// What is sent meanwhile, and while the server ends.
+    /// Sent while it is measured, and while the server shuts down.
     pub(crate) attackers: for<'g> fn(&'g Ground) -> Vec<Attacker<'g>>,
 }
 
@@ -167,8 +167,8 @@ fn unfinished(ground: &Ground) -> Attacker<'_> {
     })
 }
 
-/// A hundred connections that say nothing, begun anew when the first of them is closed, each second at most: without that pause
-/// most of the machine's time would go into making them.
+/// A hundred connections that send nothing, replaced when the first of them is closed, at most once a second: without
+/// that pause most of the host's time would go into making them.
 fn hundred_connections(ground: &Ground) -> Attacker<'_> {
     Box::new(|| {
         let connections: io::Result<Vec<_>> = (0..100).map(|_| ground.attack()).collect();
@@ -186,7 +186,7 @@ fn unread(ground: &Ground) -> Attacker<'_> {
         let mut stream = ground.attack()?;
         stream
             .write_all(&ground.get("/api/Information/GetAdminActivity?numberOfActivities=10000"))?;
-        // The server closes it some time; what matters is what it holds until then.
+        // The server closes it at some point; what matters is the memory that it holds until then.
         std::thread::sleep(Duration::from_secs(5));
         drop(stream);
         Ok(())

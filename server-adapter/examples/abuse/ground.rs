@@ -1,4 +1,4 @@
-//! The server that is attacked, as a process of its own, and the attacker's connections to it.
+//! The attacked server, as a process of its own, and the attacker's connections to it.
 
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -18,9 +18,9 @@ use tempfile::TempDir;
 use super::attacks::{Attack, Stderr};
 
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// How long the attacker waits for an answer.
+/// How long the attacker waits for a response.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the end of the server is waited for.
+/// How long to wait for the server to end.
 const END_PATIENCE: Duration = Duration::from_secs(60);
 /// Requests that one connection has under way at a time.
 const PIPELINED: usize = 50;
@@ -30,7 +30,7 @@ pub(crate) struct Ground {
     child: Mutex<Child>,
     process: Pid,
     pub(crate) address: SocketAddr,
-    /// Of an admin, for attacks by who has a key.
+    /// An admin key, for attacks by a client with a key.
     pub(crate) key: String,
     _unread: Option<BufReader<ChildStderr>>,
     _folder: TempDir,
@@ -66,7 +66,7 @@ impl Ground {
         let mut key = String::new();
         let mut shown = BufReader::new(child.stdout.take().ok_or("no standard output")?);
         shown.read_line(&mut key)?;
-        // Shown in two lines, of which neither may fail.
+        // Written in two lines, neither of which may fail.
         shown.read_line(&mut String::new())?;
         let unread = match attack.stderr {
             Stderr::Unread => Some(said),
@@ -85,7 +85,7 @@ impl Ground {
         })
     }
 
-    /// The most memory that it has had.
+    /// The peak memory of the server.
     pub(crate) fn peak_mib(&self) -> Result<f64, Box<dyn Error>> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process))?;
         let line = status
@@ -96,7 +96,7 @@ impl Ground {
         Ok(kib / 1024.0)
     }
 
-    /// SIGTERM; the time to its end. SIGKILL where that takes too long.
+    /// Sends SIGTERM; returns the time to its end. Sends SIGKILL if that takes too long.
     pub(crate) fn terminate(&self) -> Result<Duration, Box<dyn Error>> {
         let began = Instant::now();
         kill_process(self.process, Signal::TERM)?;
@@ -110,7 +110,7 @@ impl Ground {
         Ok(began.elapsed())
     }
 
-    /// A connection of the attacker's.
+    /// A connection of the attacker.
     pub(crate) fn attack(&self) -> io::Result<TcpStream> {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&socket, &SocketAddr::from((ATTACKER, 0)))?;
@@ -127,7 +127,7 @@ impl Ground {
         format!("GET {target} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\n\r\n").into_bytes()
     }
 
-    /// Asks, reads the answer to its end and forgets it.
+    /// Sends a request, reads the response to its end and drops it.
     pub(crate) fn ask(&self, target: &str) -> io::Result<()> {
         let mut stream = self.attack()?;
         let key = &self.key;
@@ -138,7 +138,7 @@ impl Ground {
         io::copy(&mut stream, &mut io::sink()).map(drop)
     }
 
-    /// Sends `count` requests over so many connections, as fast as the server takes them.
+    /// Sends `count` requests over `n` connections, as fast as the server takes them.
     pub(crate) fn pour(
         &self,
         connections: usize,
@@ -203,7 +203,7 @@ fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn 
     }
 }
 
-/// Reads so many answers, whatever they are. No body has the text that begins one.
+/// Reads `n` responses, whatever they are. No body contains the text that begins a response.
 fn answers(stream: &mut TcpStream, mut count: usize) -> io::Result<()> {
     const BEGINNING: &[u8] = b"HTTP/1.1 ";
     let mut buffer = vec![0; 64 * 1024];
@@ -220,7 +220,7 @@ fn answers(stream: &mut TcpStream, mut count: usize) -> io::Result<()> {
             .filter(|window| *window == BEGINNING)
             .count();
         count = count.saturating_sub(found);
-        // A beginning may be cut by the end of what was read.
+        // The start of a response may be cut off by the end of what was read.
         kept = (BEGINNING.len() - 1).min(end);
         buffer.copy_within(end - kept..end, 0);
     }

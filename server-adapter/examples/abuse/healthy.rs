@@ -1,5 +1,5 @@
-//! A healthy client: a report every few milliseconds on a connection that it keeps, and a monitor that connects anew for each
-//! `/livez`.
+//! A healthy client: a report every few milliseconds on a connection that it keeps, and a monitor with a new connection
+//! for each `/livez`.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -14,11 +14,11 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long a request may take before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long requests took.
+/// Durations of requests.
 #[derive(Default)]
 pub(crate) struct Times {
     sorted: Vec<Duration>,
-    /// Requests without the right answer.
+    /// Requests without the expected response.
     pub(crate) failed: usize,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// Watches posts and `/livez` for so long.
+/// Measures posts and `/livez` for this time.
 pub(crate) fn watch(address: SocketAddr, watched: Duration) -> [Times; 2] {
     let until = Instant::now() + watched;
     thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A request whose answer is 200 and short.
+/// A request with a short 200 response.
 fn ask(stream: &mut TcpStream, request: &[u8]) -> io::Result<()> {
     stream.write_all(request)?;
     let mut buffer = [0; 4096];

@@ -1,9 +1,9 @@
-//! What one source at full force does to everyone else: for each attack, how long a healthy client's posts and `/livez` take
-//! meanwhile, how much memory the server needs, and how long its end takes.
+//! The effect of one source at full force on other clients: for each attack, how long a healthy client's posts and
+//! `/livez` take meanwhile, how much memory the server needs, and how long its shutdown takes.
 //! `cargo run --release -p deskfleet-server --example abuse [ATTACK...] [--program FILE] [--seconds N]`
 //!
-//! Builds nothing: it attacks the `deskfleet` beside it, which must have been built before, or another one, to compare. The
-//! attacker has the address 127.0.0.2 and the least priority, as it would run on a machine of its own.
+//! Builds nothing: it attacks the `deskfleet` in its folder, which must have been built before, or another one, to
+//! compare. The attacker has the address 127.0.0.2 and the lowest priority, as if it ran on another host.
 
 #[cfg(target_os = "linux")]
 mod attacks;
@@ -37,13 +37,13 @@ mod linux {
     use super::ground::Ground;
     use super::healthy::{Times, watch};
 
-    /// What each row is to keep to.
+    /// The bounds of each row.
     const P99_MAX: Duration = Duration::from_millis(100);
     /// See [`P99_MAX`].
     const MEMORY_MAX_MIB: f64 = 256.0;
-    /// See [`P99_MAX`]: from SIGTERM, ten seconds of which may pass for answers in flight.
+    /// See [`P99_MAX`]: from SIGTERM; requests in flight may take ten seconds of it.
     const END_MAX: Duration = Duration::from_secs(15);
-    /// How long the healthy client is watched.
+    /// How long the healthy client is measured.
     const WATCHED: Duration = Duration::from_secs(10);
 
     struct Arguments {
@@ -101,10 +101,10 @@ mod linux {
         Ok(arguments)
     }
 
-    /// Runs one attack and tells what came of it.
+    /// Runs one attack and prints its row.
     fn row(attack: &Attack, arguments: &Arguments) -> Result<String, Box<dyn Error>> {
         let ground = Ground::start(&arguments.program, attack)?;
-        // A server that does not take all of it in time is watched all the same.
+        // If the server does not take all of it in time, the measurement goes on.
         let taken = (attack.prepare)(&ground).is_ok();
         let stop = AtomicBool::new(false);
         let (times, end, peak) = thread::scope(|scope| {
@@ -114,7 +114,7 @@ mod linux {
                 scope.spawn(move || {
                     low_priority();
                     while !stop.load(Ordering::Relaxed) {
-                        // What the server refuses or cuts off is tried again.
+                        // Requests that the server refuses or cuts off are sent again.
                         if attacker().is_err() {
                             thread::sleep(Duration::from_millis(1));
                         }
@@ -151,9 +151,9 @@ mod linux {
         )
     }
 
-    /// The attacker's machine is not the server's: what it computes shall not take the server's time.
+    /// The attacker would run on another host: its computation must not take the server's time.
     pub(super) fn low_priority() {
-        // Where it fails the rows are worse than they are.
+        // If this fails, the rows are worse than they should be.
         let _ = rustix::process::nice(19);
     }
 

@@ -56,9 +56,9 @@ fn codings() -> Vec<Attack> {
             Then::Closed,
         ),
         open("gzip that does not end", coded("gzip", &broken), "400"),
-        open("gzip with something behind it", coded("gzip", &more), "400"),
-        open("a coding that is not read", coded("br", &whole), "415"),
-        open("gzip that is none", coded("gzip", b"{}"), "400"),
+        open("gzip with trailing bytes", coded("gzip", &more), "400"),
+        open("an unsupported coding", coded("br", &whole), "415"),
+        open("invalid gzip", coded("gzip", b"{}"), "400"),
     ]
 }
 
@@ -78,17 +78,17 @@ fn json() -> Vec<Attack> {
         ),
         open("a property twice", json(br#"{"id":1,"id":2}"#), "400"),
         open(
-            "a property twice, in other letters",
+            "a property twice, in another case",
             json(br#"{"id":1,"ID":2}"#),
             "400",
         ),
         open(
-            "bytes that are no UTF-8",
+            "invalid UTF-8",
             json(b"{\"username\":\"\xff\xfe\"}"),
             "400",
         ),
         open(
-            "UTF-8 that is longer than it need be",
+            "overlong UTF-8",
             json(b"{\"username\":\"\xc0\xaf\"}"),
             "400",
         ),
@@ -114,17 +114,17 @@ fn json() -> Vec<Attack> {
             "400",
         ),
         open("NaN", json(br#"{"id":NaN}"#), "400"),
-        open("something behind the object", json(b"{}{}"), "400"),
-        open("nothing", json(b""), "400"),
+        open("bytes after the object", json(b"{}{}"), "400"),
+        open("an empty body", json(b""), "400"),
         open("64 KiB of spaces", text(" ".repeat(65_536)), "400"),
         open(
-            "line ends and NUL in a username, as JSON writes them: stored as sent",
+            "escaped line ends and NUL in a username, stored as sent",
             json(br#"{"username":"a\r\n\u0000GET /"}"#),
             "200",
         )
         .records(1),
         open(
-            "names that mean something elsewhere",
+            "names with a meaning in JavaScript or JSON Schema",
             json(br#"{"__proto__":{"x":1},"constructor":1,"$ref":"x"}"#),
             "200",
         )
@@ -135,7 +135,7 @@ fn json() -> Vec<Attack> {
 fn types() -> Vec<Attack> {
     vec![
         open(
-            "JSON as text/plain, as any page can have a browser send it",
+            "JSON as text/plain, which any web page can make a browser send",
             body("content-type: text/plain\r\n", b"{}"),
             "415",
         ),

@@ -1,5 +1,5 @@
-//! Where a body ends: what two readers of the same bytes could see differently. What would be executed if it were seen
-//! as a request leaves a record, and none may be left.
+//! Where a body ends: bytes that two readers could split differently. A part that were executed as a request would
+//! leave a record, and none may be left.
 
 use super::{Attack, RECORD, closed, get, open, post, smuggled};
 
@@ -33,7 +33,7 @@ fn lengths() -> Vec<Attack> {
             "400, closed",
         ),
         open(
-            "the same Content-Length twice: taken as one (RFC 9112, 6.3)",
+            "the same Content-Length twice, accepted as one (RFC 9112, 6.3)",
             post(
                 &format!("content-length: {length}\r\ncontent-length: {length}\r\n"),
                 RECORD,
@@ -88,7 +88,7 @@ fn coded(coding: &str) -> String {
 fn codings() -> Vec<Attack> {
     vec![
         closed(
-            "a Transfer-Encoding that is unknown",
+            "an unknown Transfer-Encoding",
             coded("xchunked"),
             "400, closed",
         ),
@@ -98,7 +98,7 @@ fn codings() -> Vec<Attack> {
             "400, closed",
         ),
         closed(
-            "chunked, and then something else",
+            "chunked, followed by another coding",
             coded("chunked, gzip"),
             "400, closed",
         ),
@@ -128,7 +128,7 @@ fn chunks() -> Vec<Attack> {
     let size = RECORD.len();
     vec![
         closed(
-            "a chunk size that is none",
+            "an invalid chunk size",
             chunked("zz\r\n"),
             "400, closed",
         ),
@@ -149,7 +149,7 @@ fn chunks() -> Vec<Attack> {
             "400, closed",
         ),
         closed(
-            "bare LF behind a chunk size",
+            "bare LF after a chunk size",
             chunked(&format!("{size:x}\n{RECORD}\r\n0\r\n\r\n")),
             "400, closed",
         ),
@@ -170,7 +170,7 @@ fn chunks() -> Vec<Attack> {
             "400, closed",
         ),
         open(
-            "a trailer that would be a key: not read",
+            "a key in a trailer, which is ignored",
             chunked(&format!(
                 "{size:x}\r\n{RECORD}\r\n0\r\nx-api-key: dfk_x\r\n\r\n"
             )),
@@ -192,7 +192,7 @@ fn desync() -> Vec<Attack> {
     let both = format!("{:x}\r\n{inner}\r\n0\r\n\r\n", inner.len());
     vec![
         open(
-            "two requests at once: that is allowed",
+            "two pipelined requests, which are allowed",
             format!("{}{}", smuggled(), get("/livez", "")),
             "200, 200",
         )
@@ -203,7 +203,7 @@ fn desync() -> Vec<Attack> {
             "400, closed",
         ),
         closed(
-            "Content-Length and chunked, a request behind the last chunk",
+            "Content-Length and chunked, a request after the last chunk",
             post(&cl_te, &format!("0\r\n\r\n{inner}")),
             "400, closed",
         ),
@@ -223,7 +223,7 @@ fn hidden() -> Vec<Attack> {
     let length = inner.len();
     vec![
         open(
-            "a request as the body of a page that takes none",
+            "a request as the body of an endpoint that takes none",
             format!(
                 "{}{inner}",
                 get("/livez", &format!("content-length: {length}\r\n"))
@@ -238,14 +238,14 @@ fn hidden() -> Vec<Attack> {
             "421",
         ),
         open(
-            "a request as the body for a path that is none",
+            "a request as the body for an unknown path",
             format!(
                 "POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{inner}"
             ),
             "404",
         ),
         closed(
-            "a request behind a body that is too large to be read",
+            "a request after a body that is too large to be read",
             format!(
                 "{}{inner}",
                 post("content-length: 70000\r\n", &"x".repeat(70_000))
@@ -253,17 +253,17 @@ fn hidden() -> Vec<Attack> {
             "413, closed",
         ),
         closed(
-            "a request behind a broken chunk",
+            "a request after a broken chunk",
             chunked(&format!("zz\r\n\r\n{inner}")),
             "400, closed",
         ),
         closed(
-            "a request behind a head that is refused",
+            "a request after a head that is refused",
             format!("GET /livez HTTP/1.1\r\nx : y\r\n\r\n{inner}"),
             "400, closed",
         ),
         closed(
-            "a request behind one that closes",
+            "a request after one that closes",
             format!("{}{inner}", get("/livez", "connection: close\r\n")),
             "200, closed",
         ),

@@ -1,4 +1,4 @@
-//! Heads: slow, large, broken; hosts, methods, paths; what is meant for a log or another header.
+//! Heads: slow, large, broken; hosts, methods, paths; content meant for a log or another header.
 
 use super::{Attack, closed, get, open};
 
@@ -21,7 +21,7 @@ fn sizes() -> Vec<Attack> {
     let long = |bytes: usize| "a".repeat(bytes);
     vec![
         closed(
-            "a connection that says nothing more after half a head",
+            "half a head, then silence",
             "GET /livez HTTP/1.1\r\nhost:",
             "closed",
         ),
@@ -75,12 +75,12 @@ fn lines() -> Vec<Attack> {
             "400, closed",
         ),
         closed(
-            "TLS at the port of clear text",
+            "TLS on the clear-text port",
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
             "400, closed",
         ),
         open(
-            "bare LF as the end of lines: taken as ends (RFC 9112, 2.2)",
+            "bare LF as line end, accepted (RFC 9112, 2.2)",
             "GET /livez HTTP/1.1\nhost: localhost\n\n",
             "200",
         ),
@@ -139,27 +139,27 @@ fn hosts() -> Vec<Attack> {
             "400",
         ),
         open(
-            "the Host of a stranger (DNS rebinding)",
+            "a Host of another site (DNS rebinding)",
             head("host: evil.example\r\n"),
             "421",
         ),
         open(
-            "a Host that only begins like one of ours",
+            "a Host that begins with an allowed one",
             head("host: localhost.evil.example\r\n"),
             "421",
         ),
         open(
-            "a Host with somebody before an @",
+            "a Host with userinfo before an @",
             head("host: localhost@evil.example\r\n"),
             "421",
         ),
         open(
-            "an absolute target with our host",
+            "an absolute target with an allowed host",
             get("http://localhost/livez", ""),
             "200",
         ),
         open(
-            "an absolute target with the host of a stranger",
+            "an absolute target with a host of another site",
             get("http://evil.example/livez", ""),
             "421",
         ),
@@ -174,9 +174,9 @@ fn hosts() -> Vec<Attack> {
 fn methods() -> Vec<Attack> {
     let ask = |line: &str| format!("{line} HTTP/1.1\r\nhost: localhost\r\n\r\n");
     vec![
-        open("a method in small letters", ask("get /livez"), "405"),
+        open("a lower-case method", ask("get /livez"), "405"),
         open("TRACE", ask("TRACE /livez"), "405"),
-        open("OPTIONS for everything", ask("OPTIONS *"), "404"),
+        open("OPTIONS for *", ask("OPTIONS *"), "404"),
         open(
             "a method of 1 000 letters",
             ask(&format!("{} /livez", "A".repeat(1_000))),
@@ -188,13 +188,13 @@ fn methods() -> Vec<Attack> {
             "400, closed",
         ),
         open(
-            "CONNECT to another machine",
+            "CONNECT to another host",
             ask("CONNECT evil.example:80"),
             "421",
         ),
-        open("CONNECT to this one", ask("CONNECT localhost:80"), "404"),
+        open("CONNECT to this server", ask("CONNECT localhost:80"), "404"),
         open(
-            "a method in another's place by header",
+            "a method override by header",
             get("/livez", "x-http-method-override: DELETE\r\n"),
             "200",
         ),
@@ -220,7 +220,7 @@ fn paths() -> Vec<Attack> {
         open("letters, encoded", get("/%6civez", ""), "404"),
         open("encoded twice", get("/operator%252fkeys", ""), "404"),
         open(
-            "a parameter of the path",
+            "a path parameter",
             get("/livez;/operator/keys", ""),
             "404",
         ),
@@ -228,12 +228,12 @@ fn paths() -> Vec<Attack> {
         open("a fragment", get("/livez#/operator/keys", ""), "200"),
         open("a target without a slash", get("livez", ""), "421"),
         closed(
-            "a target that is no HTTP address",
+            "a target that is no HTTP URL",
             get("file:///etc/passwd", ""),
             "400, closed",
         ),
         open(
-            "letters beyond ASCII in the target",
+            "non-ASCII letters in the target",
             get("/live\u{17e}", ""),
             "404",
         ),
@@ -263,17 +263,17 @@ fn injections() -> Vec<Attack> {
             "200",
         ),
         open(
-            "an escape of a terminal, encoded",
+            "a terminal escape sequence, encoded",
             get("/%1b[2J%1b]0;owned%07", ""),
             "404",
         ),
         closed(
-            "an escape of a terminal, as it is",
+            "a terminal escape sequence, raw",
             get("/\u{1b}[2J", ""),
             "400, closed",
         ),
         open(
-            "a trace id that is none",
+            "an invalid trace id",
             get(
                 "/nowhere",
                 "traceparent: 00-<script>alert(1)</script>-1-00\r\n",
@@ -281,7 +281,7 @@ fn injections() -> Vec<Attack> {
             "404",
         ),
         open(
-            "a source that is forged, without a proxy",
+            "a forged source address, without a proxy",
             get("/livez", "x-forwarded-for: 127.0.0.1, ' OR 1=1\r\n"),
             "200",
         ),

@@ -1,11 +1,11 @@
-//! HTTP/2, its frames by hand.
+//! HTTP/2, with hand-made frames.
 
 use super::{Attack, RECORD, Then, row};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// A GET of `/`.
 const GET: &[u8] = b"\x82\x86\x84\x41\x09localhost";
-/// A ping of this is answered when all before it was dealt with.
+/// A ping with this payload is answered after all frames before it were handled.
 const PING: &[u8; 8] = b"are you?";
 
 const DATA: u8 = 0;
@@ -45,7 +45,7 @@ fn field(name: &str, value: &str) -> Vec<u8> {
     .concat()
 }
 
-/// What the frames say in the end: that the connection is over and why, or that one stream was, or nothing of the kind.
+/// The verdict of the frames: that the connection is over and why, or that one stream is, or neither.
 fn judge(said: &[u8]) -> String {
     let mut rest = said;
     let mut verdict = String::from("serves on");
@@ -82,7 +82,7 @@ fn reason(code: u8) -> &'static str {
     }
 }
 
-/// Frames behind the preface, and a farewell, so that a connection that lives is closed all the same.
+/// Frames after the preface, and a GOAWAY, so that a connection that stays is closed too.
 fn frames(
     name: &'static str,
     frames: impl IntoIterator<Item = Vec<u8>>,
@@ -148,7 +148,7 @@ fn floods() -> Vec<Attack> {
             "serves on",
         ),
         frames(
-            "HTTP/2: 20 000 acknowledgements of nothing",
+            "HTTP/2: 20 000 unrequested SETTINGS acknowledgements",
             std::iter::repeat_n(frame(SETTINGS, ACK, 0, b""), 20_000),
             "GOAWAY PROTOCOL_ERROR",
         ),
@@ -166,7 +166,7 @@ fn floods() -> Vec<Attack> {
 const POST: &[u8] =
     b"\x83\x86\x04\x17/api/Stats/PostActivity\x41\x09localhost\x0f\x10\x10application/json";
 
-/// A post whose body is still to come.
+/// A post whose body is not sent yet.
 fn begin() -> [Vec<u8>; 1] {
     [frame(HEADERS, END_HEADERS, 1, POST)]
 }
@@ -175,12 +175,12 @@ fn broken() -> Vec<Attack> {
     let window = |bytes: u32| frame(WINDOW_UPDATE, 0, 0, &bytes.to_be_bytes());
     vec![
         frames(
-            "HTTP/2: a frame above the size agreed on",
+            "HTTP/2: a frame above the negotiated size",
             [frame(DATA, 0, 1, &[0; 20_000])],
             "GOAWAY FRAME_SIZE_ERROR",
         ),
         frames(
-            "HTTP/2: DATA on no stream",
+            "HTTP/2: DATA on stream 0",
             [frame(DATA, 0, 0, b"x")],
             "GOAWAY PROTOCOL_ERROR",
         ),
@@ -195,7 +195,7 @@ fn broken() -> Vec<Attack> {
             "GOAWAY PROTOCOL_ERROR",
         ),
         frames(
-            "HTTP/2: streams with falling numbers",
+            "HTTP/2: streams with decreasing numbers",
             [request(5, GET), request(3, GET)],
             "GOAWAY PROTOCOL_ERROR",
         ),
@@ -205,12 +205,12 @@ fn broken() -> Vec<Attack> {
             "GOAWAY FLOW_CONTROL_ERROR",
         ),
         frames(
-            "HTTP/2: a window update of nothing",
+            "HTTP/2: a window update of 0",
             [window(0)],
             "GOAWAY PROTOCOL_ERROR",
         ),
         frames(
-            "HTTP/2: an index that is in no table",
+            "HTTP/2: an index outside the tables",
             [request(1, b"\xff\xff\xff\x7f")],
             "GOAWAY PROTOCOL_ERROR",
         ),
@@ -220,7 +220,7 @@ fn broken() -> Vec<Attack> {
             "GOAWAY PROTOCOL_ERROR",
         ),
         frames(
-            "HTTP/2: a frame of no known kind",
+            "HTTP/2: a frame of an unknown type",
             [frame(0x63, 0xff, 1, b"x")],
             "serves on",
         ),
@@ -244,7 +244,7 @@ fn requests() -> Vec<Attack> {
     let length = RECORD.len();
     vec![
         frames(
-            "HTTP/2: a header in capital letters",
+            "HTTP/2: an upper-case header",
             with(field("X-A", "b")),
             "GOAWAY PROTOCOL_ERROR",
         ),
@@ -259,7 +259,7 @@ fn requests() -> Vec<Attack> {
             reset,
         ),
         frames(
-            "HTTP/2: Transfer-Encoding, a request behind the body",
+            "HTTP/2: Transfer-Encoding, a request after the body",
             post(field("transfer-encoding", "chunked"), RECORD.as_bytes()),
             reset,
         ),
@@ -280,7 +280,7 @@ fn requests() -> Vec<Attack> {
             reset,
         ),
         frames(
-            "HTTP/2: a body with its length, which is fine",
+            "HTTP/2: a body with its length, which is valid",
             post(
                 field("content-length", &length.to_string()),
                 RECORD.as_bytes(),
@@ -289,7 +289,7 @@ fn requests() -> Vec<Attack> {
         )
         .records(1),
         frames(
-            "HTTP/2: CONNECT to another machine",
+            "HTTP/2: CONNECT to another host",
             [request(
                 1,
                 &[&[0x41, 9][..], b"localhost", &field(":method", "CONNECT")].concat(),

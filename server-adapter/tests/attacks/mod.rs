@@ -8,13 +8,13 @@ mod http2;
 
 /// One attack.
 pub(crate) struct Attack {
-    /// In the words of the document.
+    /// Its row in the document.
     pub(crate) name: &'static str,
     pub(crate) bytes: Box<dyn Fn() -> Vec<u8>>,
-    /// The statuses of the answers; then whether the connection is closed. It serves on otherwise.
+    /// The expected statuses; then whether the connection is closed. It serves on otherwise.
     pub(crate) verdict: &'static str,
     pub(crate) then: Then,
-    /// Telemetry records that it leaves: those that it may.
+    /// Telemetry records that it may leave.
     pub(crate) records: u64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Then {
 }
 
 impl Attack {
-    /// The verdict in the words of the document.
+    /// The verdict, as the document writes it.
     pub(crate) fn shown(&self) -> String {
         let verdict = match (self.then, self.verdict) {
             (Then::Open, verdict) => format!("{verdict}, serves on"),
@@ -45,12 +45,12 @@ impl Attack {
     }
 }
 
-/// Bytes, and the statuses that come; the connection serves on.
+/// Bytes, and the expected statuses; the connection serves on.
 fn open(name: &'static str, bytes: impl Into<Vec<u8>>, verdict: &'static str) -> Attack {
     row(name, bytes.into(), verdict, Then::Open)
 }
 
-/// Bytes, the statuses that come, and `closed`.
+/// Bytes, the expected statuses, and `closed`.
 fn closed(name: &'static str, bytes: impl Into<Vec<u8>>, verdict: &'static str) -> Attack {
     row(name, bytes.into(), verdict, Then::Closed)
 }
@@ -100,7 +100,7 @@ fn post(headers: &str, body: &str) -> String {
     )
 }
 
-/// The statuses of the answers in `said`, whose bodies hold no text that looks like one.
+/// The statuses of the responses in `said`, whose bodies contain no text that looks like one.
 pub(crate) fn statuses(said: &[u8]) -> Vec<u16> {
     let text = String::from_utf8_lossy(said);
     text.split("HTTP/1.")

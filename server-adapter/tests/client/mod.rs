@@ -26,7 +26,7 @@ impl Client {
         Self(stream)
     }
 
-    /// From `source`, an address of this machine.
+    /// From `source`, an address of this host.
     #[cfg(target_os = "linux")]
     pub(crate) fn connect_from(source: std::net::Ipv4Addr, address: SocketAddr) -> Self {
         use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
@@ -42,13 +42,13 @@ impl Client {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
-    /// Sends what the server may not want to read to its end.
+    /// Sends a body that the server may not read to its end.
     pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) {
-        // Its answer is there all the same.
+        // The response arrives nevertheless.
         let _ = self.0.write_all(bytes.as_ref());
     }
 
-    /// One request without a body, and its answer.
+    /// One request without a body, and its response.
     pub(crate) fn ask(&mut self, method: &str, target: &str, headers: &str) -> Answer {
         self.send(format!(
             "{method} {target} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n"
@@ -56,7 +56,7 @@ impl Client {
         self.answer_to(method)
     }
 
-    /// One JSON body, and the answer.
+    /// One JSON body, and the response.
     pub(crate) fn post(&mut self, target: &str, headers: &str, body: &str) -> Answer {
         let length = body.len();
         self.send(format!(
@@ -66,7 +66,7 @@ impl Client {
         self.answer_to("POST")
     }
 
-    /// A JSON body in a content coding, and the answer.
+    /// A JSON body in a content coding, and the response.
     pub(crate) fn post_coded(
         &mut self,
         target: &str,
@@ -107,7 +107,7 @@ impl Client {
         String::from_utf8(head).unwrap().to_lowercase()
     }
 
-    /// What one read brings.
+    /// The bytes of one read.
     pub(crate) fn read_once(&mut self) -> String {
         let mut bytes = vec![0; 64 * 1024];
         let length = self.0.read(&mut bytes).unwrap();
@@ -115,14 +115,14 @@ impl Client {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// All that comes until the server closes.
+    /// All bytes until the server closes.
     pub(crate) fn read_to_end(&mut self) -> Vec<u8> {
         let (bytes, closed) = self.read_while_open();
         assert!(closed, "it is still open");
         bytes
     }
 
-    /// All that comes, and whether the server closed in the end.
+    /// All bytes, and whether the server closed in the end.
     pub(crate) fn read_while_open(&mut self) -> (Vec<u8>, bool) {
         let mut bytes = Vec::new();
         let closed = match self.0.read_to_end(&mut bytes) {

@@ -1,4 +1,4 @@
-//! What was acknowledged, what may be there beside it, and whether a store agrees.
+//! What was acknowledged, what may be there besides, and whether a store agrees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -43,7 +43,7 @@ pub(crate) struct Ledger {
 }
 
 impl Fact {
-    /// How many telemetry records it is.
+    /// The number of telemetry records in it.
     pub(crate) fn records(&self) -> usize {
         match self {
             Self::Record { .. } => 1,
@@ -59,7 +59,7 @@ impl Fact {
 }
 
 impl Ledger {
-    /// Notes that `fact` may be true from now on, and is once `write` has its answer.
+    /// Notes that `fact` may be true from now on, and is true once `write` has its response.
     pub(super) fn write<T>(
         &mut self,
         fact: Fact,
@@ -91,7 +91,7 @@ impl Ledger {
         self.send_open_records_again(&mut client);
         self.check_kept(address, admin);
         self.check_actions(&mut client);
-        // One of them: the bound on bad keys holds here too.
+        // One of them only: the bound on bad keys applies here too.
         let revoked = self.durable.iter().find_map(|fact| {
             let Fact::Revoked(name) = fact else {
                 return None;
@@ -119,7 +119,7 @@ impl Ledger {
         self.is_durable(fact) || self.open.contains(fact)
     }
 
-    /// What an agent does whose post was not answered. It must not be there twice then.
+    /// What an agent does when its post got no response: it sends it again. The record must not be there twice then.
     fn send_open_records_again(&self, client: &mut Client) {
         for fact in &self.open {
             if let Fact::Record { body, .. } = fact {
@@ -200,7 +200,7 @@ impl Ledger {
         }
     }
 
-    /// Each acknowledged action has one row, one in flight at most one, and no number was given out twice.
+    /// Each acknowledged action has one row, one in flight at most one, and no number is used twice.
     fn check_actions(&self, client: &mut Client) {
         let rows = client.json("GET /api/Information/GetAdminActivity?numberOfActivities=10000");
         let rows = rows.as_array().unwrap();
@@ -220,7 +220,7 @@ impl Ledger {
             assert!((least..=1).contains(&found), "{id}: {found} rows");
             let view = client.json(&format!("GET /operator/workspaces/{id}"));
             let state = view.pointer("/workSpace/state").and_then(Value::as_str);
-            // What was accepted may have ended by now.
+            // An accepted action may have ended by now.
             let possible = ["AVAILABLE", "REBOOTING"].into_iter().take(found + 1);
             assert!(
                 possible.map(Some).any(|possible| possible == state),
@@ -270,7 +270,7 @@ fn listing(address: SocketAddr, secret: &str) -> u16 {
     client.ask(list, "").unwrap().0
 }
 
-/// The ids of all records of an instance, in no order that means anything.
+/// The ids of all records of an instance, unordered.
 fn recorded(client: &mut Client, instance: &str) -> Vec<u64> {
     let mut ids = Vec::new();
     let mut token = String::new();

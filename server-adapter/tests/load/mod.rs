@@ -1,4 +1,4 @@
-//! A server as a process of its own, clients that write to it until it is gone, and what they know to be durable.
+//! A server as a process of its own, clients that write until it is gone, and the writes that were acknowledged.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 #![expect(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ pub(crate) fn command(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// Runs a command that must go well; answers its data.
+/// Runs a command that must succeed; returns its standard output.
 pub(crate) fn done(folder: &Path, line: &str) -> String {
     let output = command(folder, line).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -63,12 +63,12 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Starts the server; answers once it listens.
+    /// Starts the server; returns once it listens.
     pub(crate) fn serve(&self) -> Served {
         Self::listening(self.spawn())
     }
 
-    /// The same with options, and with its access log unless they say otherwise.
+    /// The same with options, and with its access log unless they disable it.
     pub(crate) fn serve_with(&self, options: &str) -> Served {
         let line = format!("serve --listen 127.0.0.1:0 {options}");
         let mut command = command(self.path(), &line);
@@ -93,7 +93,7 @@ impl Place {
         let (send, said) = mpsc::channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                // Nobody may be interested any more.
+                // The receiver may be gone.
                 let _ = send.send(line);
             }
         });
@@ -113,7 +113,8 @@ impl Place {
             .unwrap()
     }
 
-    /// Writes from several clients at once, until `end` has ended the server and every client has noticed. Each round has names
+    /// Writes from several clients at once, until `end` has ended the server and every client has noticed. Each round
+    /// has its own names.
     /// of its own.
     pub(crate) fn write_until(
         &self,
@@ -131,7 +132,7 @@ impl Place {
                     scope.spawn(move || {
                         let mut ledger = Ledger::default();
                         let mut client = Client::connect(address, &self.admin).ok()?;
-                        // It goes on until the server is gone.
+                        // It writes until the server is gone.
                         let gone = work(&mut client, &name, &mut ledger).err();
                         gone.map(|_| ledger)
                     })
@@ -160,7 +161,7 @@ impl Served {
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM, and the end that follows; answers what it said on standard error.
+    /// Sends SIGTERM and waits for the end; returns its standard error.
     pub(crate) fn terminate(&mut self) -> Vec<String> {
         self.signal(Signal::TERM);
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
@@ -207,7 +208,7 @@ impl Client {
         })
     }
 
-    /// Sends a request; an answer that did not come whole is an error.
+    /// Sends a request; an incomplete response is an error.
     pub(crate) fn ask(&mut self, line: &str, body: &str) -> io::Result<(u16, String)> {
         let length = body.len();
         let key = &self.key;
@@ -265,7 +266,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// What a server that is not to go away answers.
+    /// The response of a server that must not be gone.
     pub(crate) fn json(&mut self, line: &str) -> serde_json::Value {
         serde_json::from_str(&self.accepted(line, "").unwrap()).unwrap()
     }

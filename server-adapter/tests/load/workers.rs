@@ -1,4 +1,4 @@
-//! What the clients write, each with a request at a time, until the server is gone.
+//! The writes of the clients, each with one request at a time, until the server is gone.
 
 use std::io;
 use std::time::{Duration, SystemTime};
