@@ -1,4 +1,5 @@
-// Prints what the package gives in Chromium: `node wasm/bench-browser.mjs`, after `cargo wasm` and `npm ci` in wasm/tests.
+// Prints the package's figures in Chromium: `node wasm/bench-browser.mjs`, after `cargo wasm` and `npm ci` in
+// wasm/tests.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Prints what the package takes and gives: `node wasm/bench.mjs [part …]`, after `cargo wasm`; `object` needs `npm ci` in wasm/tests as
-// well. Deno and Bun run it too.
+// Prints sizes and speeds of the package: `node wasm/bench.mjs [part …]`, after `cargo wasm`; `object` also needs `npm
+// ci` in wasm/tests. Deno and Bun run it too.
 
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -104,12 +104,12 @@ async function file() {
             await Promise.all(posts);
         }
         figure("fetch on a file, 1000 in a turn, durable records/s", rate(sent.length, performance.now() - began), "");
-        // No two are alike: repetitions would be dropped.
+        // All records differ: repetitions would be dropped.
         for (let id = sent.length; statSync(name).size < 40 * 1024 * 1024; id += 10_000) {
             const answer = engine.handle("POST", "/operator/telemetry", { ...HEADERS, "x-api-key": key }, linesOf(id));
             if (answer.status !== 200) throw new Error(`batch answered ${answer.status}`);
         }
-        // A copy of a file that is open is what a crash leaves.
+        // A copy of an open file is what a crash leaves.
         const crashed = path.join(folder, "crashed.redb");
         copyFileSync(name, crashed);
         const reopening = performance.now();
@@ -129,13 +129,13 @@ function bytesIn(folder) {
 
 /** A Durable Object in workerd, which is killed while it has its store open. */
 async function object() {
-    // They bring the test runner with them, which prints a report of no tests.
+    // These modules import the test runner, which prints a report without tests.
     const { objectFolder } = await import("./tests/object-folder.mjs");
     const { serve } = await import("./tests/workerd.mjs");
     const made = await objectFolder({ skip: (why) => console.log(why) });
     if (!made) return;
     const data = path.join(made.folder, "data");
-    // Answered by another object, so that the one with the engine is not made yet.
+    // Served by another object, so that the one with the engine does not exist yet.
     const start = () => serve(made.workerd, made.folder, "/store/made");
     let server = await start();
     try {
@@ -177,7 +177,7 @@ async function memory() {
                     ? engine.handle("POST", "/api/Stats/Post", HEADERS, sent[id % 1000])
                     : engine.handle("GET", "/api/Information/GetAllWorkSpaces", { "x-api-key": key });
             if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
-            // Its store stays as it is: of the records in the queue all but a first thousand are repetitions.
+            // Its store keeps its size: all but the first thousand records in the queue are repetitions.
             if (id % 1000 === 0) await engine.filePending();
         }
         if (round !== 1 && round !== 5 && round !== 10) continue;

@@ -1,12 +1,12 @@
 import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
 
 const METHODS = ["len", "read", "write", "setLen", "sync", "close"];
-/** `crypto.getRandomValues` fills no more at once. */
+/** `crypto.getRandomValues` fills at most this many bytes at once. */
 const RANDOM_BYTES_MAX = 65_536;
 
 /**
- * The bridges by their storages: two engines on one storage would destroy it. Shared by all copies of this module. A bridge that
- * was collected, as its engine was, holds its storage no more.
+ * The bridges by their storages: two engines on one storage would destroy it. Shared by all copies of this module. A
+ * collected bridge releases its storage.
  * @type {WeakMap<object, { deref(): Bridge | undefined }>}
  */
 const inUse = (globalThis[Symbol.for("deskfleet.storages")] ??= new WeakMap());
@@ -14,15 +14,15 @@ const inUse = (globalThis[Symbol.for("deskfleet.storages")] ??= new WeakMap());
 const weakly = (value) => (typeof WeakRef === "function" ? new WeakRef(value) : { deref: () => value });
 
 /**
- * What stands between the engine and a storage: it checks what the storage answers and remembers what it threw, so that an
- * error of the engine can name it as its cause.
+ * The adapter between the engine and a storage: it checks what the storage returns and keeps what it threw, so that an
+ * error of the engine can have it as its cause.
  */
 export class Bridge {
     #storage;
     #closed = false;
-    /** What the storage threw since {@link takeFault} was called last. */
+    /** What the storage threw since the last call of {@link takeFault}. */
     #fault;
-    /** What `close` of the storage answered; a promise where closing takes time. */
+    /** What `close` of the storage returned; a promise if closing takes time. */
     closing;
     /** The text of the panic that stopped the instance. */
     panic;
@@ -55,7 +55,7 @@ export class Bridge {
         return this.#storage.persisted === true;
     }
 
-    get tellsFreeBytes() {
+    get hasFreeBytes() {
         return typeof this.#storage.freeBytes === "function";
     }
 
@@ -63,7 +63,7 @@ export class Bridge {
         return typeof this.#storage.settled === "function";
     }
 
-    /** Resolves when all that was synced will last. */
+    /** Resolves when everything that was synced is durable. */
     async settled() {
         try {
             await this.#storage.settled?.();
@@ -128,12 +128,12 @@ export class Bridge {
     }
 }
 
-/** A promise is taken for a mistake: the engine cannot wait for it. */
+/** A promise is a mistake: the engine cannot wait for it. */
 function synchronous(name, answered) {
     if (typeof answered?.then === "function") {
-        // Whatever becomes of it, it is not this that has to report it.
+        // Its rejection is not reported here.
         answered.then(undefined, () => {});
-        throw new TypeError(`storage.${name} answered a promise; the methods of a storage are synchronous`);
+        throw new TypeError(`storage.${name} returned a promise; the methods of a storage are synchronous`);
     }
     return answered;
 }
@@ -141,12 +141,12 @@ function synchronous(name, answered) {
 function bytes(name, answered) {
     const length = synchronous(name, answered);
     if (!Number.isSafeInteger(length) || length < 0) {
-        throw new TypeError(`storage.${name} must answer a whole number of bytes, not ${typeof length === "number" ? length : kindOf(length)}`);
+        throw new TypeError(`storage.${name} must return a whole number of bytes, not ${typeof length === "number" ? length : kindOf(length)}`);
     }
     return length;
 }
 
-/** A storage that answers how many bytes it moved must have moved all. */
+/** A storage that returns a number of moved bytes must have moved all. */
 function whole(name, answered, length) {
     const moved = synchronous(name, answered);
     if (moved !== undefined && moved !== length) {

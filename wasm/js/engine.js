@@ -7,24 +7,24 @@ import { bytesOf, restoreInto } from "./storage/bytes.js";
 import { isMemory, memoryStorage } from "./storage/memory.js";
 import { afterThisTurn } from "./turn.js";
 
-/** What a call of the core answers about a request; see `wasm/src/lib.rs`. */
+/** The result of a core call for a request; see `wasm/src/lib.rs`. */
 const WAITS = 2 ** 31;
 const HAS_HEADERS = 2 ** 16;
 const HAS_BODY = 2 ** 17;
 const STATUS = 2 ** 16 - 1;
-/** What is longer is refused whatever is in it, so this much need cross; see `wasm/src/exchange.rs`. */
+/** A longer URL is refused in any case, so only this much is passed on; see `wasm/src/exchange.rs`. */
 const URL_LENGTH_MAX = 65_535;
 const HEADERS_LENGTH_MAX = 1024 * 1024 + 1;
-/** A body up to here crosses without being asked how much of it is wanted. */
+/** A body up to this size is passed on without asking for the limit of its endpoint. */
 const BODY_BYTES_ASKED = 65_537;
-/** How long closing waits for the bodies of requests that were made before. */
+/** How long closing waits for the bodies of earlier requests, in milliseconds. */
 const CLOSE_PATIENCE_MS = 1000;
 /** Only {@link Engine.open} makes engines. */
 const OPENING = Symbol("opening");
 
 /**
  * Makes the class for a runtime.
- * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load gives the compiled module
+ * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load returns the compiled module
  */
 export function defineEngine(load) {
     const instance = instances(load);
@@ -34,11 +34,14 @@ export function defineEngine(load) {
         #bridge;
         #clock;
         #advanced = 0;
-        /** Whether a call of the core is under way; a callback of it must not begin another. */
+        /** Whether a core call is running; a callback of it must not begin another. */
         #inside = false;
         /** Why no call is possible any more. @type {DeskfleetError | undefined} */
         #ended;
-        /** What waits for the commit at the end of this turn. @type {Array<{ number: number, answered: (answer: object) => void, failed: (error: unknown) => void, reads: boolean, traceparent: string | null }>} */
+        /**
+         * Calls pending until the commit at the end of this turn. @type {Array<{ number: number, answered: (answer:
+         * object) => void, failed: (error: unknown) => void, reads: boolean, traceparent: string | null }>}
+         */
         #waiting = [];
         #underway = new Underway();
         #closing;
@@ -57,7 +60,7 @@ export function defineEngine(load) {
                 const { clock, settings, restore, wasm } = coreOptions(options);
                 const { Core } = await instance(wasm);
                 if (restore !== undefined) restoreInto(storage, restore);
-                settings.freeBytes = bridge.tellsFreeBytes;
+                settings.freeBytes = bridge.hasFreeBytes;
                 settings.volatile = isMemory(storage);
                 const core = opened(() => Core.open(bridge, clock(), JSON.stringify(settings)), bridge);
                 await bridge.settled();
@@ -84,8 +87,8 @@ export function defineEngine(load) {
             const lines = headerLines(headers).slice(0, HEADERS_LENGTH_MAX);
             this.#mustBeOpen();
             const bytes = this.#cut(url, bodyBytes(body));
-            const told = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
-            const answer = this.#answer(told);
+            const result = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
+            const answer = this.#answer(result);
             return { status: answer.status, headers: headerRecord(headerPairs(answer.headers)), body: answer.body };
         }
 
@@ -166,7 +169,7 @@ export function defineEngine(load) {
         }
 
         async #close() {
-            // A callback of the engine may ask for it; the call that led to the callback ends first.
+            // A callback of the engine may call it; then the call around the callback ends first.
             while (this.#inside) await undefined;
             if (this.#ended !== undefined) return;
             this.#commitTurn();
@@ -195,7 +198,7 @@ export function defineEngine(load) {
 
         // ---- inside
 
-        /** Calls made before `close()` still run then. */
+        /** Used by calls made before `close()`. */
         #mustBeOpen() {
             this.#mustRun();
             if (this.#closing !== undefined) throw closed();
@@ -209,13 +212,13 @@ export function defineEngine(load) {
             return this.#clock() + this.#advanced;
         }
 
-        /** Calls the core. What it throws becomes a {@link DeskfleetError}; a trap ends the engine. */
+        /** Calls the core. Its exceptions become a {@link DeskfleetError}; a trap ends the engine. */
         #enter(call) {
             this.#mustRun();
             if (this.#inside) {
                 throw new DeskfleetError(
                     "ReentrantCall",
-                    "the engine was called from a callback of its own clock or storage; call it after that has returned, or use fetch",
+                    "the engine was called from a callback of its own clock or storage; call it after the callback has returned, or use fetch",
                 );
             }
             this.#inside = true;
@@ -238,7 +241,7 @@ export function defineEngine(load) {
 
         #end(why) {
             this.#ended = why;
-            // An instance that trapped must not be entered again, not even to be freed.
+            // An instance that trapped must not be called again, not even to be freed.
             this.#core?.__destroy_into_raw?.();
             this.#core = undefined;
             const waiting = this.#waiting;
@@ -279,7 +282,7 @@ export function defineEngine(load) {
             return this.#underway.read(request, max);
         }
 
-        /** No more of a body than tells that it is too large. */
+        /** At most one byte more of a body than its limit. */
         #cut(url, body) {
             if (body.length < BODY_BYTES_ASKED) return body;
             const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
@@ -289,21 +292,21 @@ export function defineEngine(load) {
         async #submit(method, url, lines, body, traceparent) {
             while (this.#inside) await undefined;
             const reads = onlyReads("fetch", method);
-            const told = this.#enter((core) =>
+            const result = this.#enter((core) =>
                 core.begin(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines.slice(0, HEADERS_LENGTH_MAX), body),
             );
-            if (told < WAITS) {
-                const answer = this.#answer(told);
+            if (result < WAITS) {
+                const answer = this.#answer(result);
                 if (!this.#bridge.mustSettle) return answer;
                 return new Promise((answered, failed) => void this.#settle([{ answered, failed, answer, reads, traceparent }]));
             }
             return new Promise((answered, failed) => {
-                this.#waiting.push({ number: told - WAITS, answered, failed, reads, traceparent });
+                this.#waiting.push({ number: result - WAITS, answered, failed, reads, traceparent });
                 if (this.#waiting.length === 1) afterThisTurn(() => this.#commitTurn());
             });
         }
 
-        /** Commits what waits and answers it. */
+        /** Commits pending calls and resolves them. */
         #commitTurn() {
             const waiting = this.#waiting;
             if (waiting.length === 0) return;
@@ -313,8 +316,8 @@ export function defineEngine(load) {
             try {
                 this.#enter((core) => core.commit(this.#now()));
                 for (const { number, answered, failed, reads, traceparent } of waiting) {
-                    const told = this.#enter((core) => core.finish(number));
-                    committed.push({ answered, failed, answer: this.#answer(told), reads, traceparent });
+                    const result = this.#enter((core) => core.finish(number));
+                    committed.push({ answered, failed, answer: this.#answer(result), reads, traceparent });
                 }
             } catch (error) {
                 for (const { failed } of waiting) failed(error);
@@ -327,14 +330,17 @@ export function defineEngine(load) {
             void this.#settle(committed);
         }
 
-        /** Answers once the storage says that what the answers tell will last; refuses when it says that it will not. */
+        /**
+         * Resolves a call once the storage reports that its effects are durable; refuses it when the storage fails
+         * to settle.
+         */
         async #settle(committed) {
             try {
                 await this.#bridge.settled();
                 for (const { answered, answer } of committed) answered(answer);
             } catch (error) {
                 for (const { answered, failed, answer, reads, traceparent } of committed) {
-                    // What was refused is refused all the same.
+                    // A refusal stays a refusal.
                     if (answer.status >= 400) {
                         answered(answer);
                         continue;
@@ -354,10 +360,10 @@ export function defineEngine(load) {
         }
 
         /** @returns {{ status: number, headers: string, body: Uint8Array }} */
-        #answer(told) {
-            const headers = told & HAS_HEADERS ? this.#enter((core) => core.headers()) : "";
-            const body = told & HAS_BODY ? this.#enter((core) => core.body()) : EMPTY;
-            return { status: told & STATUS, headers, body };
+        #answer(result) {
+            const headers = result & HAS_HEADERS ? this.#enter((core) => core.headers()) : "";
+            const body = result & HAS_BODY ? this.#enter((core) => core.body()) : EMPTY;
+            return { status: result & STATUS, headers, body };
         }
     };
 }
@@ -374,7 +380,7 @@ function closed() {
     return new DeskfleetError("EngineClosed", "the engine was closed; open another");
 }
 
-/** What a write is refused with when the storage did not settle: it is in memory, and may reach the medium yet. */
+/** The refusal of a write when the storage did not settle: the write is in memory, and may still reach the medium. */
 function inDoubt(cause) {
     return new DeskfleetError("Indeterminate", `${cause.message}; it may take effect or not: read before you try again`, { cause });
 }
@@ -393,30 +399,30 @@ function jsonOf(name, argument) {
         const json = JSON.stringify(argument);
         if (json !== undefined) return json;
     } catch (error) {
-        throw invalidArgument(`${name} was given what has no JSON`, error);
+        throw invalidArgument(`${name} cannot be written as JSON`, error);
     }
-    throw invalidArgument(`${name} was given ${kindOf(argument)}`);
+    throw invalidArgument(`${name} cannot take ${kindOf(argument)}`);
 }
 
-/** What a call of the core threw, as an error of ours. Neither a refusal nor an error of ours, it is a trap. */
+/** An exception of a core call, as a DeskfleetError. Anything but a refusal or such an error is a trap. */
 function failureOf(error, bridge) {
     if (error instanceof DeskfleetError) return error;
     const cause = bridge.takeFault();
     if (typeof error === "string") {
         const { code, message, parameter, retryAfter } = JSON.parse(error);
-        // A storage that knows more about itself says so: that it is locked, for one. Of a write in doubt that is only the cause, for
-        // none of its codes tells the caller to read before the next try.
+        // A storage may report a more precise error, such as that it is locked. For a write in doubt that is only the
+        // cause, because none of its codes asks the caller to read before a retry.
         if (cause instanceof DeskfleetError && code === "StorageUnavailable") return cause;
         return new DeskfleetError(code, message, { cause, parameter, retryAfter });
     }
     return new DeskfleetError(
         "EngineCrashed",
-        "the engine stopped at a bug or for want of memory; what it had answered is in its storage: open another engine on it",
+        "the engine stopped because of a bug or lack of memory; what it acknowledged is in its storage: open another engine on it",
         { cause: bridge.panic === undefined ? error : new Error(bridge.panic, { cause: error }) },
     );
 }
 
-/** The error that led here is the one to tell. */
+/** The error that led here is the one to report. */
 function closeQuietly(bridge) {
     try {
         bridge.close();

@@ -1,4 +1,4 @@
-/** What every failure of this package is. `code` does not change between versions; the text may. */
+/** Every failure of this package. `code` does not change between versions; the text may. */
 export class DeskfleetError extends Error {
     /**
      * @param {string} code
@@ -19,13 +19,13 @@ export function invalidArgument(message, cause) {
     return new DeskfleetError("InvalidArgument", message, { cause });
 }
 
-/** What a storage threw, as an error of ours. @param {unknown} error @param {string} doing */
+/** An exception of a storage, as a DeskfleetError. @param {unknown} error @param {string} doing */
 export function storageFailure(error, doing) {
     if (error instanceof DeskfleetError) return error;
     return new DeskfleetError("StorageUnavailable", `${doing}: ${error?.message ?? error}`, { cause: error });
 }
 
-/** What a value is, for a message: never its content, which could be a key. @param {unknown} value */
+/** The kind of a value, for a message: never its content, which could be a key. @param {unknown} value */
 export function kindOf(value) {
     if (value === null) return "null";
     if (typeof value !== "object") return typeof value;

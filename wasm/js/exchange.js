@@ -13,7 +13,10 @@ export function text(value, name) {
     return value;
 }
 
-/** Whether a call of an engine changes nothing, whatever becomes of it. @param {string} name @param {string} [method] of a `fetch` */
+/**
+ * Whether a call of an engine changes nothing, whatever its outcome. @param {string} name @param {string} [method]
+ * of a `fetch`
+ */
 export function onlyReads(name, method) {
     return name === "fetch" ? method === "GET" || method === "HEAD" : READS.has(name);
 }
@@ -39,13 +42,13 @@ export function headerLines(headers) {
     return lines;
 }
 
-/** A body that is there already. @param {unknown} body @returns {Uint8Array} */
+/** A body as bytes. @param {unknown} body @returns {Uint8Array} */
 export function bodyBytes(body) {
     if (body === undefined || body === null) return EMPTY;
     if (typeof body === "string") return encoder.encode(body);
     if (!(body instanceof Uint8Array)) throw invalidArgument(`body must be a Uint8Array or a string, not ${kindOf(body)}`);
     if (body.length === 0 && isDetached(body)) {
-        throw invalidArgument("body is a view of a buffer that was transferred or cut; its bytes are gone");
+        throw invalidArgument("body is a view of a buffer that was transferred or resized; its bytes are gone");
     }
     return body;
 }
@@ -61,24 +64,24 @@ function isDetached(view) {
 }
 
 /**
- * The request that `fetch` was given. An object with the parts of a `Request` is one; a path without an origin is enough.
+ * The request given to `fetch`. An object with the parts of a `Request` is one; a path without an origin is enough.
  * @param {unknown} input @param {unknown} [init]
  */
 export function requestFrom(input, init) {
     if (init === undefined && typeof input?.method === "string" && typeof input.url === "string" && typeof input.headers?.get === "function") return input;
     const address = typeof input === "string" || (globalThis.URL !== undefined && input instanceof URL);
-    if (!address && !(input instanceof Request)) throw invalidArgument(`fetch takes a Request, or a URL and what else a Request is made of, not ${kindOf(input)}`);
+    if (!address && !(input instanceof Request)) throw invalidArgument(`fetch takes a Request, or a URL and the options of a Request, not ${kindOf(input)}`);
     try {
         return new Request(address ? new URL(input, "http://fleet/") : input, init);
     } catch (error) {
-        throw invalidArgument(`fetch was given no request: ${error?.message ?? error}`, error);
+        throw invalidArgument(`fetch needs a valid request: ${error?.message ?? error}`, error);
     }
 }
 
-/** The requests that an engine was given and has not answered, some of which wait for their bodies. */
+/** The pending requests of an engine, some of which wait for their bodies. */
 export class Underway {
     #requests = new Set();
-    /** Each ends the reading of one body. @type {Set<(reason: unknown) => void>} */
+    /** Functions that each end the reading of one body. @type {Set<(reason: unknown) => void>} */
     #stops = new Set();
 
     /** @template T @param {Promise<T>} answer @returns {Promise<T>} */
@@ -89,7 +92,10 @@ export class Underway {
         return answer;
     }
 
-    /** Resolves once all are answered, or after `patience` milliseconds: a body may never end. At once when there are none. */
+    /**
+     * Resolves once all are complete, or after `patience` milliseconds, because a body may never end. At once when
+     * there are none.
+     */
     drained(patience) {
         if (this.#requests.size === 0) return undefined;
         return new Promise((resolve) => {
@@ -104,8 +110,8 @@ export class Underway {
     }
 
     /**
-     * Reads the body of a request, but no more than one byte above `max`: that tells the engine that it is too large. Rejects
-     * with the reason when the signal of the request is aborted.
+     * Reads the body of a request, but at most one byte above `max`, which shows the engine that it is too large.
+     * Rejects with the reason when the signal of the request is aborted.
      * @param {Request} request
      * @param {number} max
      */
@@ -113,14 +119,14 @@ export class Underway {
         const { body, signal } = request;
         signal?.throwIfAborted();
         if (max === 0 || body === null) return EMPTY;
-        if (request.bodyUsed) throw invalidArgument("the body of the request was read before");
-        // Where there is no stream to read from, all of it is read.
+        if (request.bodyUsed) throw invalidArgument("the body of the request was already read");
+        // Without a stream to read from, the whole body is read.
         const source = body === undefined ? wholeBody(request) : body.getReader();
         /** @type {{ reason: unknown } | undefined} */
         let stopped;
         const stop = (reason) => {
             stopped ??= { reason };
-            // Ends the read that is under way, too. That the sender is told is a courtesy.
+            // Also ends the pending read. Errors of the sender are ignored.
             source.cancel(reason).catch(() => {});
         };
         const aborted = () => stop(signal.reason);
@@ -136,7 +142,7 @@ export class Underway {
                 pieces.push(value);
                 length += value.length;
             }
-            // The rest is not wanted.
+            // The rest is not needed.
             source.cancel().catch(() => {});
             return joined(pieces, length).subarray(0, max + 1);
         } catch (error) {
@@ -148,7 +154,7 @@ export class Underway {
     }
 }
 
-/** Reads a body in one piece, as a reader of a stream would. */
+/** Reads a body in one piece, with the interface of a stream reader. */
 function wholeBody(request) {
     let cancel;
     const cancelled = new Promise((resolve) => (cancel = () => resolve({ done: true })));

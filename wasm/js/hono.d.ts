@@ -3,7 +3,8 @@ import type { WebRequest, WebResponse } from "./web.js";
 
 /**
  * A handler for Hono: `app.all("/api/*", mount(engine))`. Needs no import of Hono.
- * @param options.base the path below which the engine stands: `app.all("/fleet/*", mount(engine, { base: "/fleet" }))`
+ * @param options.base the path below which the engine is mounted: `app.all("/fleet/*", mount(engine, { base: "/fleet"
+ * }))`
  */
 export function mount(
     engine: Engine | Promise<Engine>,

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-// The path of the file, which Bun takes along into a bundle or an executable.
+// The path of the file, which Bun includes in a bundle or an executable.
 import file from "./deskfleet.wasm" with { type: "file" };
 import { defineEngine } from "./engine.js";
 

@@ -1,27 +1,27 @@
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
-/** Where an engine keeps its bytes. All methods are synchronous and throw when they cannot do what they are asked. */
+/** Where an engine keeps its bytes. All methods are synchronous and throw when they fail. */
 export interface Storage {
-    /** How many bytes there are. */
+    /** The length in bytes. */
     len(): number;
     /** Fills all of `into`. The view is the engine's memory: do not keep it. */
     read(offset: number, into: Uint8Array): void | number;
     /** Stores a copy of all of `from`. The view is the engine's memory: do not keep it. */
     write(offset: number, from: Uint8Array): void | number;
-    /** Cuts the storage, or lengthens it by zeros. */
+    /** Truncates the storage, or extends it with zeros. */
     setLen(bytes: number): void;
-    /** Returns once all that was written will outlive a crash, as far as this storage can tell. */
+    /** Returns once all that was written survives a crash, as far as this storage can ensure it. */
     sync(): void;
-    /** Gives everything back. The engine calls it once, also when opening fails. */
+    /** Releases all resources. The engine calls it once, also when opening fails. */
     close(): void | Promise<void>;
-    /** Whether what was synced outlives the process or the tab. Default false. */
+    /** Whether synced data outlives the process or the tab. Default false. */
     readonly persisted?: boolean;
     /**
-     * For a storage whose durability takes time: resolves once all that was synced will last. When it rejects, what was written is
-     * refused with `Indeterminate`, what was read with `StorageUnavailable`.
+     * For a storage whose durability takes time: resolves once everything that was synced is durable. When it rejects,
+     * pending writes are refused with `Indeterminate`, pending reads with `StorageUnavailable`.
      */
     settled?(): Promise<void> | void;
-    /** How many bytes are free on the medium; below 32 MiB writes are refused. */
+    /** Free bytes on the medium; below 32 MiB writes are refused. */
     freeBytes?(): number;
 }
 
@@ -46,43 +46,43 @@ export type ErrorCode =
     | "HeadersTooLarge"
     | "Throttled"
     | "QueueFull"
-    /** The storage failed, and a write was certainly not carried out. */
+    /** The storage failed, and the write was certainly not made. */
     | "StorageUnavailable"
     /** The storage failed while it made a write durable, or the engine was lost: the write may take effect or not. */
     | "Indeterminate"
     | "LowDisk"
     | "Internal"
-    /** An argument or an option is not what it should be. */
+    /** An argument or an option is not valid. */
     | "InvalidArgument"
     /** The engine was called from a callback of its own clock or storage. */
     | "ReentrantCall"
     /** The engine was closed. */
     | "EngineClosed"
-    /** The engine stopped at a bug or for want of memory; open another on the same storage. */
+    /** The engine stopped because of a bug or lack of memory; open another on the same storage. */
     | "EngineCrashed"
-    /** The WebAssembly module cannot be fetched, or may not be compiled here; the message tells what to do. */
+    /** The WebAssembly module cannot be fetched, or may not be compiled here; the message says what to do. */
     | "ModuleUnavailable"
     /** Another engine has the storage open, or took it. */
     | "StorageLocked"
-    /** The storage holds something that is no store of ours; it was left untouched. */
+    /** The storage holds something other than a store; it was left untouched. */
     | "ForeignFile"
     /** The store was written by a newer version; it was left untouched. */
     | "NewerFormat"
     /** The store is damaged. */
     | "Corrupted";
 
-/** What every failure of this package is. */
+/** Every failure of this package. */
 export class DeskfleetError extends Error {
     constructor(code: ErrorCode, message: string, more?: { cause?: unknown; parameter?: string; retryAfter?: number });
     /** Does not change between versions; `message` may. */
     readonly code: ErrorCode;
-    /** The parameter that was wrong, of an `InvalidParameter`. */
+    /** The wrong parameter, of an `InvalidParameter`. */
     readonly parameter?: string;
-    /** Seconds after which another try is worth it, of a `QueueFull`. */
+    /** Seconds after which to retry, of a `QueueFull`. */
     readonly retryAfter?: number;
 }
 
-/** Sizes and rates; each has the engine's default when left out. */
+/** Sizes and rates; each defaults to the engine's value. */
 export interface Limits {
     recordBodyBytes?: number;
     processesBodyBytes?: number;
@@ -120,10 +120,10 @@ export interface RetentionDays {
 export interface EngineOptions {
     /** Where the engine keeps its bytes; memory when left out. The engine closes it. */
     storage?: Storage | Promise<Storage>;
-    /** The time in milliseconds since 1970, asked once for each call; `Date.now` when left out. */
+    /** Returns the time in milliseconds since 1970, called once per call; default `Date.now`. */
     clock?: () => number;
     /**
-     * Makes keys and trace ids repeatable, for tests: whoever knows the seed knows the keys. A store that has issued keys goes on
+     * Makes keys and trace ids repeatable, for tests. The seed reveals the keys. A store that has issued keys continues
      * from their number, so that no secret is issued twice.
      */
     seed?: number;
@@ -134,9 +134,9 @@ export interface EngineOptions {
     actionDriver?: "clock" | "host";
     /** Whether the Stats endpoints need a key with scope `ingest`. Default false. */
     requireIngestKey?: boolean;
-    /** A snapshot to begin with; the storage must hold nothing yet. */
+    /** A snapshot to begin with; the storage must be empty. */
     restore?: Uint8Array;
-    /** The module, where the package cannot load it itself. */
+    /** The module, if the package cannot load it itself. */
     wasm?: WasmModule | ArrayBuffer | ArrayBufferView;
 }
 
@@ -167,7 +167,7 @@ export interface KeyInfo {
 }
 
 export interface IssuedKey extends KeyInfo {
-    /** The key to hand out; it is shown only here. */
+    /** The key to hand out; it is returned only here. */
     key: string;
 }
 
@@ -180,7 +180,7 @@ export interface PendingAction {
     computeType: string | null;
 }
 
-/** An answer of {@link Engine.handle}. */
+/** The result of {@link Engine.handle}. */
 export interface Answer {
     status: number;
     /** Names in lower case. */
@@ -189,23 +189,25 @@ export interface Answer {
 }
 
 /**
- * A fleet engine. Methods that answer a promise resolve once what they wrote is durable, as far as the storage can tell.
- * All of them fail with a {@link DeskfleetError}.
+ * A fleet engine. Methods that return a promise resolve once what they wrote is durable, as far as the storage can
+ * ensure it. All of them fail with a {@link DeskfleetError}.
  */
 export class Engine {
     private constructor();
-    /** Opens what the storage holds, or begins a new store on it. */
+    /** Opens the store in the storage, or creates a new one. */
     static open(options?: EngineOptions): Promise<Engine>;
-    /** Opens a new store that begins as a snapshot was. */
+    /** Creates a new store from a snapshot. */
     static restore(bytes: Uint8Array, options?: EngineOptions): Promise<Engine>;
     /**
-     * Answers a request, given as one, or as an address and what else a request is made of; of the address only the path and the
-     * query count. Writes of one turn of the event loop share a commit. Every refusal is an answer. A signal that is aborted
-     * before the body is there rejects with its reason, and nothing is written; later it has no effect.
+     * Responds to a request, given as a `Request`, or as an address and the options of one; of the address only the
+     * path and the query count. Writes of one turn of the event loop share a commit. Every refusal is a response. A
+     * signal that is aborted before the body has arrived rejects with its reason, and nothing is written; later it has
+     * no effect.
      */
     fetch(input: WebRequest | WebUrl | string, init?: WebRequestInit): Promise<WebResponse>;
     /**
-     * Answers a request at once, committing for it. On a storage with `settled`, await {@link settled} before you tell anyone.
+     * Responds to a request at once, with a commit of its own. On a storage with `settled`, await {@link settled}
+     * before acting on it.
      * @param url a path with its query, or absolute
      */
     handle(
@@ -214,7 +216,7 @@ export class Engine {
         headers?: Record<string, string> | WebHeaders | Iterable<[string, string]>,
         body?: Uint8Array | string,
     ): Answer;
-    /** Creates or replaces workspaces, all or nothing in each 1000; answers how many. */
+    /** Creates or replaces workspaces, all or nothing in each 1000; returns how many. */
     putWorkspaces(workspaces: Workspace[]): Promise<number>;
     placeHold(workSpaceId: string, hold: { matter: string; reason?: string }): Promise<void>;
     releaseHold(workSpaceId: string): Promise<void>;
@@ -227,25 +229,28 @@ export class Engine {
     failAction(id: number, how?: { state?: "ERROR" | "UNHEALTHY"; detail?: string }): Promise<void>;
     /** Telemetry records that are not filed yet. */
     queueCount(): Promise<number>;
-    /** Files all queued telemetry into history; answers how many records. */
+    /** Files all queued telemetry into history; returns the number of records. */
     filePending(): Promise<number>;
-    /** Does what is due: ends actions, files telemetry, applies retention. Call it once a second or so. */
+    /** Runs due maintenance: ends actions, files telemetry, applies retention. Call it about once a second. */
     maintain(): Promise<void>;
     /** Moves the engine's clock ahead of the host's, for tests and simulations. */
     advanceClock(milliseconds: number): void;
     /** A copy of the store, for `Engine.restore`. */
     snapshot(): Promise<Uint8Array>;
-    /** Whether what is answered outlives the process or the tab. */
+    /** Whether acknowledged data outlives the process or the tab. */
     persisted(): boolean;
-    /** Resolves once all that was written will last; rejects with `Indeterminate` when the storage cannot say so. */
+    /**
+     * Resolves once all that was written is durable; rejects with `Indeterminate` when the storage cannot ensure
+     * it.
+     */
     settled(): Promise<void>;
     /**
-     * Answers what was asked before, commits it and closes the storage. A request whose body has not come after a second is
-     * refused with `EngineClosed`.
+     * Completes earlier calls, commits them and closes the storage. A request whose body has not arrived after a second
+     * is refused with `EngineClosed`.
      */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Bytes in memory; what is in it ends with it. */
+/** Bytes in memory; they end with it. */
 export function memoryStorage(): Storage;

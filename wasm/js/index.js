@@ -3,7 +3,7 @@ import { fetched } from "./loading.js";
 
 export const Engine = defineEngine(async () => {
     const response = await fetched(new URL("./deskfleet.wasm", import.meta.url));
-    // Streaming needs the media type that not every server gives.
+    // Streaming compilation needs the media type `application/wasm`, which not every server sends.
     if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
     return WebAssembly.compile(await response.arrayBuffer());
 });

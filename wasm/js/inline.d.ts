@@ -1,2 +1,2 @@
-/** All of `deskfleet`, with the module inside: for places that cannot fetch a `.wasm`. */
+/** All of `deskfleet`, with the module inlined: for environments that cannot fetch a `.wasm`. */
 export * from "./index.js";

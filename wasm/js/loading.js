@@ -1,12 +1,12 @@
 import { DeskfleetError, invalidArgument, kindOf } from "./errors.js";
 import { instantiate } from "./glue.js";
 
-/** The smallest module there is: where even this does not compile, none does. */
+/** The smallest valid module: if it does not compile, none does. */
 const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
 /**
  * Makes instances of the engine's module, which is loaded and compiled once.
- * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load gives the compiled module
+ * @param {() => Promise<WebAssembly.Module> | WebAssembly.Module} load returns the compiled module
  */
 export function instances(load) {
     /** @type {Promise<WebAssembly.Module> | undefined} */
@@ -22,14 +22,14 @@ export function instances(load) {
         }
     }
 
-    /** @param {unknown} wasm the module that the host gives in place of the package's, or its bytes */
+    /** @param {unknown} wasm the module that the host gives instead of the package's, or its bytes */
     return async (wasm) => {
         const module = wasm === undefined ? await own() : await compiled(wasm);
         try {
             if (wasm !== undefined && !WebAssembly.Module.exports(module).some(({ name }) => name === "core_open")) throw new TypeError("it exports no engine");
             return await instantiate(module);
         } catch (error) {
-            // Another module asks for other imports; want of memory is no fault of the module.
+            // A module with other imports is the wrong one; lack of memory is no fault of the module.
             if (wasm === undefined || error instanceof RangeError) throw await unavailable(error);
             throw invalidArgument("options.wasm is a module, but not the deskfleet.wasm of this version of the package", error);
         }
@@ -45,36 +45,36 @@ async function compiled(wasm) {
         return await WebAssembly.compile(wasm);
     } catch (error) {
         const forbidden = await refusal();
-        throw forbidden === undefined ? invalidArgument("options.wasm holds bytes that are no WebAssembly module", error) : failure(forbidden, error);
+        throw forbidden === undefined ? invalidArgument("options.wasm is not a WebAssembly module", error) : failure(forbidden, error);
     }
 }
 
-/** Fetches the module that lies beside the package's scripts. @param {URL} url */
+/** Fetches the module from the folder of the package's scripts. @param {URL} url */
 export async function fetched(url) {
     const response = await fetch(url);
-    if (!response.ok) throw new DeskfleetError("ModuleUnavailable", `${url} was answered ${response.status}; serve deskfleet.wasm there, ${OTHERWISE}`);
+    if (!response.ok) throw new DeskfleetError("ModuleUnavailable", `${url} returned ${response.status}; serve deskfleet.wasm there, ${OTHERWISE}`);
     return response;
 }
 
-const OTHERWISE = 'or import "deskfleet/inline", which carries it, or give it as options.wasm';
+const OTHERWISE = 'or import "deskfleet/inline", which contains it, or give it as options.wasm';
 
 async function unavailable(cause) {
     if (cause instanceof DeskfleetError) return cause;
     const forbidden = await refusal();
     if (forbidden !== undefined) return failure(forbidden, cause);
-    return failure(`deskfleet.wasm cannot be loaded: ${cause?.message ?? cause}; serve it whole beside the package's scripts, ${OTHERWISE}`, cause);
+    return failure(`deskfleet.wasm cannot be loaded: ${cause?.message ?? cause}; serve it unchanged beside the package's scripts, ${OTHERWISE}`, cause);
 }
 
-/** Why no WebAssembly can be compiled here at all; `undefined` where it can. */
+/** Why no WebAssembly can be compiled here; `undefined` if it can. */
 async function refusal() {
-    if (globalThis.WebAssembly === undefined) return "there is no WebAssembly here; some browsers switch it off in a mode for high security";
+    if (globalThis.WebAssembly === undefined) return "there is no WebAssembly here; some browsers disable it in a high-security mode";
     try {
         await WebAssembly.compile(EMPTY_MODULE);
         return undefined;
     } catch {
         return (
             "WebAssembly may not be compiled here. In a page or a worker of one, the Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its " +
-            "script-src. On an edge runtime, which takes only modules that were deployed, import the .wasm file and give it as options.wasm"
+            "script-src. On an edge runtime, which compiles only deployed modules, import the .wasm file and give it as options.wasm"
         );
     }
 }

@@ -2,7 +2,7 @@ import type { Engine } from "./index.js";
 import type { WebRequest, WebResponse } from "./web.js";
 
 export interface MountOptions {
-    /** The path below which the engine stands, such as `/fleet`; none when left out. */
+    /** The path below which the engine is mounted, such as `/fleet`; default none. */
     base?: string;
 }
 
@@ -13,14 +13,14 @@ export function resolver(
 ): (info: { request: WebRequest }) => Promise<WebResponse>;
 
 /**
- * Handlers for all that an engine answers: `setupServer(...handlers(engine, http))`.
+ * Handlers for every path of an engine: `setupServer(...handlers(engine, http))`.
  * @param http MSW's `http`; MSW is not imported here
  */
 export function handlers<Handler>(
     engine: Engine | Promise<Engine>,
     http: { all(path: string, resolver: (info: { request: WebRequest }) => Promise<WebResponse>): Handler },
     options?: MountOptions & {
-        /** Such as `https://fleet.example`; any origin when left out. */
+        /** Such as `https://fleet.example`; default any origin. */
         origin?: string;
     },
 ): Handler[];

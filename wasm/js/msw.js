@@ -1,6 +1,6 @@
 import { basePath, rebased } from "./rebase.js";
 
-/** What an engine answers: the interface, and the host's side of it. */
+/** The paths of an engine: the interface, and the operator surface. */
 const PATHS = ["/api/*", "/operator/*"];
 
 /**

@@ -2,9 +2,9 @@ import type { Engine, EngineOptions, Storage } from "./index.js";
 import type { WebUrl, WebWorker } from "./web.js";
 
 /**
- * A file in the origin's private file system, for an engine in a dedicated worker. Waits up to 5 s for a tab that is just closing,
- * then fails with `StorageLocked`. `persisted` is true when the browser promised to keep the data of this origin; when it did not,
- * the data still outlives the tab and the browser, but may be thrown away when the disk is full.
+ * A file in the origin's private file system, for an engine in a dedicated worker. Waits up to 5 s for a tab that is
+ * just closing, then fails with `StorageLocked`. `persisted` is true if the browser promised to keep the data of this
+ * origin; otherwise the data still outlives the tab and the browser, but may be evicted when the disk is full.
  */
 export function opfsStorage(name: string): Promise<Storage>;
 
@@ -12,18 +12,19 @@ export interface ConnectOptions extends Omit<EngineOptions, "storage" | "clock">
     /** The name of the store, by default `deskfleet.redb`. */
     name?: string;
     /**
-     * What runs `deskfleet/opfs-worker`, where the package cannot start it by itself: the URL of its script, or a function that
+     * Runs `deskfleet/opfs-worker`, if the package cannot start it by itself: the URL of its script, or a function that
      * makes a worker. A `Worker` works until it ends, which it does when the browser freezes the page.
      */
     worker?: (() => WebWorker) | WebWorker | WebUrl | string;
 }
 
 /**
- * An engine in a worker, as a page has it. All tabs of an origin that connect to one name share one engine: that of the tab which
- * came first, with its options. When that tab goes, another opens the store. A call that was under way then is made again if that
- * changes nothing; else it answers 503 or rejects with `Indeterminate`, for it may have been carried out or not. The same
- * holds for a page that the browser freezes or keeps in its back/forward cache: its worker ends, and it joins again when it is
- * shown. Calls to a tab that has not answered for 15 s are refused: with `StorageUnavailable` when they only read or were not sent.
+ * An engine in a worker, as a page sees it. All tabs of an origin that connect to one name share one engine: that of
+ * the first tab, with its options. When that tab is closed, another opens the store. A call that was pending then is
+ * repeated if that changes nothing; otherwise it returns 503 or rejects with `Indeterminate`, because it may have been
+ * made or not. The same holds for a page that the browser freezes or keeps in its back/forward cache: its worker ends,
+ * and it joins again when it is shown. Calls to a tab that has not responded for 15 s are refused: with
+ * `StorageUnavailable` if they only read or were not sent.
  */
 export interface ConnectedEngine
     extends Pick<
@@ -44,15 +45,15 @@ export interface ConnectedEngine
         | "snapshot"
         | "settled"
     > {
-    /** Moves the clock of the engine that all tabs share ahead, until another tab takes over. */
+    /** Advances the clock of the engine that all tabs share, until another tab takes over. */
     advanceClock(milliseconds: number): void;
-    /** Whether the browser promised to keep the data, as of the last time it was asked. */
+    /** Whether the browser promised to keep the data, as of its last answer. */
     persisted(): boolean;
-    /** Asks the browser to keep the data, which may ask the user; answers whether it does. */
+    /** Asks the browser to keep the data, which may ask the user; returns whether it does. */
     persist(): Promise<boolean>;
-    /** Deletes all that the store holds, for all tabs, and begins an empty one. */
+    /** Deletes all data of the store, for all tabs, and begins an empty one. */
     wipe(): Promise<void>;
-    /** Waits for what is under way and ends the worker of this tab. */
+    /** Waits for pending calls and ends the worker of this tab. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { invalidArgument, kindOf } from "./errors.js";
 
-/** The options that the core takes as they are. */
+/** The options that are passed to the core unchanged. */
 const OF_THE_CORE = ["seed", "limits", "actionSeconds", "retentionDays", "actionDriver", "requireIngestKey"];
 const OF_THE_FACE = ["storage", "clock", "restore", "wasm"];
 
@@ -41,7 +41,7 @@ function checked(name, value) {
     return value;
 }
 
-/** JSON would make `null` of what is no number, and the core would take that for left out. */
+/** JSON writes `null` for values that are no number, which the core would read as absent. */
 function numbers(name, group) {
     if (typeof group !== "object" || group === null) throw invalidArgument(`options.${name} must be an object, not ${kindOf(group)}`);
     for (const [field, value] of Object.entries(group)) {
@@ -58,7 +58,7 @@ function time(clock) {
         throw invalidArgument("options.clock threw", error);
     }
     if (typeof milliseconds !== "number" || !(milliseconds >= 0) || milliseconds === Infinity) {
-        throw invalidArgument(`options.clock must answer milliseconds since 1970, not ${kindOf(milliseconds)}`);
+        throw invalidArgument(`options.clock must return milliseconds since 1970, not ${kindOf(milliseconds)}`);
     }
     return milliseconds;
 }

@@ -1,6 +1,6 @@
 import { invalidArgument, kindOf } from "./errors.js";
 
-/** The path below which an engine is mounted, without a slash at its end. @param {{ base?: string }} [options] */
+/** The path below which an engine is mounted, without a trailing slash. @param {{ base?: string }} [options] */
 export function basePath({ base = "" } = {}) {
     if (typeof base !== "string" || (base !== "" && !base.startsWith("/"))) {
         throw invalidArgument(`options.base must be a path that begins with a slash, not ${typeof base === "string" ? base : kindOf(base)}`);
@@ -9,7 +9,7 @@ export function basePath({ base = "" } = {}) {
 }
 
 /**
- * A request as the engine must see it: without the path that leads to the engine.
+ * A request as the engine must see it: without the path of the mount.
  * @param {Request} request
  * @param {string} base from {@link basePath}
  */

@@ -9,13 +9,14 @@ const DEFAULT_NAME = "deskfleet";
 const MAINTAIN_EVERY_MS = 1000;
 
 /**
- * Answers requests of pages from an engine, see `service-worker.d.ts`. To be called when the script of the worker is first run.
+ * Serves requests of pages with an engine, see `service-worker.d.ts`. Call it when the script of the worker is first
+ * run.
  * @param {object} [options]
  */
 export function answerFetches(options = {}) {
     const { name = DEFAULT_NAME, paths = ["/api/"], base = "/", storage, onOpen = () => {}, takeOver = true, ...rest } = options;
     if (storage !== undefined && typeof storage !== "function") throw invalidArgument(`options.storage must be a function that opens a storage, not ${kindOf(storage)}`);
-    if (!Array.isArray(paths) || paths.some((path) => typeof path !== "string" || !path.startsWith("/"))) throw invalidArgument("options.paths must be a list of beginnings of paths, each with its first slash");
+    if (!Array.isArray(paths) || paths.some((path) => typeof path !== "string" || !path.startsWith("/"))) throw invalidArgument("options.paths must be a list of path prefixes that begin with a slash");
     if (typeof base !== "string" || !base.startsWith("/") || !base.endsWith("/")) throw invalidArgument("options.base must begin and end with a slash");
     coreOptions(rest);
     const desk = new Desk(storage ?? (() => indexedDbStorage(name)), rest, onOpen);
@@ -34,7 +35,7 @@ export function answerFetches(options = {}) {
     return { engine: () => desk.engine() };
 }
 
-/** The engine of a service worker, opened when it is first needed, and again when it is lost. */
+/** The engine of a service worker, opened when first needed, and again when it is lost. */
 class Desk {
     #makeStorage;
     #options;
@@ -76,7 +77,7 @@ class Desk {
         return engine;
     }
 
-    /** An answer, whatever happens: a page takes a rejection for a broken network. */
+    /** A response in any case: a page takes a rejection for a network failure. */
     async answer(request, base) {
         let engine;
         try {
@@ -93,10 +94,10 @@ class Desk {
         const { code } = error ?? {};
         if (code === "Indeterminate") return responseOf(problemParts(503, code, error.message));
         if (code === "StorageLocked" || code === "StorageUnavailable") return responseOf(problemParts(503, "StorageUnavailable", error.message));
-        return responseOf(problemParts(500, "Internal", "The service worker could not answer; its console tells why."));
+        return responseOf(problemParts(500, "Internal", "The service worker failed; its console has the reason."));
     }
 
-    /** Forgets an engine, unless another request did; what it has answered is in its storage. */
+    /** Forgets an engine, unless another request did; what it acknowledged is in its storage. */
     async #drop(engine) {
         if (this.#running !== engine) return;
         this.#running = undefined;
@@ -105,7 +106,7 @@ class Desk {
         await engine.close().catch(() => {});
     }
 
-    /** Ends what is due, at most once a second; the browser stops a worker that has nothing to answer, so there is no timer. */
+    /** Runs due maintenance, at most once a second; the browser stops an idle worker, so there is no timer. */
     async maintain() {
         if (this.#engine === undefined || Math.abs(Date.now() - this.#maintained) < MAINTAIN_EVERY_MS) return;
         this.#maintained = Date.now();
@@ -117,7 +118,7 @@ class Desk {
     }
 }
 
-/** The same request as an engine knows it: without the folder that the worker serves. */
+/** The same request as the engine sees it: without the folder of the service. */
 function without(base, request) {
     const url = new URL(request.url);
     url.pathname = url.pathname.slice(base.length - 1);

@@ -1,4 +1,4 @@
-/** Runs `task` once what is ready in this turn of the event loop has run. @type {(task: () => void) => void} */
+/** Runs `task` after the tasks that are ready in this turn of the event loop. @type {(task: () => void) => void} */
 export const afterThisTurn = choose();
 
 function choose() {

@@ -1,5 +1,5 @@
-// What the package uses of the platform, by the names of the library that the compiler is given: the DOM's, Node's or a Worker's.
-// Where none of them is there, the parts that the package uses.
+// The parts of the platform that the package uses, by the names of the library that the compiler is given: the DOM's,
+// Node's or a Worker's. Without any of them, minimal declarations.
 
 /// <reference lib="esnext.disposable" />
 

@@ -1,4 +1,5 @@
-// The endpoints to choose from: method, path, what it does, and a body where it takes one. A star marks those that need the key.
+// The endpoints to choose from: method, path, summary, and a body if the endpoint reads one. A star marks those that
+// need the key.
 
 const STATS = { id: 1, instanceId: "ws-0000", username: "jdoe", processorInUse: 42 };
 const ACTIVITY = { id: 1, instanceId: "ws-0000", username: "jdoe", activity: "Lock" };

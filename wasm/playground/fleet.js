@@ -1,4 +1,4 @@
-// A made-up fleet: the same at each load but for the time, which ends now.
+// A demo fleet: the same at each load, with times up to now.
 
 const WORKSPACES = 120;
 const MINUTES = 60_000;
@@ -8,7 +8,7 @@ const NAMES = ["jdoe", "asmith", "mgarcia", "lchen", "kpatel", "tnguyen", "sivan
 const STATES = ["AVAILABLE", "AVAILABLE", "AVAILABLE", "STOPPED", "UNHEALTHY"];
 const TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER"];
 
-/** Numbers from 0 up to a bound that look random, in the same order each time. */
+/** Pseudo-random numbers from 0 up to a bound, in the same order each time. */
 function series(seed) {
     let state = seed;
     return (bound) => {
@@ -33,7 +33,7 @@ function workspaces() {
     }));
 }
 
-/** What the desktops report of themselves in the last hours. @returns {Generator<[string, object]>} */
+/** The telemetry of the desktops for the last hours. @returns {Generator<[string, object]>} */
 function* telemetry(fleet, now) {
     const pick = series(11);
     let id = 0;
@@ -51,7 +51,7 @@ function* telemetry(fleet, now) {
     }
 }
 
-/** Puts the fleet into an engine and posts its telemetry; tells how far it is. */
+/** Puts the fleet into an engine and posts its telemetry; reports progress. */
 export async function loadFleet(engine, now, progress) {
     const fleet = workspaces();
     await engine.putWorkspaces(fleet);
@@ -63,7 +63,7 @@ export async function loadFleet(engine, now, progress) {
             .slice(done, done + TOGETHER)
             .map(([path, record]) => engine.fetch(new Request(`/api/Stats/${path}`, { method: "POST", headers, body: JSON.stringify(record) })));
         const refused = (await Promise.all(posts)).find(({ status }) => status !== 200);
-        if (refused) throw new Error(`a record was answered ${refused.status}: ${await refused.text()}`);
+        if (refused) throw new Error(`a record was refused with ${refused.status}: ${await refused.text()}`);
         progress(Math.min(done + TOGETHER, records.length), records.length);
     }
     return { workspaces: fleet.length, records: records.length, milliseconds: performance.now() - began };

@@ -30,7 +30,7 @@ function get(path, secret) {
     return engine.fetch(new Request(path, { headers: secret ? { "x-api-key": secret } : {} }));
 }
 
-/** How many workspaces there are, up to a page of them. */
+/** The number of workspaces, up to a page of them. */
 async function countWorkspaces() {
     const answer = await get("/api/Information/GetAllWorkSpaces?limit=500", localStorage.getItem(KEY));
     if (answer.status !== 200) return "–";
@@ -44,12 +44,12 @@ async function refresh() {
     element("workspaces").textContent = workspaces;
     element("kept").textContent = engine.persisted() ? "yes" : "until it needs the space";
     element("keep").disabled = busy || engine.persisted();
-    // What to do next stands out.
+    // The next step is highlighted.
     element("load").classList.toggle("primary", workspaces === "0");
     if (workspaces === "0" && !busy && element("note").textContent === "") note(EMPTY);
 }
 
-/** Runs what a button asks for; one at a time. */
+/** Runs the action of a button; one at a time. */
 async function during(text, work, failed = (error) => note(error.message, true)) {
     if (busy) return;
     setBusy(true);
@@ -128,17 +128,17 @@ async function send() {
 function show(text, good) {
     element("outcome").textContent = text;
     element("outcome").className = good ? "good" : "bad";
-    // On a small screen the answer is further down.
+    // On a small screen the response is further down.
     if (element("outcome").getBoundingClientRect().bottom > innerHeight) element("answer").scrollIntoView();
 }
 
-/** What could not be sent was not answered either. */
+/** Shows a request that could not be sent. */
 function notSent(error) {
     show(`Not sent: ${error.message}`, false);
     for (const id of ["answer-headers", "answer-body"]) element(id).textContent = "";
 }
 
-/** Lists what was sent; it can be taken back into the form. */
+/** Lists the requests sent; each can be loaded into the form again. */
 function remember({ status }) {
     const fields = ["method", "path", "headers", "body"].map((id) => [id, element(id).value]);
     const [[, method], [, path]] = fields;
@@ -162,7 +162,7 @@ function pretty(body) {
     try {
         text = JSON.stringify(JSON.parse(body), null, 2);
     } catch {
-        // It is shown as it came.
+        // Shown as it arrived.
     }
     return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}\n… ${text.length - SHOWN_MAX} characters more` : text;
 }
@@ -208,7 +208,7 @@ async function watch() {
     setTimeout(watch, WATCH_MS);
 }
 
-/** The package lies beside this folder once it is built. */
+/** The package is beside this folder once it is built. */
 async function packaged() {
     try {
         return await import("../pkg/opfs.js");

@@ -20,7 +20,7 @@ const PLAYER = `
     const lines = createInterface({ input: createReadStream(process.argv[2]) });
     console.log(JSON.stringify(await play(lines, (options) => Engine.open(options), memoryStorage)));
 `;
-/** How much of the transcripts one request carries. */
+/** The transcripts of one request, in bytes. */
 const REQUEST_CHARACTERS = 4_000_000;
 
 for (const [name, parameters] of [

@@ -1,8 +1,8 @@
-// Plays the transcripts of `tests/examples/write_transcripts.rs` on an engine of any runtime, and compares byte by byte. Uses
-// nothing of a runtime but what all have.
+// Replays the transcripts of `tests/examples/write_transcripts.rs` on an engine of any runtime, and compares byte by
+// byte. Uses only what all runtimes have.
 
 /**
- * @param {Iterable<string> | AsyncIterable<string>} lines each of them a transcript in JSON
+ * @param {Iterable<string> | AsyncIterable<string>} lines transcripts, one JSON object per line
  * @param {(options: object) => Promise<object>} open opens an engine
  * @param {() => object} makeStorage makes an empty storage
  */
@@ -39,7 +39,7 @@ export function assertSame(assert, context, { cases, answers, differences }) {
     assert.ok(cases >= 300 && answers >= 3000, `only ${cases} cases with ${answers} answers were compared`);
 }
 
-/** A storage that the host lets fail, or fill. */
+/** A storage that the host can make fail or fill up. */
 function movable(storage, host) {
     const writing = (work) => {
         if (host.broken) throw new Error("the storage takes no writes");
@@ -56,7 +56,7 @@ function movable(storage, host) {
     };
 }
 
-/** Takes a step; answers what differs, if something does. */
+/** Runs a step; returns the difference, if there is one. */
 async function take(engine, step, host) {
     if ("request" in step) return compared(step, engine);
     if ("clock" in step) host.now = step.clock;

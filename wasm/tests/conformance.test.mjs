@@ -1,4 +1,4 @@
-// The conformance cases: what the native engine answers, this one answers, byte by byte.
+// The conformance cases: the responses of the native engine, byte by byte.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The hand-kept types, as a strict consumer's compiler sees them: both ways to resolve them, every entry.
+// The hand-written types, as a strict consumer's compiler sees them: both module resolutions, every entry.
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -32,7 +32,7 @@ for (const way of WAYS) {
         const files = { "consumer.ts": consumer, "wrong.ts": wrong(), "package.json": '{"type":"module"}' };
         const folder = installed({ files, beside });
         await output(...compile(folder, way, "consumer.ts"));
-        // What is wrong must be found, or the types say nothing at all.
+        // The compiler must find these errors, or the types check nothing.
         const { code, out } = await start(...compile(folder, way, "wrong.ts")).ended;
         assert.notEqual(code, 0);
         const lines = new Set([...out.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line)));
@@ -55,7 +55,7 @@ for (const [name, lib, types] of [
     });
 }
 
-/** A consumer that uses nothing of a platform. */
+/** A consumer that uses no platform API. */
 function plain() {
     return `import { DeskfleetError, Engine, memoryStorage, type Answer, type EngineOptions } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
@@ -78,7 +78,7 @@ export const all = [answer, status, read, connected, code, memoryStorage(), dura
 `;
 }
 
-/** What the compiler must not take, marked. */
+/** Code that the compiler must reject, marked. */
 function wrong() {
     return `import { Engine, DeskfleetError, type Storage } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";

@@ -17,7 +17,7 @@ import "deskfleet/opfs-worker";
 import { answerFetches } from "deskfleet/service-worker";
 import type { AnswerOptions } from "deskfleet/service-worker";
 
-/** As Cloudflare's types describe `ctx.storage`, in what matters here. */
+/** The relevant part of Cloudflare's type of `ctx.storage`. */
 interface SqlStorageCursor<T extends Record<string, ArrayBuffer | string | number | null>> extends Iterable<T> {
     toArray(): T[];
     readonly rowsWritten: number;

@@ -1,5 +1,5 @@
-// The Durable Object of the example, served by workerd: what was acknowledged is there after its object was lost, left idle, or
-// its process killed.
+// The Durable Object of the example, served by workerd: acknowledged records are there after its object was evicted,
+// left idle, or its process killed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,11 +7,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { objectFolder } from "./object-folder.mjs";
 import { serve } from "./workerd.mjs";
 
-/** workerd forgets an object that nobody asked for ten seconds. */
+/** workerd evicts an object after ten seconds without a request. */
 const IDLE_MS = 13_000;
 const RECORD = { method: "POST", headers: { "content-type": "application/json" } };
 
-/** Asks a door of the tests. */
+/** Calls a test endpoint of the object. */
 async function ask(url, door, ...parameters) {
     const response = await fetch(`${url}/${door}`, { method: "POST", body: JSON.stringify(parameters) });
     const text = await response.text();
@@ -19,7 +19,7 @@ async function ask(url, door, ...parameters) {
     return JSON.parse(text);
 }
 
-/** Posts records with ids from `first`, until the server is gone; answers the ids that were acknowledged. */
+/** Posts records with ids from `first`, until the server is gone; returns the ids that were acknowledged. */
 async function postUntilGone(url, first, acknowledged) {
     let id = first;
     const sender = async () => {
@@ -36,7 +36,7 @@ async function postUntilGone(url, first, acknowledged) {
     await Promise.all(Array.from({ length: 8 }, sender));
 }
 
-/** The ids of all records that are there. */
+/** The ids of all records in the store. */
 async function recordIds(url) {
     const { key } = await ask(url, "fleet/call", "issueKey", [{ name: "check", scopes: ["admin"] }]);
     while ((await ask(url, "fleet/call", "filePending", [])) > 0);

@@ -23,14 +23,14 @@ test("hono_example_prints_its_output", async (context) => {
     assert.equal(printed, "200 1\n");
 });
 
-/** Starts an example that serves; answers it once it does. */
+/** Starts an example that serves; returns once it does. */
 async function serving(binary, parameters, options, port) {
     const server = start(binary, parameters, options);
     await server.until(() => answers(`http://127.0.0.1:${port}/api/Stats/Test`));
     return server;
 }
 
-/** Posts records, ends the server without a warning, and looks for them in the next. */
+/** Posts records, kills the server, and looks for them in the next. */
 async function keepsRecords(binary, parametersOf, env, cwd) {
     let posted = 0;
     for (let life = 0; life < 3; life++) {

@@ -1,4 +1,4 @@
-// The face: fetch and handle, the calls of the host, snapshots, closing, crashing.
+// The API: fetch and handle, the typed calls, snapshots, closing, crashing.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -306,7 +306,7 @@ test("seed_used_again_after_a_reopen_issues_another_secret", async () => {
     assert.equal(headers["x-api-key"], issued[0], "a new store is repeatable");
 });
 
-/** The module with an upper bound of memory: what needs more ends in a trap, as a bug would. */
+/** The module with a maximum memory: exceeding it ends in a trap, as a bug would. */
 function cramped(pages) {
     const bytes = readFileSync(new URL("../pkg/deskfleet.wasm", import.meta.url));
     const number = (at) => {

@@ -1,4 +1,4 @@
-// Storages that do what a storage should not.
+// Misbehaving storages.
 
 import { memoryStorage } from "../pkg/index.node.js";
 

@@ -1,4 +1,4 @@
-// Files in Node: what was acknowledged outlives the process, however it ends; one engine at a time.
+// Files in Node: acknowledged records outlive the process, however it ends; one engine at a time.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -101,7 +101,7 @@ test("lock_of_a_dead_owner_is_taken_and_of_an_unknown_owner_is_not", async () =>
         assert.throws(() => fileStorage(file), { code: "StorageLocked" }, "it runs");
         fileStorage(file, { breakLock: true }).close();
 
-        // One who died while it took the lock of another who died.
+        // An opener that died while it took the lock of another dead one.
         left({ pid: 2 ** 22 + 1 });
         fs.writeFileSync(`${lock}.other`, JSON.stringify({ ...mine, pid: 2 ** 22 + 2, token: "third" }));
         fileStorage(file).close();
@@ -144,7 +144,7 @@ test("killed_process_keeps_acknowledged_records", async (context) => {
                     if (said.split("\n").length > 200 + round * 150) resolve();
                 });
             });
-            // Its output may end before it does, and until then it holds the lock.
+            // Its output may end before the process does, and until then it holds the lock.
             const gone = new Promise((resolve) => child.on("close", resolve));
             await Promise.race([enough, gone]);
             child.kill("SIGKILL");
@@ -161,7 +161,7 @@ test("killed_process_keeps_acknowledged_records", async (context) => {
     });
 });
 
-/** Makes a lock one that was not renewed for a minute. */
+/** Makes a lock look as if it was not renewed for a minute. */
 function age(lock) {
     const then = Date.now() / 1000 - 60;
     fs.utimesSync(lock, then, then);
@@ -301,7 +301,7 @@ test("file_given_with_a_wrong_option_is_unlocked", async () => {
 async function failing(name, code, work) {
     const real = fs[name];
     fs[name] = (...parameters) => {
-        // The files of the test itself are not among those that fail.
+        // The files of the test itself are excepted.
         if (typeof parameters[0] === "string" && !parameters[0].includes("fleet.redb")) return real(...parameters);
         throw Object.assign(new Error(`${code}: simulated`), { code });
     };

@@ -1,4 +1,5 @@
-// Wrong arguments, storages that fail and lie, calls from callbacks: a clear error, and an engine that says so when it ended.
+// Wrong arguments, failing and misbehaving storages, calls from callbacks: a clear error, and an engine that reports
+// its end.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,11 +44,11 @@ test("wrong_options_are_named", async () => {
         [{ restore: "bytes" }, "restore"],
         [{ restore: new Uint8Array(100) }, ""],
         [{ wasm: "module" }, "wasm"],
-        [{ wasm: new Uint8Array(4) }, "no WebAssembly module"],
+        [{ wasm: new Uint8Array(4) }, "not a WebAssembly module"],
         [{ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) }, "not the deskfleet.wasm"],
     ]) {
         const opened = Engine.open(options).then(
-            () => assert.fail(`${JSON.stringify(options)} was taken`),
+            () => assert.fail(`${JSON.stringify(options)} was accepted`),
             (error) => error,
         );
         const error = await opened;
@@ -195,7 +196,7 @@ test("broken_or_used_body_rejects", async () => {
     await engine.close();
 });
 
-/** Opens, writes, reads and closes on a storage that fails; answers the ids of the records that were acknowledged. */
+/** Opens, writes, reads and closes on a storage that fails; returns the ids of the acknowledged records. */
 async function life(storage) {
     const acknowledged = [];
     const noted = (id, { status }) => {
@@ -217,7 +218,7 @@ async function life(storage) {
     return { acknowledged, opened: true };
 }
 
-/** The ids of the records that a storage holds. */
+/** The ids of the records in a storage. */
 async function held(storage) {
     const engine = await Engine.open({ storage });
     const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
@@ -239,7 +240,7 @@ test("storage_throwing_at_any_call_keeps_acknowledged_records", async (context) 
                 if (name !== "close" && (number === at || (lasting && number > at))) throw new Error("the storage fails");
             }, inner);
             const { acknowledged, opened } = await life(failing);
-            // A store that was never finished is refused, as it holds nothing.
+            // A store whose creation was not finished is refused, because it is empty.
             if (!opened) continue;
             const ids = await held(inner);
             const lost = acknowledged.filter((id) => !ids.includes(id));

@@ -1,4 +1,4 @@
-// A process that posts to a file until it is killed; it prints the id of each record that was acknowledged.
+// A process that posts to a file until it is killed; it prints the id of each acknowledged record.
 
 import { writeSync } from "node:fs";
 import { Engine } from "../pkg/index.node.js";

@@ -1,4 +1,4 @@
-// The Durable Object of the example, with the doors of `object.worker.js`.
+// The Durable Object of the example, with the test endpoints of `object.worker.js`.
 
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { installed } from "./packed.mjs";
 import { runtime, tool } from "./runtimes.mjs";
 import { bundle } from "./workerd.mjs";
 
-/** A folder to serve, bundled; `undefined` when something is missing. @param {import("node:test").TestContext} context */
+/** A folder to serve, bundled; `undefined` when a tool is missing. @param {import("node:test").TestContext} context */
 export async function objectFolder(context) {
     const workerd = runtime("workerd", context);
     if (!workerd || !tool("esbuild", context)) return undefined;

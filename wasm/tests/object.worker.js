@@ -1,4 +1,4 @@
-// The Durable Object of the example with doors for the tests: what no client may ask, and its storage by itself.
+// The Durable Object of the example with test endpoints: calls that no client may make, and its storage by itself.
 
 import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
@@ -19,12 +19,12 @@ export class Fleet extends Example {
         return this.#made;
     }
 
-    /** As when the object's machine is lost: nothing of this object is called again. */
+    /** As when the host of the object is lost: nothing of this object is called again. */
     lose() {
         this.ctx.abort("lost");
     }
 
-    /** A second engine on what the first has open. */
+    /** A second engine on a storage that is open in the first. */
     async openTwice() {
         return codeOf(() => Engine.open({ storage: durableObjectStorage(this.ctx.storage) }));
     }
@@ -51,7 +51,10 @@ export class Store extends DurableObject {
         this.ctx.abort("lost");
     }
 
-    /** Plays transcripts. They come as a body: parameters of a call may have 32 MiB, a transcript is longer. */
+    /**
+     * Replays transcripts. They are a request body: the parameters of a call are limited to 32 MiB, and transcripts
+     * are longer.
+     */
     async fetch(request) {
         const durable = new URL(request.url).searchParams.has("durable");
         const empty = () => {
@@ -61,7 +64,7 @@ export class Store extends DurableObject {
         return Response.json(await play((await request.text()).split("\n"), (options) => Engine.open(options), durable ? empty : memoryStorage));
     }
 
-    /** What is answered when the object may hold no more than this. */
+    /** The response when the object has reached its limit. */
     async full(maxBytes) {
         const engine = await Engine.open({ storage: durableObjectStorage(this.ctx.storage, { maxBytes }) });
         const { status, body } = engine.handle("POST", "/api/Stats/Post", { "content-type": "application/json" }, "{}");

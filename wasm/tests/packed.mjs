@@ -1,4 +1,4 @@
-// The package as its users have it: packed, and installed into an empty folder.
+// The package as users have it: packed, and installed into an empty folder.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ after(() => {
     for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** An empty folder, gone after the tests of this file. */
+/** An empty folder, removed after the tests of this file. */
 export function emptyFolder() {
     const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-"));
     made.push(folder);
@@ -33,7 +33,7 @@ export function packed() {
 }
 
 /**
- * A folder with the package installed, and nothing else but these files.
+ * A folder with the package installed, and only these files.
  * @param {{ example?: string, files?: Record<string, string>, beside?: string[] }} [content] the name of an example, more
  * files, and packages of the tests that the example needs
  */

@@ -1,5 +1,5 @@
-// The examples that are pages: built by Vite, esbuild and webpack with no configuration beyond the entry, or by nothing, and then
-// opened in Chromium.
+// The examples that are pages: built by Vite, esbuild and webpack with no configuration except the entry, or served as
+// they are, and then opened in Chromium.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -20,7 +20,7 @@ const EXPECTED = "1 record waits to be filed";
 let launched;
 after(async () => (await launched)?.close());
 
-/** What `#answer` of a page says at last; of a page that is loaded again, each time. */
+/** The final text of `#answer` of a page, for each time that it is loaded. */
 async function answerOf(executablePath, url, { loads = 1 } = {}) {
     const { chromium } = await import("playwright-core");
     launched ??= chromium.launch({ executablePath, args: ARGUMENTS });
@@ -44,7 +44,7 @@ async function answerOf(executablePath, url, { loads = 1 } = {}) {
     return answers.join(", ");
 }
 
-/** Serves a folder of static files, and no more than that, while `use` runs. */
+/** Serves a folder of static files while `use` runs. */
 async function served(folder, types, use) {
     const server = createServer(async (request, response) => {
         const { pathname } = new URL(request.url, "http://localhost");
@@ -65,7 +65,7 @@ async function served(folder, types, use) {
     }
 }
 
-/** What is needed to build and open a page; `undefined` when something is missing. */
+/** The tools to build and open a page; `undefined` when one is missing. */
 function ready(context, ...tools) {
     return tools.every((name) => tool(name, context)) && tool("playwright-core", context) && runtime("chromium", context);
 }
@@ -88,7 +88,7 @@ async function developed(root, use) {
     }
 }
 
-/** Bundles `main.js` of a folder by webpack; the page goes along, and finds its script where it was. */
+/** Bundles `main.js` of a folder with webpack; the page is copied too, and finds its script in the same place. */
 async function webpacked(folder) {
     const { default: webpack } = await import("webpack");
     const dist = path.join(folder, "dist");

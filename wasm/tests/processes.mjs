@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Only against hanging: what takes this long never ends. */
+/** A bound against hanging, in milliseconds. */
 const PATIENCE_MS = 120_000;
 const running = new Set();
 
@@ -35,12 +35,12 @@ export function start(binary, parameters, { cwd, env, input } = {}) {
     return {
         said,
         ended,
-        /** Ends it at once, as a power cut would end its process. */
+        /** Kills it at once, as a power cut would. */
         async kill() {
             child.kill("SIGKILL");
             await ended;
         },
-        /** Resolves once `ready` says so; fails when the program ends before. @param {() => unknown} ready */
+        /** Resolves once `ready` returns true; fails when the program ends before. @param {() => unknown} ready */
         async until(ready) {
             const end = Date.now() + PATIENCE_MS;
             for (;;) {
@@ -54,14 +54,14 @@ export function start(binary, parameters, { cwd, env, input } = {}) {
     };
 }
 
-/** Runs a program to its end; answers what it printed. */
+/** Runs a program to its end; returns its output. */
 export async function output(binary, parameters, options) {
     const { code, signal, out, err } = await start(binary, parameters, options).ended;
     if (code !== 0) throw new Error(`${binary} ${parameters.join(" ")} ended with ${code ?? signal}:\n${out}\n${err}`);
     return out;
 }
 
-/** A port that nobody listens on. @returns {Promise<number>} */
+/** A free port. @returns {Promise<number>} */
 export function freePort() {
     return new Promise((resolve, reject) => {
         const server = createServer().once("error", reject);
@@ -72,7 +72,7 @@ export function freePort() {
     });
 }
 
-/** Whether a server answers there. @param {string} url */
+/** Whether a server responds there. @param {string} url */
 export async function answers(url) {
     try {
         return await fetch(url);

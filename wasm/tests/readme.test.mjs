@@ -1,4 +1,4 @@
-// The README tells the truth: its blocks that name a file are that file, the others run, its subpaths and codes are all there are.
+// The README is checked: blocks that name a file equal that file, the others run, and every subpath and code is listed.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ test("readme_names_every_subpath_and_code", () => {
     const consumer = read("tests/consumer.ts");
     for (const subpath of subpaths.filter((path) => !path.endsWith("package.json"))) {
         assert.ok(consumer.includes(`"${subpath}"`), `consumer.ts imports ${subpath}`);
-        // Started by `connect`, and named only to those whose bundler cannot find it.
+        // Started by `connect`; documented only where a bundler cannot find it.
         if (subpath !== "deskfleet/opfs-worker") assert.ok(readme.includes(subpath), `README.md names ${subpath}`);
     }
     const declared = read("js/index.d.ts");

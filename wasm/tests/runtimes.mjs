@@ -1,5 +1,5 @@
-// The programs that the tests start. Most are npm packages whose binaries lie in packages for one platform each; they are taken
-// from there, or from where the scripts that run at installation, which may be blocked, have put them.
+// The programs that the tests start. Most are npm packages with a package per platform for their binaries; they are
+// taken from there, or from the place of their install scripts, which may be disabled.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -23,20 +23,20 @@ const RUNTIMES = {
     },
 };
 
-/** Whether every runtime must be there, as in CI. */
+/** Whether every runtime must be installed, as in CI. */
 const ALL_REQUIRED = process.env.DESKFLEET_REQUIRE_RUNTIMES === "1";
 
 /** @type {Map<string, string | undefined>} */
 const found = new Map();
 
-/** Where a runtime is. @param {keyof typeof RUNTIMES} name @returns {string | undefined} */
+/** The path of a runtime. @param {keyof typeof RUNTIMES} name @returns {string | undefined} */
 export function find(name) {
     if (!found.has(name)) found.set(name, RUNTIMES[name].places().find(runs));
     return found.get(name);
 }
 
 /**
- * Where a runtime is. Where it is missing, the test is skipped, or fails if all are required.
+ * The path of a runtime. If it is missing, the test is skipped, or fails if all are required.
  * @param {keyof typeof RUNTIMES} name
  * @param {import("node:test").TestContext} context
  * @returns {string | undefined}
@@ -72,7 +72,7 @@ function linked(name) {
     return path.join(MODULES, ".bin", name);
 }
 
-/** A package for a similar platform, with another libc for one, may be there too. */
+/** A package for a similar platform, such as another libc, may be installed too. */
 function runs(binary) {
     try {
         execFileSync(binary, ["--version"], { stdio: "ignore", timeout: 60_000 });

@@ -1,6 +1,6 @@
-// Compares a storage with plain bytes, over random steps. Uses nothing of a runtime.
+// Compares a storage with plain bytes, over random steps. Uses no runtime API.
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Pseudo-random numbers from 0 to 1, determined by the seed. */
 function random(seed) {
     let state = seed >>> 0;
     return () => {
@@ -14,7 +14,7 @@ function random(seed) {
 const LENGTH_MAX = 3_000_000;
 
 /**
- * @param {() => import("../js/index.js").Storage} open opens what was there
+ * @param {() => import("../js/index.js").Storage} open opens the existing storage
  * @param {number} seed @param {number} steps
  * @returns {{ counts: Record<string, number>, difference?: string }}
  */
@@ -41,7 +41,7 @@ export function compare(open, seed, steps) {
             const bytes = new Uint8Array(count).fill(1 + upTo(254));
             model.set(bytes, at);
             storage.write(at, bytes);
-            // The caller's memory is its own again.
+            // The caller may reuse its memory.
             bytes.fill(0);
         },
         setLen() {

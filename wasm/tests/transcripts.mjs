@@ -1,4 +1,4 @@
-// What the native engine answers to the conformance cases.
+// The responses of the native engine to the conformance cases.
 
 import { execFileSync } from "node:child_process";
 import { createReadStream, mkdtempSync, rmSync } from "node:fs";
@@ -8,7 +8,10 @@ import { createInterface } from "node:readline";
 
 let made;
 
-/** The file of the native engine's answers: one that is there already, or one made now that lasts as long as this process. */
+/**
+ * The file of the native engine's responses: an existing one, or one that is made now and lasts as long as this
+ * process.
+ */
 export function transcriptFile() {
     if (process.env.DESKFLEET_TRANSCRIPTS) return process.env.DESKFLEET_TRANSCRIPTS;
     if (made === undefined) {
@@ -22,7 +25,7 @@ export function transcriptFile() {
     return made;
 }
 
-/** The lines of that file; together they are longer than a string should be. */
+/** The lines of that file; together they would be too long for one string. */
 export function transcripts() {
     return createInterface({ input: createReadStream(transcriptFile()) });
 }

@@ -6,13 +6,13 @@ import { freePort, output, answers, start } from "./processes.mjs";
 
 const ESBUILD = new URL("./node_modules/esbuild/bin/esbuild", import.meta.url).pathname;
 
-/** Bundles a Worker as Cloudflare's tools do: its own conditions, a `.wasm` as a module. */
+/** Bundles a Worker as Cloudflare's tools do: with its own conditions, a `.wasm` as a module. */
 export async function bundle(folder, entry = "worker.js") {
     const flags = ["--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--loader:.wasm=copy", "--asset-names=[name]"];
     await output(ESBUILD, [entry, ...flags, "--external:cloudflare:*", "--outdir=dist", "--log-level=error"], { cwd: folder });
 }
 
-/** Serves what `workerd.capnp` of a folder describes; answers it once it answers at `ready`. */
+/** Serves the folder's `workerd.capnp`; returns once it responds at `ready`. */
 export async function serve(workerd, folder, ready = "/api/Stats/Test") {
     const port = await freePort();
     const config = path.join(folder, "workerd.capnp");

@@ -1,16 +1,16 @@
-// What crosses from a page to the worker that has the engine, and back.
+// The messages between a page and the worker with the engine.
 
 import { DeskfleetError } from "../errors.js";
 import { onlyReads } from "../exchange.js";
 import { problemParts } from "./problem.js";
 
-/** The calls that may be made once more when it is not known whether they were made: the second changes nothing. */
+/** Calls that may be repeated when it is unknown whether they were made: the second changes nothing. */
 const REPEATABLE = new Set(["putWorkspaces", "placeHold", "keys", "pendingActions", "queueCount", "filePending", "maintain", "snapshot", "settled"]);
 const OTHERS = ["releaseHold", "issueKey", "revokeKey", "completeAction", "failAction", "advanceClock"];
 /** The calls of an engine that a page can make, besides `fetch`. */
 export const CALLS = new Set([...REPEATABLE, ...OTHERS]);
 
-/** Posts whose second time changes nothing: a record held already is not held twice. */
+/** Posts that may be repeated: a record that is stored already is not stored twice. */
 const REPEATABLE_POST = /^\/(api\/stats\/|operator\/(telemetry|workspaces)\/?$)/i;
 
 /** @param {string} name */
@@ -21,7 +21,7 @@ export function isRepeatable(name, argument) {
     return method === "GET" || method === "HEAD" || method === "PUT";
 }
 
-/** A request as an engine takes it, without the cost of a `Request`. */
+/** A request as the engine reads it, without the cost of a `Request`. */
 export function requestOf({ method, url, headers, body }) {
     return {
         method,
@@ -42,7 +42,7 @@ export function responseOf({ status, headers, body }) {
     return new Response(body, { status, headers });
 }
 
-/** An error as data: its class would not survive the way. */
+/** An error as data: `postMessage` would lose its class. */
 export function errorParts(error) {
     const { code, message, parameter, retryAfter, cause } = error ?? {};
     if (error instanceof DeskfleetError) return { code, message, parameter, retryAfter, cause: cause && String(cause) };
@@ -53,13 +53,13 @@ export function errorOf({ code, message, parameter, retryAfter, cause }) {
     return new DeskfleetError(code, message, { parameter, retryAfter, cause });
 }
 
-/** The answer to a call that was sent to an engine which is gone: that may have made it or not. */
+/** The result of a call that was sent to an engine which is gone: the call may have been made or not. */
 export function lost(call, what) {
     if (onlyReads(call.name, call.argument.method)) return unmade(call, what);
     return refused(call, "Indeterminate", `${what} while it had this call; look whether it was carried out before you send it again`);
 }
 
-/** The answer to a call that changed nothing: no engine was given it, or it only reads. */
+/** The result of a call that changed nothing: no engine received it, or it only reads. */
 export function unmade(call, what) {
     return refused(call, "StorageUnavailable", `${what}; this call changed nothing`);
 }

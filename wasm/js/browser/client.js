@@ -7,11 +7,11 @@ import { isKept } from "./keeping.js";
 import { storeName } from "./name.js";
 
 const DEFAULT_NAME = "deskfleet.redb";
-/** The largest body that an engine takes unless its limits say otherwise. */
+/** The default limit of the largest body that an engine reads. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** A worker whose script was loaded says at once that it is there. */
+/** A worker whose script was loaded says so at once. */
 const START_MS = 60_000;
-/** How long closing waits for the bodies of requests that were made before. */
+/** How long closing waits for the bodies of earlier requests, in milliseconds. */
 const CLOSE_PATIENCE_MS = 1000;
 
 /**
@@ -22,7 +22,7 @@ export async function connectThrough(makeWorker, options = {}) {
     const { name = DEFAULT_NAME, worker, ...rest } = options;
     storeName(name);
     for (const unable of ["storage", "clock"]) {
-        if (rest[unable] !== undefined) throw invalidArgument(`options.${unable} cannot cross to a worker; leave it out`);
+        if (rest[unable] !== undefined) throw invalidArgument(`options.${unable} cannot be sent to a worker; leave it out`);
     }
     coreOptions(rest);
     const client = new Client(workerMaker(worker, makeWorker), name, rest);
@@ -30,7 +30,7 @@ export async function connectThrough(makeWorker, options = {}) {
     return client;
 }
 
-/** What makes the worker, and makes another when the first has ended. */
+/** Makes the worker, and another one after the first has ended. */
 function workerMaker(worker, makeWorker) {
     if (worker === undefined) return makeWorker;
     if (typeof worker === "function") return worker;
@@ -38,15 +38,15 @@ function workerMaker(worker, makeWorker) {
     if (typeof worker?.postMessage !== "function") throw invalidArgument(`options.worker must be a Worker, a function that makes one or the URL of its script, not ${kindOf(worker)}`);
     let given = worker;
     return () => {
-        if (given === undefined) throw new DeskfleetError("StorageUnavailable", "the worker that was given as options.worker has ended; give a function that makes one, so that another can be started");
+        if (given === undefined) throw new DeskfleetError("StorageUnavailable", "the worker given as options.worker has ended; give a function that makes a worker, so that another can be started");
         [worker, given] = [given, undefined];
         return worker;
     };
 }
 
 /**
- * An engine in a worker, as a page sees it. A page that the browser freezes, as in its back/forward cache, ends its worker first, so
- * that the store does not freeze with it, and starts another when it is shown again.
+ * An engine in a worker, as a page sees it. A page that the browser freezes, as in its back/forward cache, ends its
+ * worker first, so that the store is not frozen with it, and starts another when it is shown again.
  */
 class Client {
     #makeWorker;
@@ -60,15 +60,15 @@ class Client {
     /** Whether the browser has frozen this page, or is about to. */
     #away = false;
     #starting;
-    /** Ends the waiting for the end of the worker. */
+    /** Stops waiting for the end of the worker. */
     #watching = new AbortController();
-    /** Ends the listening to what becomes of the page. */
+    /** Removes the listeners of the page's lifecycle events. */
     #listening = new AbortController();
     #number = 0;
     #underway = new Underway();
     /** @type {Map<number, { call: object, sent: boolean, doubtful?: boolean, ended: Promise<unknown>, answered: (value: unknown) => void, failed: (error: unknown) => void }>} */
     #waiting = new Map();
-    /** Those of them that no worker was given yet; calls of one turn. */
+    /** Those of them that no worker has received yet; calls of one turn. */
     #unsent = [];
     #sending = false;
     #kept = false;
@@ -124,7 +124,7 @@ class Client {
         try {
             await navigator.storage.persist();
         } catch {
-            // Where it cannot be asked for it is not given.
+            // Without a way to ask for it, it is not granted.
         }
         this.#kept = await isKept();
         return this.#kept;
@@ -172,7 +172,7 @@ class Client {
 
     // ---- inside
 
-    /** Calls made before `close()` still run then. */
+    /** Used by calls made before `close()`. */
     #mustBeOpen() {
         if (this.#ended || this.#closing) throw this.#ended ?? closed();
     }
@@ -182,7 +182,7 @@ class Client {
         request.signal?.throwIfAborted();
         const pairs = [...headers];
         const body = request.body === null ? null : await this.#underway.read(request, this.#bodyBytesMax);
-        // What crosses is copied with all of the buffer that it is a part of.
+        // Posting a view copies the whole buffer behind it.
         const own = body === null || body.byteLength === body.buffer.byteLength ? body : body.slice();
         return responseOf(await this.#call("fetch", { method, url, headers: pairs, body: own }));
     }
@@ -205,17 +205,17 @@ class Client {
             if (worker === this.#worker) this.#receive(data, fail);
         });
         worker.addEventListener("error", (event) => {
-            // An error of a worker that runs is that of one call, which is told by itself.
+            // An error of a running worker belongs to one call, which reports it itself.
             if (!this.#ready) fail(unstarted(event.message ?? "its script cannot be loaded"));
         });
         try {
             worker.postMessage({ open: { name: this.#name, options: this.#options } });
         } catch (error) {
-            fail(invalidArgument("an option cannot cross to a worker", error));
+            fail(invalidArgument("an option cannot be sent to a worker", error));
         }
     }
 
-    /** Ends the worker. With an error, refuses all calls; without, keeps for the next worker what may be made again. */
+    /** Ends the worker. With an error, refuses all calls; without, keeps repeatable calls for the next worker. */
     #drop(error) {
         clearTimeout(this.#starting);
         this.#watching.abort();
@@ -225,12 +225,12 @@ class Client {
         this.#unsent = [];
         for (const waiting of this.#waiting.values()) {
             const { call } = waiting;
-            // Once in doubt, always: what is sent again may have been carried out the first time.
+            // A call in doubt stays in doubt: a repeated one may have been made the first time.
             waiting.doubtful ||= waiting.sent;
             if (error === undefined && (!waiting.sent || call.repeatable)) {
                 waiting.sent = false;
                 this.#unsent.push(waiting);
-            } else if (waiting.doubtful) this.#settle(lost(call, "the worker that has the engine ended"));
+            } else if (waiting.doubtful) this.#settle(lost(call, "the worker with the engine ended"));
             else this.#settle({ id: call.id, error: errorParts(error) });
         }
         this.#closed();
@@ -253,9 +253,9 @@ class Client {
         if (lock) {
             clearTimeout(this.#starting);
             this.#watching = new AbortController();
-            // Held by the worker, so that it is free when the worker has ended, whoever ended it.
-            const ended = () => fail(new DeskfleetError("StorageUnavailable", "the worker that has the engine ended"));
-            // One that closes lets go a little before it says so.
+            // A lock that the worker holds, so that it is free when the worker has ended for any reason.
+            const ended = () => fail(new DeskfleetError("StorageUnavailable", "the worker with the engine ended"));
+            // A worker that closes releases it shortly before it reports the end.
             const gone = () => void (this.#closing ? setTimeout(ended, CLOSE_PATIENCE_MS) : ended());
             navigator.locks.request(lock, { signal: this.#watching.signal }, gone).catch(() => {});
         }
@@ -271,7 +271,7 @@ class Client {
 
     // Calls
 
-    /** Calls of one turn cross together, so that their writes share a commit. */
+    /** Calls of one turn are posted together, so that their writes share a commit. */
     #call(name, argument) {
         if (this.#ended) return Promise.reject(this.#ended);
         const id = (this.#number += 1);
@@ -296,7 +296,7 @@ class Client {
         if (unsent.length === 0) return;
         for (const waiting of unsent) waiting.sent = true;
         if (this.#post(unsent) === undefined) return;
-        // One of them holds what cannot be copied; the others are not to blame.
+        // One of them holds a value that cannot be cloned; the others are sent one by one.
         for (const waiting of unsent) {
             const { id, name } = waiting.call;
             const cause = this.#post([waiting]);
@@ -304,7 +304,7 @@ class Client {
         }
     }
 
-    /** Gives calls to the worker; returns why that cannot be. */
+    /** Posts calls to the worker; returns why that failed. */
     #post(waiting) {
         try {
             this.#worker.postMessage({ calls: waiting.map(({ call }) => call) });

@@ -1,7 +1,7 @@
-/** How old what the browser said about space may be. */
+/** Milliseconds for which an answer of the browser about space is used. */
 const STALE_MS = 10_000;
 
-/** Whether the browser promised not to throw the data of this origin away. It may say no, and not every browser can say. */
+/** Whether the browser promised to keep the data of this origin. It may refuse, and some browsers have no such API. */
 export async function isKept() {
     try {
         return (await navigator.storage.persisted()) === true;
@@ -11,13 +11,13 @@ export async function isKept() {
 }
 
 /**
- * What the browser says about the data of this origin, kept at hand for callers that cannot wait: whether it stays, and how many
- * bytes are free. Whoever asks gets what was said last, and has it asked again.
+ * The browser's answers about the data of this origin, cached for callers that cannot wait: whether it is persistent,
+ * and how many bytes are free. A caller gets the last answer and starts the next request.
  */
 export async function watchKeeping() {
     let kept = false;
     let free = Number.MAX_SAFE_INTEGER;
-    /** What was added since the browser counted. */
+    /** Bytes added since the browser's last answer. */
     let grown = 0;
     let asked = 0;
 
@@ -29,7 +29,7 @@ export async function watchKeeping() {
             free = Math.max(0, quota - usage);
             grown = 0;
         } catch {
-            // Some browsers do not tell; writing shows it then.
+            // Some browsers have no estimate; then a failing write shows it.
         }
     };
     const askAgain = () => {

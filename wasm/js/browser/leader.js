@@ -2,7 +2,7 @@ import { removeFile } from "../storage/opfs.js";
 import { DeskfleetError } from "../errors.js";
 import { CALLS, errorParts, partsOf, requestOf } from "./calls.js";
 
-/** The engine of the one worker that has the file open, for all that ask it. */
+/** The engine of the one worker that has the file open, shared by all members. */
 export class Leader {
     #name;
     #open;
@@ -20,7 +20,7 @@ export class Leader {
         this.#open = open;
     }
 
-    /** The engine; opened when there is none, again when the last attempt failed or the last engine crashed. */
+    /** The engine; opened when there is none, and again when the last attempt failed or the last engine crashed. */
     engine() {
         return this.#engine ?? this.#keep(this.#open());
     }
@@ -33,14 +33,14 @@ export class Leader {
         return opening;
     }
 
-    /** Makes a call. What it answers or throws is data. */
+    /** Makes a call. Its result or error is data. */
     async answer({ id, name, argument }) {
         this.#running += 1;
         const engine = this.engine();
         try {
             return { id, value: await this.#make(engine, name, argument) };
         } catch (error) {
-            // Its storage is whole: whoever calls next gets another engine on it.
+            // Its storage is whole: the next call opens another engine on it.
             if (error?.code === "EngineCrashed" && this.#engine === engine) this.#engine = undefined;
             return { id, error: errorParts(error) };
         } finally {
@@ -57,7 +57,7 @@ export class Leader {
         return engine[name](...argument);
     }
 
-    /** Begins again with an empty store. Calls that come meanwhile wait for it. */
+    /** Begins again with an empty store. Calls meanwhile wait for it. */
     #wipe() {
         const old = this.#engine;
         const wiped = (async () => {
@@ -68,7 +68,7 @@ export class Leader {
         return this.#keep(wiped.then(() => this.#open())).then(() => {});
     }
 
-    /** Ends once all calls are answered. */
+    /** Ends once all calls have returned. */
     async close() {
         if (this.#running > 0) await new Promise((idle) => (this.#idle = idle));
         const engine = await this.#engine?.catch(() => {});

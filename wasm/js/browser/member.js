@@ -3,42 +3,48 @@ import { afterThisTurn } from "../turn.js";
 import { lost, unmade } from "./calls.js";
 import { Leader } from "./leader.js";
 
-/** Part of the names by which workers find each other; another when they would not understand each other. */
+/** Part of the names by which workers find each other; changed when versions are incompatible. */
 const PROTOCOL = 1;
-/** A worker that starts may be heard a little later than it speaks. */
+/** Milliseconds between a worker's start and the first message that others may receive. */
 const KNOCK_MS = 100;
-/** Longer than a file is waited for. */
+/** Longer than the wait for a file, in milliseconds. */
 const WELCOME_MS = 15_000;
-/** How often the leader is asked whether it is there while calls are not answered. */
+/** Interval of pings to the leader while calls are pending, in milliseconds. */
 const WATCH_MS = 1_000;
-/** When it was asked this often in vain, the calls are refused. */
+/** Unanswered pings after which pending calls are refused. */
 const SILENT_TIMES = 15;
 const SILENT = `the tab that keeps the store did not answer for ${(SILENT_TIMES * WATCH_MS) / 1000} s`;
 const CLOSED = "the tab that kept the store was closed";
 
 /**
- * One of the workers that share a store. The one that holds the Web Lock is the leader: it has the file open and answers for all.
- * The others send it their calls, each over a channel of its own. When it is gone the browser gives the lock to the next, which
- * opens the file and makes itself known; what had not been answered is sent to it.
+ * One of the workers that share a store. The one that holds the Web Lock is the leader: it has the file open and serves
+ * all members. The others send it their calls, each over its own channel. When it is gone, the browser gives the lock
+ * to the next member, which opens the file and announces itself; pending calls are sent to it.
  */
 export class Member {
     #base;
     #id = crypto.randomUUID();
-    #tell;
+    #deliver;
     #makeLeader;
-    /** Heard by all members. */
+    /** Received by all members. */
     #hall;
-    /** Heard by this one. */
+    /** Received by this member. */
     #inbox;
     /** @type {Leader | undefined} */
     #leader;
-    /** The channel of another's leader, once it has welcomed this member. @type {BroadcastChannel | undefined} */
+    /**
+     * The channel to another member's leader, once it has welcomed this member. @type {BroadcastChannel |
+     * undefined}
+     */
     #remote;
-    /** Which leader made itself known last. @type {string | undefined} */
+    /** The leader that announced itself last. @type {string | undefined} */
     #expected;
-    /** Calls that another leader is to answer, by their number. @type {Map<number, { call: object, sent: boolean, doubtful?: boolean }>} */
+    /**
+     * Calls pending at another leader, by their number. @type {Map<number, { call: object, sent: boolean,
+     * doubtful?: boolean }>}
+     */
     #unanswered = new Map();
-    /** Channels to those that this leader answers. @type {Map<string, BroadcastChannel>} */
+    /** Channels to the members that this leader serves. @type {Map<string, BroadcastChannel>} */
     #guests = new Map();
     #release = () => {};
     #leave = () => {};
@@ -46,7 +52,7 @@ export class Member {
     #watching;
     /** Whether this member is the leader or is about to be. */
     #leading = false;
-    /** How often the leader was asked since it was last heard. */
+    /** Pings since the last message from the leader. */
     #askedInVain = 0;
     #joining = { joined() {}, failed() {} };
     #closed = new AbortController();
@@ -54,17 +60,18 @@ export class Member {
     /**
      * @param {string} name of the store
      * @param {() => Promise<import("../index.js").Engine>} open opens it
-     * @param {(answers: object[]) => void} tell takes the answers to the calls of {@link take}
+     * @param {(answers: object[]) => void} deliver receives the results of the calls of {@link take}
      */
-    constructor(name, open, tell) {
+    constructor(name, open, deliver) {
         this.#base = `deskfleet:${PROTOCOL}:${name}`;
         this.#makeLeader = () => new Leader(name, open);
-        this.#tell = gathered(tell);
+        this.#deliver = gathered(deliver);
     }
 
     /**
-     * Resolves once there is a leader; rejects when this member should be it and cannot open the file.
-     * @param {(lock: string) => void} begun is given the name of a Web Lock that is held for as long as this member lives
+     * Resolves once there is a leader; rejects when this member should lead and cannot open the file.
+     * @param {(lock: string) => void} begun receives the name of a Web Lock that is held for as long as this member
+     * lives
      */
     async join(begun) {
         await new Promise((held) => {
@@ -88,17 +95,17 @@ export class Member {
         });
     }
 
-    /** Makes calls; their answers are told. */
+    /** Makes calls; their results are delivered. */
     take(calls) {
         for (const call of calls) {
-            if (this.#leader) void this.#leader.answer(call).then(this.#tell);
+            if (this.#leader) void this.#leader.answer(call).then(this.#deliver);
             else this.#unanswered.set(call.id, { call, sent: false });
         }
         this.#send();
         if (this.#unanswered.size > 0) this.#watch();
     }
 
-    /** Gives everything back. A leader answers what it was asked first, and tells the others that it goes. */
+    /** Closes. A leader completes pending calls first, and announces its end. */
     async close() {
         clearInterval(this.#knocking);
         this.#unwatch();
@@ -107,7 +114,7 @@ export class Member {
         this.#inbox.onmessage = null;
         try {
             await this.#leader?.close();
-            // Answers go at the end of a turn; the farewell comes after them.
+            // Results are sent at the end of a turn; the farewell comes after them.
             for (let turn = 0; turn < 2; turn++) await new Promise(afterThisTurn);
         } finally {
             for (const guest of this.#guests.values()) {
@@ -124,14 +131,14 @@ export class Member {
     // ---- as the leader
 
     async #lead() {
-        // Opening may take long, and then calls are answered here.
+        // Opening may take long; calls that arrive meanwhile are served here.
         this.#leading = true;
         this.#unwatch();
         const leader = this.#makeLeader();
         try {
             await leader.engine();
         } catch (error) {
-            // At first there is someone to tell; later, each call tells, and tries again.
+            // At first the error goes to one caller; later, each call reports it and tries again.
             if (this.#remote === undefined && this.#expected === undefined) return this.#joining.failed(error);
         }
         if (this.#closed.signal.aborted) return leader.close();
@@ -143,14 +150,14 @@ export class Member {
         const left = [...this.#unanswered.values()];
         this.#unanswered.clear();
         for (const { call, sent } of left) {
-            if (sent && !call.repeatable) this.#tell(lost(call, CLOSED));
-            else void leader.answer(call).then(this.#tell);
+            if (sent && !call.repeatable) this.#deliver(lost(call, CLOSED));
+            else void leader.answer(call).then(this.#deliver);
         }
         this.#joining.joined();
         return new Promise((release) => (this.#release = release));
     }
 
-    /** Takes a member in; it is forgotten when its lock is free. */
+    /** Admits a member; it is forgotten when its lock is free. */
     #welcome(guest) {
         if (!this.#guests.has(guest)) {
             this.#guests.set(guest, new BroadcastChannel(this.#channelOf(guest)));
@@ -165,8 +172,8 @@ export class Member {
     #answer({ from, calls }) {
         const guest = this.#guests.get(from);
         if (guest === undefined) return;
-        const tell = gathered((answers) => guest.postMessage({ type: "answers", answers }));
-        for (const call of calls) void this.#leader.answer(call).then(tell);
+        const deliver = gathered((answers) => guest.postMessage({ type: "answers", answers }));
+        for (const call of calls) void this.#leader.answer(call).then(deliver);
     }
 
     // ---- as one of the others
@@ -183,10 +190,10 @@ export class Member {
         this.#askedInVain = 0;
         if (type === "calls" && this.#leader) this.#answer({ from, calls });
         if (type === "answers") {
-            this.#tell(...answers.filter(({ id }) => this.#unanswered.delete(id)));
+            this.#deliver(...answers.filter(({ id }) => this.#unanswered.delete(id)));
         }
         if (type === "gone") {
-            // It answered all that it took, so that what is left was not taken.
+            // The leader completed every call it took, so the remaining ones were not taken.
             for (const waiting of this.#unanswered.values()) waiting.sent = false;
             this.#forget();
         }
@@ -197,10 +204,10 @@ export class Member {
             for (const [id, { call, sent }] of this.#unanswered) {
                 if (!sent || call.repeatable) continue;
                 this.#unanswered.delete(id);
-                this.#tell(lost(call, CLOSED));
+                this.#deliver(lost(call, CLOSED));
             }
             for (const waiting of this.#unanswered.values()) {
-                // Once in doubt, always: what is sent again may have been carried out the first time.
+                // A call in doubt stays in doubt: a repeated one may have been made the first time.
                 waiting.doubtful ||= waiting.sent;
                 waiting.sent = false;
             }
@@ -215,7 +222,7 @@ export class Member {
         this.#knock();
     }
 
-    /** Asks for the leader until one answers. */
+    /** Pings the leader until one answers. */
     #knock() {
         clearInterval(this.#knocking);
         if (this.#leader) return;
@@ -235,8 +242,8 @@ export class Member {
     }
 
     /**
-     * Refuses what is not answered when the leader is silent for too long: the browser may have frozen its tab. Counts in steps, for
-     * this worker may have been frozen itself.
+     * Refuses pending calls when the leader is silent for too long: the browser may have frozen its tab. Counts pings,
+     * not time, because this worker may have been frozen itself.
      */
     #watch() {
         if (this.#watching !== undefined || this.#leading) return;
@@ -246,7 +253,7 @@ export class Member {
             this.#askedInVain += 1;
             if (this.#askedInVain <= SILENT_TIMES) return this.#hall.postMessage({ type: "who", from: this.#id });
             this.#unwatch();
-            for (const { call, sent, doubtful } of this.#unanswered.values()) this.#tell(sent || doubtful ? lost(call, SILENT) : unmade(call, SILENT));
+            for (const { call, sent, doubtful } of this.#unanswered.values()) this.#deliver(sent || doubtful ? lost(call, SILENT) : unmade(call, SILENT));
             this.#unanswered.clear();
             this.#forget();
         }, WATCH_MS);
@@ -262,15 +269,15 @@ export class Member {
     }
 }
 
-/** Tells together what comes in one turn. */
-function gathered(tell) {
+/** Delivers together the results of one turn. */
+function gathered(deliver) {
     let answers = [];
     return (...more) => {
         if (more.length > 0 && answers.length === 0) {
             afterThisTurn(() => {
-                const told = answers;
+                const turn = answers;
                 answers = [];
-                tell(told);
+                deliver(turn);
             });
         }
         answers.push(...more);

@@ -1,6 +1,9 @@
 import { invalidArgument, kindOf } from "../errors.js";
 
-/** The name of a store, of which a browser makes a file or a database. @param {unknown} name @returns {string} */
+/**
+ * Checks the name of a store, which becomes a file or a database of the browser. @param {unknown} name @returns
+ * {string}
+ */
 export function storeName(name) {
     if (typeof name !== "string") throw invalidArgument(`the name of a store must be a string, not ${kindOf(name)}`);
     if (name === "" || name === "." || name === ".." || name.length > 200 || /[/\\\u0000-\u001f]/.test(name)) {

@@ -2,7 +2,7 @@ const TITLES = { 500: "Internal Server Error", 503: "Service Unavailable" };
 const TYPES = { 500: "15.6.1", 503: "15.6.4" };
 
 /**
- * The answer when there is no engine that could make one, in the shape of the engine's own.
+ * A response without an engine, in the shape of the engine's own problem bodies.
  * @param {500 | 503} status
  * @param {string} code
  * @param {string} detail

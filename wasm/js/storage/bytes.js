@@ -1,10 +1,10 @@
 import { DeskfleetError, storageFailure } from "../errors.js";
 
 const STEP_BYTES = 1024 * 1024;
-/** The first bytes tell what a file is; they are written last, so that half a copy is not taken for a store. */
+/** The first bytes identify a file; they are written last, so that a partial copy is not taken for a store. */
 const HEAD_BYTES = 4096;
 
-/** What every store begins with. */
+/** The first bytes of every store. */
 const MAGIC = [0x72, 0x65, 0x64, 0x62, 0x1a, 0x0a, 0xa9, 0x0d, 0x0a];
 
 /** All bytes of a storage. @param {import("../index.js").Storage} storage */
@@ -16,14 +16,14 @@ export function bytesOf(storage) {
     return bytes;
 }
 
-/** Puts a snapshot into a storage that holds nothing. @param {import("../index.js").Storage} storage @param {Uint8Array} bytes */
+/** Writes a snapshot into an empty storage. @param {import("../index.js").Storage} storage @param {Uint8Array} bytes */
 export function restoreInto(storage, bytes) {
     if (!MAGIC.every((byte, at) => bytes[at] === byte)) {
-        throw new DeskfleetError("ForeignFile", "options.restore holds bytes that are no snapshot of a store");
+        throw new DeskfleetError("ForeignFile", "options.restore is not a snapshot of a store");
     }
     try {
         if (storage.len() !== 0) {
-            throw new DeskfleetError("InvalidArgument", "options.restore needs a storage that holds nothing yet; this one holds something");
+            throw new DeskfleetError("InvalidArgument", "options.restore needs an empty storage; this one is not empty");
         }
         storage.setLen(bytes.length);
         for (let at = HEAD_BYTES; at < bytes.length; at += STEP_BYTES) {

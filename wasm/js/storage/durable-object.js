@@ -1,19 +1,19 @@
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
 
-/** Larger rows are fewer, which is what Cloudflare counts, but a commit then writes more bytes. */
+/** Larger rows are fewer, which Cloudflare bills, but a commit then writes more bytes. */
 const ROW_BYTES = 16_384;
-/** Rows kept because they may be read again; each is {@link ROW_BYTES}. */
+/** Rows cached for reads; each is {@link ROW_BYTES}. */
 const CLEAN_ROWS_MAX = 64;
-/** Rows that wait for a sync; more go to the database before it, as a file's pages would. */
+/** Rows pending until a sync; more are written to the database before it, as pages of a file would be. */
 const DIRTY_ROWS_MAX = 512;
-/** What Cloudflare lets one object hold. */
+/** Cloudflare's limit for one object. */
 const BYTES_MAX = 10e9;
 
-/** The databases that are in use: two engines on one would destroy it. */
+/** The databases in use: two engines on one would destroy it. */
 const inUse = new WeakSet();
 
 /**
- * The SQLite database of a Durable Object. Rows that hold only zeros are not there.
+ * The SQLite database of a Durable Object. Rows of zeros are not stored.
  * @param {import("../durable-object.js").DurableObjectStorageLike} database
  * @param {{ maxBytes?: number }} [options]
  * @returns {import("../index.js").Storage}
@@ -45,13 +45,13 @@ class Rows {
     #database;
     #sql;
     length;
-    /** The length that the database knows. */
+    /** The length stored in the database. */
     #flushed;
-    /** Where the storage was cut since: what the database holds from this row on is gone. */
+    /** The first row that was cut off since: the database's rows from there on are void. */
     #cut = Infinity;
     /** The rows last used, the latest at the end. @type {Map<number, Uint8Array>} */
     #kept = new Map();
-    /** Those that the database must still be told. @type {Map<number, Uint8Array>} */
+    /** Changed rows that the database does not have yet. @type {Map<number, Uint8Array>} */
     #dirty = new Map();
 
     constructor(database) {
@@ -79,7 +79,7 @@ class Rows {
         this.#check(offset, from.length);
         for (let done = 0; done < from.length; ) {
             const { number, at, count } = piece(offset + done, from.length - done);
-            // A row that is written whole need not be read.
+            // A row that is overwritten as a whole need not be read.
             const row = count === ROW_BYTES ? new Uint8Array(ROW_BYTES) : this.#row(number);
             row.set(from.subarray(done, done + count), at);
             this.#kept.delete(number);
@@ -97,13 +97,13 @@ class Rows {
             }
             this.#cut = Math.min(this.#cut, whole);
             const left = bytes % ROW_BYTES;
-            // What is cut off reads as zeros when the storage grows again.
+            // A part that was cut off reads as zeros when the storage grows again.
             if (left > 0) this.write(bytes, new Uint8Array(Math.min(ROW_BYTES - left, this.length - bytes)));
         }
         this.length = bytes;
     }
 
-    /** Tells the database all at once, or nothing. */
+    /** Writes all changes to the database, or none. */
     flush() {
         if (this.#dirty.size === 0 && this.#cut === Infinity && this.length === this.#flushed) return;
         this.#database.transactionSync(() => {
@@ -146,7 +146,7 @@ class Rows {
     }
 }
 
-/** The part of a range that lies in its first row. */
+/** The part of a range in its first row. */
 function piece(offset, length) {
     const at = offset % ROW_BYTES;
     return { number: (offset - at) / ROW_BYTES, at, count: Math.min(ROW_BYTES - at, length) };

@@ -5,16 +5,16 @@ import { fileURLToPath } from "node:url";
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
 import { lockBeside } from "./lock.js";
 
-/** The bits of a descriptor's flags that tell whether it reads or writes. */
+/** The bits of a descriptor's flags for read and write access. */
 const ACCESS_MODE = 3;
 
 /**
- * The files that this thread has open, by device and inode: a file may have several names, each with a lock of its own. Shared by
- * all copies of this module.
+ * The files that this thread has open, by device and inode: a file may have several names, each with its own lock.
+ * Shared by all copies of this module.
  * @type {Map<string, OpenFile>}
  */
 const openFiles = (globalThis[Symbol.for("deskfleet.files")] ??= new Map());
-/** Gives back the files of storages that were collected, as their engines were. */
+/** Releases the files of collected storages. */
 const collected = new FinalizationRegistry((file) => file.close());
 
 /**
@@ -60,7 +60,7 @@ class OpenFile {
     #lock;
     #handle;
     #identity;
-    /** Whether the lock was looked at since the last sync. */
+    /** Whether the lock was checked since the last sync. */
     #checked = false;
     /** Whether another owner took the lock. */
     #lost = false;
@@ -125,13 +125,13 @@ class OpenFile {
         return bavail * bsize;
     }
 
-    /** Another opener has the file from now on. */
+    /** Another opener owns the file from now on. */
     lose() {
         this.#lost = true;
         this.#checked = false;
     }
 
-    /** Looked at when a commit begins and when it ends: two owners that write destroy a file. */
+    /** Checked at the start and the end of a commit: two owners that write destroy a file. */
     #mustHold() {
         if (this.#checked) return;
         this.#lost ||= !this.#lock.isHeld();
@@ -140,7 +140,7 @@ class OpenFile {
     }
 }
 
-/** The one name of a file, whatever links lead to it: its lock stands beside that. */
+/** The canonical name of a file, whatever links lead to it: its lock is beside that. */
 function nameOf(file) {
     if (typeof file !== "string" && !(file instanceof URL)) {
         throw invalidArgument(`the path of a store must be a string or a URL, not ${kindOf(file)}`);
@@ -154,7 +154,7 @@ function nameOf(file) {
     return real;
 }
 
-/** Whether another descriptor writes to a file, which may have been opened by another of its names; Linux only. */
+/** Whether another descriptor writes to a file, which may be open by another of its names; Linux only. */
 function isWrittenElsewhere(handle, dev, ino) {
     for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name))) {
         for (const descriptor of entries(`/proc/${pid}/fd`)) {
@@ -165,7 +165,7 @@ function isWrittenElsewhere(handle, dev, ino) {
                 const [, flags] = /^flags:\s*(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, "utf8")) ?? [];
                 if ((parseInt(flags, 8) & ACCESS_MODE) !== fs.constants.O_RDONLY) return true;
             } catch {
-                // It was closed in this moment.
+                // It was closed at this moment.
             }
         }
     }
@@ -191,7 +191,7 @@ function openOrCreate(name) {
     return handle;
 }
 
-/** Makes the name of a new file as durable as its content, where the system lets a folder be synced. */
+/** Makes the name of a new file as durable as its content, if the system can sync a folder. */
 function syncFolder(folder) {
     try {
         const handle = fs.openSync(folder, "r");
@@ -201,11 +201,11 @@ function syncFolder(folder) {
             fs.closeSync(handle);
         }
     } catch {
-        // Windows has no such thing.
+        // Windows cannot.
     }
 }
 
-/** Moves `length` bytes, however few the system moves at once. */
+/** Moves `length` bytes, in several steps if the system moves fewer at once. */
 function all(length, move) {
     for (let done = 0; done < length; ) {
         const moved = move(done);
@@ -214,7 +214,7 @@ function all(length, move) {
     }
 }
 
-/** What the system says, in words that name the remedy. */
+/** An error of the system, with a message that names the remedy. */
 function cannotOpen(name, cause) {
     if (cause instanceof DeskfleetError) return cause;
     const { code } = cause ?? {};
@@ -235,5 +235,5 @@ function openByAnotherName(name) {
 }
 
 function taken(name) {
-    return new DeskfleetError("StorageLocked", `another owner took the lock of ${name}, or it was removed; this engine writes no more: close it and open another`);
+    return new DeskfleetError("StorageLocked", `another owner took the lock of ${name}, or it was removed; this engine refuses writes: close it and open another`);
 }

@@ -3,17 +3,17 @@ import { storeName } from "../browser/name.js";
 import { DeskfleetError } from "../errors.js";
 
 const CHUNK_BYTES = 65_536;
-/** Read together when a database is opened: 4 MiB. */
+/** Bytes read at once when a database is opened: 4 MiB. */
 const CHUNKS_READ = 64;
 const CHUNKS = "chunks";
 const META = "meta";
 const LENGTH = "length";
-/** A service worker that was replaced gives its lock back a little later. */
+/** A service worker that was replaced releases its lock a little later. */
 const PATIENCE_MS = 5_000;
 
 /**
- * A copy in memory of what an IndexedDB database holds, for service workers, where no file can be opened. What was written
- * since the last transaction goes into the next as a whole, so that the database is at each moment what the storage once was.
+ * A copy in memory of an IndexedDB database, for service workers, which cannot open files. All writes since the last
+ * transaction go into the next one, so that the database always equals a past state of the storage.
  * @param {string} name
  * @returns {Promise<import("../index.js").Storage>}
  */
@@ -46,11 +46,11 @@ class Mirror {
     /** Chunks that differ from those of the database, by their number. */
     #dirty = new Set();
     #resized = false;
-    /** The transaction under way, and the one that follows it. @type {Promise<void> | undefined} */
+    /** The running transaction, and the next one. @type {Promise<void> | undefined} */
     #writing;
     /** @type {Promise<void> | undefined} */
     #next;
-    /** Why the database is gone for good. @type {DeskfleetError | undefined} */
+    /** Why the database is lost. @type {DeskfleetError | undefined} */
     #lost;
 
     constructor(name, database, { chunks, length }, keeping, unlock) {
@@ -72,7 +72,7 @@ class Mirror {
         return this.#keeping.kept;
     }
 
-    /** Whether only another storage can go on. */
+    /** Whether only another storage can continue. */
     get lost() {
         return this.#lost !== undefined;
     }
@@ -105,7 +105,7 @@ class Mirror {
         if (bytes < this.#length) {
             for (let number = kept; number < held; number++) this.#dirty.add(number);
             this.#chunks.length = Math.min(held, kept);
-            // What is cut off reads as zeros when the storage grows again.
+            // A part that was cut off reads as zeros when the storage grows again.
             if (this.#chunks[kept - 1] && bytes % CHUNK_BYTES > 0) {
                 this.#chunks[kept - 1].fill(0, bytes % CHUNK_BYTES);
                 this.#dirty.add(kept - 1);
@@ -116,7 +116,7 @@ class Mirror {
         this.#resized = true;
     }
 
-    /** Writing begins when the engine waits for it in `settled`: between two calls of the engine the bytes belong together. */
+    /** Writing begins when the engine awaits `settled`: between two calls of the engine the bytes are consistent. */
     sync() {
         if (this.#lost) throw this.#lost;
     }
@@ -148,7 +148,7 @@ class Mirror {
         if (offset + count > this.#length) throw new RangeError(`bytes ${offset} to ${offset + count} of a storage of ${this.#length}`);
     }
 
-    /** Writes once the transaction before has ended, whatever became of it. */
+    /** Writes once the previous transaction has ended, whatever its outcome. */
     async #follow(before) {
         await before?.catch(() => {});
         this.#writing = this.#next;
@@ -160,7 +160,7 @@ class Mirror {
         }
     }
 
-    /** Puts all that changed into the database in one transaction; what could not be put is tried with the next. */
+    /** Puts all changes into the database in one transaction; failed ones are retried with the next. */
     async #write() {
         const dirty = this.#dirty;
         const resized = this.#resized;
@@ -171,7 +171,7 @@ class Mirror {
             const chunks = transaction.objectStore(CHUNKS);
             for (const number of dirty) {
                 const chunk = this.#chunks[number];
-                // Putting copies, so that what is written from now on goes into the next transaction.
+                // `put` copies, so later writes belong to the next transaction.
                 if (chunk) chunks.put(chunk, number);
                 else chunks.delete(number);
             }
@@ -180,12 +180,12 @@ class Mirror {
         } catch (error) {
             for (const number of dirty) this.#dirty.add(number);
             this.#resized ||= resized;
-            throw this.#lost ?? new DeskfleetError("StorageUnavailable", `the database ${this.#name} took no write: ${error?.message ?? error}`, { cause: error });
+            throw this.#lost ?? new DeskfleetError("StorageUnavailable", `the database ${this.#name} refused a write: ${error?.message ?? error}`, { cause: error });
         }
     }
 }
 
-/** Goes through the chunks that a range touches. */
+/** Visits the chunks of a range. */
 function each(offset, length, visit) {
     for (let done = 0; done < length; ) {
         const at = (offset + done) % CHUNK_BYTES;
@@ -195,7 +195,7 @@ function each(offset, length, visit) {
     }
 }
 
-/** Takes the lock of a database; answers what gives it back. */
+/** Takes the lock of a database; returns the function that releases it. */
 function lock(name) {
     return new Promise((held, failed) => {
         const impatient = AbortSignal.timeout(PATIENCE_MS);
@@ -218,7 +218,7 @@ function openDatabase(name) {
             const { objectStoreNames } = request.result;
             if (objectStoreNames.contains(CHUNKS) && objectStoreNames.contains(META)) return opened(request.result);
             request.result.close();
-            failed(new DeskfleetError("ForeignFile", `the database ${name} is not one of ours; it was left untouched`));
+            failed(new DeskfleetError("ForeignFile", `the database ${name} is not a deskfleet store; it was left untouched`));
         };
         request.onerror = () => failed(request.error);
         request.onblocked = () => failed(new Error("it is being deleted or changed elsewhere"));

@@ -5,18 +5,18 @@ import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import { DeskfleetError } from "../errors.js";
 
-/** How often an owner writes its lock again. */
+/** Interval in milliseconds at which an owner renews its lock. */
 const RENEW_MS = 3_000;
-/** An owner that cannot be looked up is gone when its lock was not written for this long. */
+/** An owner that cannot be looked up counts as gone when its lock was not renewed for this many milliseconds. */
 const STALE_MS = 15_000;
 const ATTEMPTS = 10;
 
 /**
- * Takes the lock of a file: a file `….lock` beside it that names its owner, which is a thread of a process. These runtimes have
- * no lock that the system frees at the end of a thread, so each opener looks whether the owner of a lock still runs, and takes
- * the lock of one that does not.
+ * Takes the lock of a file: a file `….lock` beside it that names its owner, a thread of a process. These runtimes have
+ * no lock that the system releases at the end of a thread, so each opener checks whether the owner of a lock still
+ * runs, and takes the lock of one that does not.
  * @param {string} name of the file
- * @param {boolean} broken takes the lock whoever has it
+ * @param {boolean} broken takes the lock from any owner
  */
 export function lockBeside(name, broken) {
     const lock = `${name}.lock`;
@@ -27,7 +27,7 @@ export function lockBeside(name, broken) {
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
             if (!placed(draft, lock)) {
                 const held = look(lock);
-                // It was given back in this moment.
+                // It was released at this moment.
                 if (held === undefined) continue;
                 if (!broken && !isGone(held, mine, now)) throw locked(name, lock, held.content);
                 take(lock, held, draft, mine, now);
@@ -37,10 +37,10 @@ export function lockBeside(name, broken) {
     } finally {
         fs.rmSync(draft, { force: true });
     }
-    throw new DeskfleetError("StorageLocked", `${name} is being opened by others; try again`);
+    throw new DeskfleetError("StorageLocked", `${name} is being opened by others; retry`);
 }
 
-/** A lock that this thread has. */
+/** A lock that this thread holds. */
 class Lock {
     #lock;
     #token;
@@ -57,12 +57,12 @@ class Lock {
             try {
                 fs.writeSync(handle, content, 0);
             } catch {
-                // The next time may be better; until then the lock is only older.
+                // A later renewal may succeed; until then the lock only ages.
             }
         }, RENEW_MS).unref();
     }
 
-    /** Whether it is still there: another opener may have taken it, and a person may have removed it. */
+    /** Whether it is still there: another opener may have taken it, or a person removed it. */
     isHeld() {
         return fs.fstatSync(this.#handle).nlink > 0;
     }
@@ -74,7 +74,7 @@ class Lock {
     }
 }
 
-/** Opens a lock that this thread has just taken, or gives it back. */
+/** Opens a lock that this thread has just taken, or releases it. */
 function opened(lock) {
     try {
         return fs.openSync(lock, "r+");
@@ -84,7 +84,7 @@ function opened(lock) {
     }
 }
 
-/** This thread, in a way that no later one is mistaken for it. */
+/** The identity of this thread, unique over time. */
 function owner() {
     const [, pid, thread] = /^(\d+)\/task\/(\d+)$/.exec(linkOf("/proc/thread-self") ?? "") ?? [];
     const seen = Number(pid) === process.pid;
@@ -99,7 +99,7 @@ function owner() {
     };
 }
 
-/** Whether the owner of a lock is gone; where that cannot be seen, whether it has not renewed the lock for too long. */
+/** Whether the owner of a lock is gone; if that cannot be seen, whether it has not renewed the lock for too long. */
 function isGone({ content, writtenAt }, here, now) {
     const stale = now - writtenAt > STALE_MS;
     if (content === undefined || content.host !== here.host) return stale;
@@ -107,7 +107,7 @@ function isGone({ content, writtenAt }, here, now) {
     if (content.namespace !== here.namespace) return stale;
     const { pid, started, thread, threadStarted } = content;
     const seen = startOf(`/proc/${pid}/stat`);
-    // Where there is no such folder, or it hides what is not ours.
+    // There is no such folder, or it hides other processes.
     if (threadStarted === undefined || seen === undefined) return !runs(pid) || stale;
     return seen !== started || startOf(`/proc/${pid}/task/${thread}/stat`) !== threadStarted;
 }
@@ -121,7 +121,7 @@ function runs(pid) {
     }
 }
 
-/** Writes a new file, synced; returns when that was, in milliseconds by the clock of its file system. */
+/** Writes a new file, synced; returns its time in milliseconds by the clock of its file system. */
 function written(file, content) {
     const handle = fs.openSync(file, "wx");
     try {
@@ -133,7 +133,7 @@ function written(file, content) {
     }
 }
 
-/** Gives a finished file another name; `false` when something has that name. */
+/** Gives a finished file another name; returns `false` if that name exists. */
 function placed(draft, name) {
     try {
         fs.linkSync(draft, name);
@@ -141,7 +141,7 @@ function placed(draft, name) {
     } catch (error) {
         if (error?.code === "EEXIST") return false;
     }
-    // Not every file system has links; there, a lock may be seen half written.
+    // Some file systems have no links; there, a partly written lock may be seen.
     try {
         fs.copyFileSync(draft, name, fs.constants.COPYFILE_EXCL);
         return true;
@@ -151,7 +151,7 @@ function placed(draft, name) {
     }
 }
 
-/** What a lock says and when it was written; without content when it was torn, `undefined` when there is none. */
+/** The content of a lock and the time it was written; without content if it was torn, `undefined` if there is none. */
 function look(lock) {
     let handle;
     try {
@@ -171,7 +171,7 @@ function look(lock) {
 function contentOf(text) {
     try {
         const content = JSON.parse(text);
-        // The token becomes part of a file's name.
+        // The token becomes part of a file name.
         return /^[\w-]{1,64}$/.test(content.token) ? content : undefined;
     } catch {
         return undefined;
@@ -179,8 +179,8 @@ function contentOf(text) {
 }
 
 /**
- * Takes the place of an owner. Of those who try at once, the one that has the claim on this very lock does it, after it has seen
- * that the lock is still there.
+ * Takes the place of an owner. Of several that try at once, the one with the claim on this very lock succeeds, after it
+ * has checked that the lock is still there.
  */
 function take(lock, held, draft, mine, now) {
     const token = held.content?.token;
@@ -194,7 +194,7 @@ function take(lock, held, draft, mine, now) {
         const still = look(lock);
         if (still !== undefined && still.content?.token === token) fs.renameSync(claim, lock);
     } catch (error) {
-        // Another took this claim for one of an owner that is gone; what the lock says counts.
+        // Another opener took this claim for that of an owner that is gone; the content of the lock decides.
         if (error?.code !== "ENOENT") throw error;
     } finally {
         if (look(claim)?.content?.token === mine.token) fs.rmSync(claim, { force: true });
@@ -205,16 +205,17 @@ function locked(name, lock, held) {
     const owner = held === undefined ? "an owner that it does not name" : `process ${held.pid} on ${held.host}`;
     return new DeskfleetError(
         "StorageLocked",
-        `${name} is open: ${lock} is held by ${owner}. Close it there. If you know that this owner has ended, pass { breakLock: true }; a lock that nobody renews is free after ${STALE_MS / 1000} s`,
+        `${name} is open: ${lock} is held by ${owner}. Close it there. If you know that this owner has ended, pass { breakLock: true }; a lock that is not renewed is free after ${STALE_MS / 1000} s`,
     );
 }
 
 /**
- * When a process or thread began, in ticks since the system did; `"ended"` when it has ended and its parent has not asked for it
- * yet, `undefined` when it cannot be seen. Linux only.
+ * The start time of a process or thread, in ticks since boot; `"ended"` when it has ended and its parent has not reaped
+ * it yet, `undefined` when it cannot be seen. Linux only.
  */
 function startOf(stat) {
-    // The name of the program stands in brackets and may hold spaces; after it the state is the first field, the time the 20th.
+    // The name of the program is in parentheses and may hold spaces; after it the state is the first field, the start
+    // time the 20th.
     const fields = textOf(stat)?.split(") ").at(-1)?.split(" ");
     return fields !== undefined && "ZX".includes(fields[0]) ? "ended" : fields?.[19];
 }

@@ -1,6 +1,6 @@
 const CHUNK_BYTES = 65_536;
 
-/** The storages made here: only of them is it known that nothing outlives them. */
+/** The storages made here: only for them is it known that nothing outlives them. */
 const made = new WeakSet();
 
 /** @param {unknown} storage */
@@ -9,7 +9,7 @@ export function isMemory(storage) {
 }
 
 /**
- * Bytes in memory. Chunks that hold only zeros take no memory.
+ * Bytes in memory. Chunks of zeros take no memory.
  * @returns {import("../index.js").Storage}
  */
 export function memoryStorage() {
@@ -48,7 +48,7 @@ export function memoryStorage() {
             const kept = Math.ceil(bytes / CHUNK_BYTES);
             if (bytes < length) {
                 chunks.length = Math.min(chunks.length, kept);
-                // What is cut off reads as zeros when the storage grows again.
+                // A part that was cut off reads as zeros when the storage grows again.
                 chunks[kept - 1]?.fill(0, bytes - (kept - 1) * CHUNK_BYTES);
             }
             length = bytes;

@@ -2,7 +2,7 @@ import { watchKeeping } from "../browser/keeping.js";
 import { storeName } from "../browser/name.js";
 import { DeskfleetError } from "../errors.js";
 
-/** A tab that was just closed or loaded again gives its file back a little later. */
+/** A tab that was just closed or reloaded releases its file a little later. */
 const PATIENCE_MS = 5_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -44,7 +44,7 @@ export async function opfsStorage(name) {
     };
 }
 
-/** Deletes the file of a store that nobody has open. @param {string} name */
+/** Deletes the file of a store that is not open. @param {string} name */
 export async function removeFile(name) {
     const folder = await navigator.storage.getDirectory();
     try {
@@ -71,7 +71,7 @@ async function openPatiently(name) {
     }
 }
 
-/** Moves all of `bytes`, however few the browser moves at once. */
+/** Moves all of `bytes`, in several steps if the browser moves fewer at once. */
 function all(verb, bytes, move) {
     for (let done = 0; done < bytes.length; ) {
         const moved = move(done === 0 ? bytes : bytes.subarray(done), done);

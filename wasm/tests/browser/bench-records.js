@@ -1,4 +1,4 @@
-// What the benches post: in Node, and in a browser's worker and page.
+// The posts of the benches: in Node, and in a browser's worker and page.
 
 const HEADERS = { "content-type": "application/json" };
 const MEASURED_MS = 3000;
@@ -33,7 +33,7 @@ export function recordOf(id) {
     });
 }
 
-/** Posts turn after turn for a few seconds; answers the durable records a second, of all and of the best of them. */
+/** Posts turn after turn for a few seconds; returns the durable records per second, overall and of the best turn. */
 export async function timed(engine, together, record) {
     const bodies = Array.from({ length: 20_000 }, (_, id) => record(id));
     const post = (body) => engine.fetch(new Request("/api/Stats/Post", { method: "POST", headers: HEADERS, body }));

@@ -19,16 +19,16 @@ const ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ];
-/** Only against hanging. */
+/** A bound against hanging. */
 export const PATIENCE_MS = 60_000;
-/** What a page of the package needs, and no more. */
+/** The permissions that a page of the package needs. */
 const POLICY =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'";
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
 /**
- * Serves the folder `wasm`, each answer under the strict policy; `/hang` is answered once `/resume` is asked for. Answers the origin
- * and what stops it.
+ * Serves the folder `wasm`, each response under the strict policy; `/hang` responds after `/resume` was requested.
+ * Returns the origin and a function that stops the server.
  * @param {Record<string, string>} [files] more files, by their path there
  */
 export async function serve(files = {}) {
@@ -46,7 +46,7 @@ export async function serve(files = {}) {
                 "content-type": TYPES[path.extname(file)] ?? "application/octet-stream",
                 "content-security-policy": searchParams.get("policy") === "no-wasm" ? POLICY.replace(" 'wasm-unsafe-eval'", "") : POLICY,
                 "service-worker-allowed": "/",
-                // Kept by nobody, but for the back/forward cache, which "no-store" would switch off.
+                // Not cached, except for the back/forward cache, which "no-store" would disable.
                 "cache-control": "no-cache",
             });
             response.end(body);
@@ -64,7 +64,7 @@ export async function serve(files = {}) {
     };
 }
 
-/** A browser on a profile, killed as a crash would. */
+/** A browser on a profile, killed as by a crash. */
 export class Browser {
     #process;
     #connection;
@@ -120,7 +120,7 @@ export function killed(child) {
     try {
         process.kill(-child.pid, "SIGKILL");
     } catch {
-        // It is gone already.
+        // It has ended already.
     }
     return ended(child);
 }

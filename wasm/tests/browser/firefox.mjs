@@ -6,10 +6,10 @@ import path from "node:path";
 import { find } from "../runtimes.mjs";
 import { PATIENCE_MS, ended, killed } from "./chromium.mjs";
 
-/** After it was killed it opens no tabs again, and does not offer to start without extensions. */
+/** After a kill it does not restore tabs, and does not offer safe mode. */
 const PREFERENCES = 'user_pref("browser.sessionstore.resume_from_crash", false);\nuser_pref("toolkit.startup.max_resumed_crashes", -1);\n';
 
-/** A browser on a profile, killed as a crash would. */
+/** A browser on a profile, killed as by a crash. */
 export class Firefox {
     #process;
     #connection;
@@ -20,7 +20,8 @@ export class Firefox {
         if (executable === undefined) throw new Error("there is no Firefox; DESKFLEET_FIREFOX names one");
         writeFileSync(path.join(profile, "user.js"), PREFERENCES);
         const firefox = new Firefox();
-        // Not started by the driver, which tidies the profile up at a moment of its own. A group, so that all processes can be killed at once.
+        // Not started by the driver, which cleans up the profile at a time of its own. A process group, so that all
+        // processes can be killed at once.
         firefox.#process = spawn(executable, ["--headless", "--new-instance", "--profile", profile, "--remote-debugging-port=0", "about:blank"], {
             detached: true,
             stdio: ["ignore", "ignore", "pipe"],
@@ -51,7 +52,7 @@ export class Firefox {
     }
 }
 
-/** Where it listens, as it says. */
+/** The address that it prints. */
 async function addressSaid(child) {
     let hangs;
     const address = new Promise((found, failed) => {

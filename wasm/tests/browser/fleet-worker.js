@@ -1,4 +1,4 @@
-// A service worker with everything left as it is, but a first workspace and a key that the tests know of.
+// A service worker with default options, a first workspace, and a key that the tests know.
 
 import { answerFetches } from "../../pkg/service-worker.js";
 import { idsOf } from "./history.js";
@@ -18,7 +18,7 @@ const fleet = answerFetches({
         globalThis.key ??= (await engine.issueKey({ name: "desk", scopes: ["admin"] })).key;
     },
 });
-/** For the tests: what only the worker can see. */
+/** For the tests: state that only the worker can see. */
 addEventListener("message", async ({ data, ports: [port] }) => {
     const engine = await fleet.engine();
     const asked = { key: () => key, persisted: () => engine.persisted(), ids: () => idsOf(engine) };

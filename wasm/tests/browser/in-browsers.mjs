@@ -12,7 +12,7 @@ const CHROMIUM = { runtime: "chromium", driver: "playwright-core", Browser };
 const FIREFOX = { runtime: "firefox", driver: "puppeteer-core", Browser: Firefox };
 
 /**
- * A test of what only Chromium can be asked to do.
+ * A test that only Chromium can run.
  * @param {string} name
  * @param {(given: { start: () => Promise<Browser>, origin: string, context: import("node:test").TestContext }) => Promise<void>} run
  * `start` starts a browser on the profile of the test
@@ -23,7 +23,7 @@ export function browserTest(name, run, files = () => ({})) {
 }
 
 /**
- * A test in every browser there is; `start` starts one that opens pages, is closed and killed, and no more.
+ * A test in every installed browser; `start` starts one that can open pages, close and be killed.
  * @type {typeof browserTest}
  */
 export function everyBrowserTest(name, run, files = () => ({})) {

@@ -1,4 +1,4 @@
-// The store of a page in the origin's private file system: it lasts, whatever ends.
+// The store of a page in the origin's private file system is durable, whatever ends.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ async function opened(browser, origin) {
     return page;
 }
 
-/** The ids that the store holds, seen by a page that connects now. */
+/** The ids in the store, as a page sees them that connects now. */
 function held(page) {
     return page.evaluate(async () => {
         const engine = await connect();
@@ -109,7 +109,7 @@ everyBrowserTest("opfs_file_open_in_another_worker_is_locked_until_it_ends", asy
 for (const together of [1, 20]) {
     everyBrowserTest(`a worker terminated while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {
         const page = await opened(await start(), origin);
-        let told = 0;
+        let count = 0;
         for (const pause of [40, 150, 333]) {
             const { acknowledged, ids } = await page.evaluate(
                 async ([together, pause]) => {
@@ -134,9 +134,9 @@ for (const together of [1, 20]) {
             const kept = new Set(ids);
             assert.ok(acknowledged.length > 0);
             assert.deepEqual(acknowledged.filter((id) => !kept.has(id)), []);
-            told += acknowledged.length;
+            count += acknowledged.length;
         }
-        context.diagnostic(`${told} acknowledged records were there`);
+        context.diagnostic(`${count} acknowledged records were there`);
     });
 
     everyBrowserTest(`a browser killed while it writes ${together} at a time loses nothing that it acknowledged`, async ({ start, origin, context }) => {

@@ -1,4 +1,4 @@
-// What the tests call in a page.
+// The functions that the tests call in a page.
 
 import { DeskfleetError } from "../../pkg/index.js";
 import { connect } from "../../pkg/opfs.js";
@@ -11,14 +11,14 @@ export function postRequest(id, instance = "ws-1") {
     return new Request("/api/Stats/Post", { method: "POST", headers: json, body });
 }
 
-/** What a call throws, in words. */
+/** The error of a call, as data. */
 export const failure = (promise) =>
     promise.then(
         () => undefined,
         (error) => ({ code: error.code, message: error.message, cause: String(error.cause), ours: error instanceof DeskfleetError }),
     );
 
-/** Posts one record after the other for ever, and tells of each that was acknowledged. */
+/** Posts one record after the other, and reports each that was acknowledged. */
 export async function postForEver(engine, acknowledged, together = 1, first = 0, instance = "ws-1") {
     for (let id = first; ; id += together) {
         const ids = Array.from({ length: together }, (_, index) => id + index);

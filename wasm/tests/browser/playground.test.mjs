@@ -1,4 +1,4 @@
-// The playground, as a person uses it: load, send, reload, file, wipe; by keyboard, under its own strict policy.
+// The playground, as a user uses it: load, send, reload, file, wipe; by keyboard, under its own strict policy.
 
 import assert from "node:assert/strict";
 import { browserTest } from "./in-browsers.mjs";
@@ -24,7 +24,7 @@ browserTest("playground_loads_a_fleet_and_keeps_it", async ({ start, origin }) =
     const queued = Number((await text(page, "queue")).replace(/\D/g, ""));
     assert.ok(queued > 2000, `${queued} records are queued`);
 
-    // Each endpoint of the list does what its line says, or refuses for a reason of the interface.
+    // Each endpoint of the list succeeds, or is refused by a rule of the interface.
     const options = await page.$$eval("#endpoint option", (all) => all.map(({ value }) => value));
     assert.ok(options.length >= 26);
     for (const option of options) {
@@ -51,7 +51,7 @@ browserTest("playground_loads_a_fleet_and_keeps_it", async ({ start, origin }) =
     await page.keyboard.press("Control+Enter");
     await page.waitForFunction(() => document.querySelector("#outcome").textContent.startsWith("404"));
 
-    // What was sent before comes back into the form; what cannot be sent says so beside the answers.
+    // A sent request can be loaded into the form again; one that cannot be sent shows its error.
     await page.click("#sent li:nth-child(2) button");
     assert.equal(await page.inputValue("#path"), "/operator/keys");
     await page.fill("#headers", "no colon");
@@ -75,11 +75,11 @@ browserTest("playground_loads_a_fleet_and_keeps_it", async ({ start, origin }) =
 
 browserTest("playground_without_its_files_shows_the_reason", async ({ start, origin }) => {
     const page = await (await start()).open("about:blank");
-    for (const [missing, told] of [["deskfleet.wasm", /deskfleet\.wasm was answered 404/], ["opfs.js", /run cargo wasm/]]) {
+    for (const [missing, reason] of [["deskfleet.wasm", /deskfleet\.wasm returned 404/], ["opfs.js", /run cargo wasm/]]) {
         await page.route(`**/pkg/${missing}`, (route) => route.fulfill({ status: 404, body: "none" }));
         await page.goto(`${origin}/playground/`);
         await page.waitForFunction(() => document.querySelector("#engine").textContent === "did not open");
-        assert.match(await text(page, "note"), told);
+        assert.match(await text(page, "note"), reason);
         assert.equal(await page.isDisabled("#send"), true);
         await page.unroute(`**/pkg/${missing}`);
     }

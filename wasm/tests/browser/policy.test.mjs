@@ -1,4 +1,4 @@
-// Pages that may not compile WebAssembly, or do not get it, are told what to do.
+// Pages that may not compile WebAssembly, or do not receive it, get an error with its remedy.
 
 import assert from "node:assert/strict";
 import { browserTest } from "./in-browsers.mjs";
@@ -25,7 +25,7 @@ browserTest("policy_without_wasm_unsafe_eval_is_named_with_its_remedy", async ({
         assert.match(error.message, /Content-Security-Policy.*'wasm-unsafe-eval'.*script-src/, where);
         assert.match(error.cause, /Content.Security.Policy|unsafe-eval/i, where);
     }
-    // The same origin under a policy that allows it: nothing else was wrong.
+    // The same origin under a policy that allows it works.
     const other = await browser.open(`${origin}/tests/browser/page.html`);
     await other.waitForFunction(() => globalThis.connect);
     assert.equal(await other.evaluate(async () => (await (await connect()).fetch(postRequest(1))).status), 200);
@@ -42,7 +42,7 @@ browserTest("missing_module_is_named_with_its_address", async ({ start, origin }
         });
     const missing = await open();
     assert.equal(missing.code, "ModuleUnavailable");
-    assert.match(missing.message, /\/pkg\/deskfleet\.wasm was answered 404; serve .*deskfleet\/inline/);
+    assert.match(missing.message, /\/pkg\/deskfleet\.wasm returned 404; serve .*deskfleet\/inline/);
     await page.unroute("**/deskfleet.wasm");
     await page.route("**/deskfleet.wasm", (route) => route.fulfill({ contentType: "application/wasm", body: "<!doctype html>" }));
     const other = await open();

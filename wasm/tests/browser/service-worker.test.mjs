@@ -1,4 +1,4 @@
-// A service worker answers an unchanged page from an engine on IndexedDB.
+// A service worker serves an unchanged page with an engine on IndexedDB.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { browserTest, everyBrowserTest } from "./in-browsers.mjs";
 
 const SCRIPT = "/tests/browser/fleet-worker.js";
 
-/** A page that knows nothing of deskfleet but the one line that registers the worker. */
+/** A page whose only reference to deskfleet is the line that registers the worker. */
 async function controlled(browser, origin, { script = SCRIPT, scope = "/", at = "/tests/browser/sw-page.html" } = {}) {
     const page = await browser.open(`${origin}${at}`);
     await page.evaluate(
@@ -36,7 +36,7 @@ async function stopWorkers(page) {
     await session.detach();
 }
 
-/** Which of these records the engine does not hold. */
+/** Those of these records that the engine does not hold. */
 async function missing(page, acknowledged) {
     const ids = new Set(await page.evaluate(() => ask("ids")));
     return acknowledged.filter((id) => !ids.has(id));
@@ -111,8 +111,8 @@ browserTest("stopped_service_worker_keeps_acknowledged_records", async ({ start,
     context.diagnostic(`${acknowledged.length} records were acknowledged, ${failed} requests were cut off`);
 });
 
-// One kill to a profile: Chromium's LevelDB appends to a log whose last record was cut off, takes that for damage when it reads it
-// again, and removes all databases of the origin (google/leveldb#1287).
+// One kill per profile: Chromium's LevelDB appends to a log whose last record was cut off, takes that for damage when
+// it reads it again, and removes all databases of the origin (google/leveldb#1287).
 for (const profile of ["first", "second", "third"]) {
     everyBrowserTest(`a browser killed while the worker answers loses nothing that it acknowledged: ${profile} profile`, async ({ start, origin, context }) => {
         const acknowledged = [];
@@ -149,7 +149,7 @@ browserTest("locked_or_deleted_database_is_a_problem_body_and_the_next_worker_re
     const seen = await page.evaluate(async () => {
         const codeOf = async (response) => [response.status, response.status === 200 ? await response.text() : (await response.json()).code];
         const first = await codeOf(await post(1));
-        // What a person does who clears the data of a site.
+        // A user clears the data of the site.
         await new Promise((deleted, failed) => {
             const request = indexedDB.deleteDatabase("fleet");
             request.onsuccess = deleted;

@@ -1,4 +1,4 @@
-// The worker of `connect`, which can be made to stand still, as the browser may make it.
+// The worker of `connect`, which a test can make stall, as a browser may.
 
 import "../../pkg/opfs-worker.js";
 

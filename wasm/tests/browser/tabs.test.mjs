@@ -1,4 +1,5 @@
-// Several tabs on one store: the first has it open, the others go through it, and one of them takes over when it is gone.
+// Several tabs on one store: the first has it open, the others use it through the first, and one of them takes over
+// when it is closed.
 
 import assert from "node:assert/strict";
 import { browserTest, everyBrowserTest } from "./in-browsers.mjs";
@@ -9,7 +10,7 @@ async function tab(browser, origin) {
     return page;
 }
 
-/** Connects in a page, and counts what it posts from then on. */
+/** Connects in a page, and counts its posts from then on. */
 function postInTab(page, first, options = {}) {
     return page.evaluate(
         async ([first, options]) => {
@@ -109,7 +110,7 @@ browserTest("unrepeatable_call_to_a_closed_tab_is_indeterminate", async ({ start
         globalThis.engine = await connect();
         const { key } = await engine.issueKey({ name: "desk", scopes: ["act", "read"] });
         const post = () => engine.fetch(new Request("/api/Actions/RebootWorkSpace?workSpaceId=ws-1", { method: "POST", headers: { "x-api-key": key } }));
-        globalThis.told = new Set();
+        globalThis.outcomes = new Set();
         globalThis.kinds = new Set();
         globalThis.running = true;
         globalThis.ended = (async () => {
@@ -120,21 +121,21 @@ browserTest("unrepeatable_call_to_a_closed_tab_is_indeterminate", async ({ start
                     engine.queueCount().then(() => "read", ({ code }) => code),
                 ]);
                 const { code } = action.status === 200 ? { code: "200" } : await action.json();
-                told.add(`action ${action.status} ${code}`);
+                outcomes.add(`action ${action.status} ${code}`);
                 kinds.add(`key ${issued}`).add(`count ${read}`);
             }
         })();
     });
-    await other.waitForFunction(() => told.size > 0);
+    await other.waitForFunction(() => outcomes.size > 0);
     await leader.close();
-    await other.waitForFunction(() => told.has("action 503 Indeterminate"), undefined, { timeout: 10_000 }).catch(() => {});
+    await other.waitForFunction(() => outcomes.has("action 503 Indeterminate"), undefined, { timeout: 10_000 }).catch(() => {});
     const seen = await other.evaluate(async () => {
         running = false;
         await ended;
-        return { told: [...told].sort(), kinds: [...kinds].sort() };
+        return { outcomes: [...outcomes].sort(), kinds: [...kinds].sort() };
     });
-    for (const answer of seen.told) assert.ok(["action 200 200", "action 409 OperationInProgress", "action 503 Indeterminate"].includes(answer), answer);
-    assert.ok(seen.told.includes("action 503 Indeterminate"), String(seen.told));
+    for (const answer of seen.outcomes) assert.ok(["action 200 200", "action 409 OperationInProgress", "action 503 Indeterminate"].includes(answer), answer);
+    assert.ok(seen.outcomes.includes("action 503 Indeterminate"), String(seen.outcomes));
     assert.deepEqual(seen.kinds, ["count read", "key Indeterminate", "key issued"]);
 });
 
@@ -147,7 +148,7 @@ async function leave(page) {
     await page.waitForFunction(() => location.search === "?next" && globalThis.connect);
 }
 
-/** Goes back; resolves with whether the page is the one that was left, as it was. */
+/** Goes back; resolves with whether the page is the one that was left, in the same state. */
 async function comeBack(page) {
     await page.evaluate(() => void setTimeout(() => history.back()));
     await page.waitForFunction(() => location.search === "" && (globalThis.restored || (globalThis.connect && !globalThis.engine)));
@@ -175,7 +176,7 @@ everyBrowserTest("page_in_back_forward_cache_hands_over_the_store_and_rejoins", 
     if (!restored) await leader.evaluate(async () => (globalThis.engine = await connect()) && undefined);
     assert.equal(await posted(leader, 4), 200);
     assert.equal(await other.evaluate(() => engine.queueCount()), 4);
-    // The page that came back is one of the others now.
+    // The page that came back is one of the members now.
     await other.close();
     assert.equal(await posted(leader, 5), 200);
     assert.equal(await leader.evaluate(() => engine.queueCount()), 5);
@@ -235,7 +236,7 @@ everyBrowserTest("worker_ended_by_its_host_refuses_pending_calls", async ({ star
     const [issued, counted] = seen.pending;
     assert.ok(["Indeterminate", "done"].includes(issued), issued);
     assert.ok(["StorageUnavailable", "done"].includes(counted), counted);
-    // It may not have been sent yet, as its body is read first; then it certainly was not made.
+    // The call may not have been sent yet, because its body is read first; then it was certainly not made.
     assert.ok([200, "503 Indeterminate", "StorageUnavailable"].includes(seen.post), String(seen.post));
     assert.deepEqual([seen.later, seen.again], ["StorageUnavailable", 200]);
 });
@@ -280,7 +281,7 @@ browserTest("calls_to_a_stalled_tab_are_refused_until_it_responds", async ({ sta
     });
     assert.deepEqual(seen.slice(0, 2), ["Indeterminate", "StorageUnavailable"]);
     assert.match(seen[2], /did not answer for 15 s/);
-    // Nor does a call wait for ever that is made while no leader is known.
+    // Calls made while no leader is known also end.
     const unsent = await other.evaluate(async () => {
         const [post, key] = await Promise.all([engine.fetch(postRequest(4)).then((answer) => answer.json()), failure(engine.issueKey({ name: "a", scopes: ["read"] }))]);
         return [post.code, key.code];

@@ -1,4 +1,4 @@
-// A worker that has an engine of its own on a file, writes for ever and tells what was acknowledged.
+// A worker with an engine of its own on a file, which writes without end and reports what was acknowledged.
 
 import { Engine } from "../../pkg/index.js";
 import { opfsStorage } from "../../pkg/opfs.js";
