@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// One of everything the format can hold: a hold, a running action, a finished one, keys, filed and queued telemetry.
+/// At least one of everything that the format can hold: a hold, a running action, a finished one, keys, filed and
+/// queued telemetry.
 fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
     for number in 1..=3 {
         engine.put_workspace(Workspace {
@@ -65,7 +66,7 @@ fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Names with other spellings. `format-1-names.redb` holds these alone, from 08:00 on, as format 1 kept them.
+/// Names with other spellings. `format-1-names.redb` holds only these, from 08:00 on, as format 1 stored them.
 fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
     for (id, computer, user) in [
         ("ws-11", "ΠΎΡΓΟΣ", "CORP\\ΝΊΚΟΣ"),

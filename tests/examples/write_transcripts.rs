@@ -1,4 +1,4 @@
-//! Writes what the native engine answers to the conformance cases, each a line of JSON:
+//! Writes the native engine's responses to the conformance cases, one JSON object per line:
 //! `cargo run -p deskfleet-tests --example write_transcripts -- PATH`.
 
 use std::path::Path;

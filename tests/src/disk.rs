@@ -1,4 +1,4 @@
-//! A disk in memory that can be told to fail, and that outlives the engine that writes to it.
+//! A disk in memory that fails on request, and that outlives the engine that writes to it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deskfleet::StorageBackend;
 
-/// What is asked of a disk.
+/// The operations of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Reading.
@@ -25,7 +25,7 @@ impl Operation {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::SetLen, Self::Sync];
 }
 
-/// What a file system gives out at a time, in bytes.
+/// The size of a block of the file system, in bytes.
 const BLOCK: usize = 4096;
 
 /// When the disk fails. A count of 0 means the very next operation of that kind.
@@ -40,11 +40,11 @@ pub enum Fault {
     Sync(u64),
     /// Every write, sync and change of length fails; reads go on.
     Writes,
-    /// Of the operations of this kind, the one after so many more fails, and no other.
+    /// Of the operations of this kind, only the one after `n` more fails.
     Once(Operation, u64),
     /// The same, and all of this kind after it; other kinds work.
     From(Operation, u64),
-    /// There is room for so many blocks more; a write that needs another fails.
+    /// There is room for `n` more blocks; a write that needs another one fails.
     Full(u64),
 }
 
@@ -53,7 +53,7 @@ struct State {
     bytes: Vec<u8>,
     durable: Vec<u8>,
     keeps_durable: bool,
-    /// What was written since the last sync, where that is kept.
+    /// The content as of the last sync, if it is kept.
     dirty: Vec<Range<usize>>,
     /// Blocks that were ever written.
     blocks: BTreeSet<usize>,
@@ -76,22 +76,23 @@ impl Disk {
         Self::default()
     }
 
-    /// An empty disk that remembers what was synced, for [`Self::lose_unsynced`]. A sync that fails forgets what it should
-    /// have made durable: it is still read, as from the cache of a system, and no later sync makes it durable.
+    /// An empty disk that remembers what was synced, for [`Self::lose_unsynced`]. A failed sync drops the writes that
+    /// it should have made durable: they can still be read, as from the cache of a system, and no later sync makes them
+    /// durable.
     pub fn crashing() -> Self {
         let disk = Self::default();
         disk.state().keeps_durable = true;
         disk
     }
 
-    /// A disk that works and holds this already.
+    /// A disk with this content.
     pub fn holding(bytes: Vec<u8>) -> Self {
         let disk = Self::default();
         disk.state().bytes = bytes;
         disk
     }
 
-    /// What it holds.
+    /// Its content.
     pub fn bytes(&self) -> Vec<u8> {
         self.state().bytes.clone()
     }
@@ -103,31 +104,31 @@ impl Disk {
         state.broken = false;
     }
 
-    /// Forgets every write after the last sync, as a power cut does.
+    /// Drops every write after the last sync, as a power cut does.
     pub fn lose_unsynced(&self) {
         let state = &mut *self.state();
         assert!(state.keeps_durable, "made by Disk::crashing");
         state.bytes.clone_from(&state.durable);
     }
 
-    /// What a power cut leaves of it now.
+    /// What a power cut would leave of it now.
     pub fn durable(&self) -> Vec<u8> {
         let state = self.state();
         assert!(state.keeps_durable, "made by Disk::crashing");
         state.durable.clone()
     }
 
-    /// How many operations failed.
+    /// The number of failed operations.
     pub fn failed(&self) -> u64 {
         self.state().failed
     }
 
-    /// How often the disk was synced.
+    /// The number of syncs.
     pub fn syncs(&self) -> u64 {
         self.state().syncs
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub fn written(&self) -> usize {
         self.state().written
     }
@@ -162,7 +163,7 @@ impl State {
                 }
                 now
             }
-            // Once nothing is left to count, the next ones fail as well.
+            // Once the count is down to zero, all later operations fail as well.
             Fault::From(kind, left) if *kind == operation => counted_down(left),
             Fault::None | Fault::Full(_) => false,
             Fault::Write(_) | Fault::Sync(_) | Fault::Once(..) | Fault::From(..) => self.broken,
@@ -174,7 +175,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes blocks for what is written, while there are any.
+    /// Allocates blocks for what is written, while there are any.
     fn allocate(&mut self, range: &Range<usize>) -> io::Result<()> {
         for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
             if self.blocks.contains(&block) {
@@ -205,7 +206,7 @@ impl State {
     }
 }
 
-/// Whether the operation at hand is the one to fail.
+/// Whether this operation is the one to fail.
 fn counted_down(left: &mut u64) -> bool {
     let now = *left == 0;
     *left = left.saturating_sub(1);

@@ -15,10 +15,10 @@ use tokio::time::timeout;
 
 use crate::transport::Transport;
 
-/// How long an answer may take before the test fails instead of hanging.
+/// How long a response may take before the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection to a server that speaks HTTP/2 without being asked.
+/// A connection to a server with HTTP/2 by prior knowledge.
 #[derive(Debug)]
 pub struct Http2 {
     runtime: Runtime,
@@ -30,14 +30,14 @@ impl Http2 {
     ///
     /// # Errors
     ///
-    /// When the server is not there or does not speak HTTP/2.
+    /// When the server does not run or does not speak HTTP/2.
     pub fn connect(address: SocketAddr) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let requests = runtime.block_on(async {
             let socket = TcpStream::connect(address).await?;
             socket.set_nodelay(true)?;
             let (requests, connection) = h2::client::handshake(socket).await.map_err(failed)?;
-            // It ends with the runtime, and a failure of it is one of the requests on it.
+            // The task ends with the runtime; its failure is a failure of the requests on it.
             tokio::spawn(async { drop(connection.await) });
             Ok::<_, io::Error>(requests)
         })?;
@@ -58,7 +58,8 @@ impl Http2 {
             .send_request(Request::from_parts(head, ()), body.is_empty())
             .map_err(failed)?;
         if !body.is_empty() {
-            // A server that refuses a body before it has read it all resets the stream; its answer is there all the same.
+            // A server that refuses a body before it has read it all resets the stream; its response arrives
+            // nevertheless.
             drop(send(stream, body).await);
         }
         let (head, body) = answer.await.map_err(failed)?.into_parts();
@@ -75,7 +76,7 @@ impl Transport for Http2 {
     }
 }
 
-/// Sends a body as far as the windows of the other side allow.
+/// Sends a body as far as the peer's windows allow.
 async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> io::Result<()> {
     while !body.is_empty() {
         stream.reserve_capacity(body.len());

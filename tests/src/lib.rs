@@ -1,5 +1,5 @@
-//! The harness of deskfleet's suites: what runs in the test targets is written here, so that every transport, the fuzzer
-//! and the simulator can drive the same cases.
+//! The harness of deskfleet's suites: shared by the test targets, so that every transport, the fuzzer and the simulator
+//! can drive the same cases.
 
 #![allow(
     clippy::unwrap_used,

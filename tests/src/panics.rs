@@ -1,4 +1,4 @@
-//! Panics of redb over damaged bytes, which the engine turns into an error, as it would one of its own.
+//! Panics of redb over damaged bytes, which the engine turns into an error, as it would its own.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static OF_REDB: AtomicUsize = AtomicUsize::new(0);
 static OF_OTHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// From here on panics are counted, and those inside redb not told: to the hook of before (a fuzzer's ends the process) they
-/// would look like ours.
+/// From here on panics are counted, and those inside redb are not passed to the previous hook: it would take them for
+/// panics of the engine, and that of a fuzzer ends the process.
 pub fn expect_redb_to_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -25,12 +25,12 @@ pub fn expect_redb_to_panic() {
     });
 }
 
-/// How many there were inside redb.
+/// The number of panics inside redb.
 pub fn redb_panics() -> usize {
     OF_REDB.load(Ordering::Relaxed)
 }
 
-/// How many there were elsewhere: none is to be expected, though the engine caught it.
+/// The number of other panics: none is expected, even though the engine catches them.
 pub fn other_panics() -> usize {
     OF_OTHERS.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Posting to an engine and reading back what it holds: for the suites about commits.
+//! Posting to an engine and reading back its records: for the suites about commits.
 
 use std::task::{Context, Poll, Waker};
 
@@ -10,7 +10,7 @@ use http::Request;
 
 use crate::conformance::case::NOW;
 
-/// An engine whose commits are driven this way, on this backend.
+/// An engine with this commit driver, on this backend.
 pub fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let mut config = Config::default();
@@ -23,7 +23,7 @@ pub fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
         .unwrap()
 }
 
-/// A request that posts statistics of an instance with a number of their own.
+/// A request that posts statistics of an instance with a unique number.
 pub fn post(instance: usize, id: usize) -> Request<Bytes> {
     let body =
         format!(r#"{{"id":{id},"updatetime":"2026-11-20T11:00:00Z","instanceId":"i-{instance}"}}"#);
@@ -31,7 +31,7 @@ pub fn post(instance: usize, id: usize) -> Request<Bytes> {
     request.body(body.into()).unwrap()
 }
 
-/// The ids held of an instance.
+/// The ids of an instance's records.
 pub fn ids(engine: &Engine, instance: usize) -> Vec<usize> {
     let page = engine
         .history(
@@ -55,7 +55,7 @@ pub fn ids(engine: &Engine, instance: usize) -> Vec<usize> {
     ids
 }
 
-/// Sends all under [`CommitDriver::Host`], commits once, and demands one status of all: that status.
+/// Sends all under [`CommitDriver::Host`], commits once, and checks that all have the same status, which it returns.
 pub fn batch_status(engine: &Engine, requests: &[Request<Bytes>]) -> u16 {
     let mut context = Context::from_waker(Waker::noop());
     let mut futures: Vec<_> = requests

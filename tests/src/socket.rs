@@ -1,4 +1,4 @@
-//! A raw HTTP/1.1 client over a blocking socket, so that the bytes of an answer are seen as they come.
+//! A raw HTTP/1.1 client over a blocking socket, which shows the bytes of a response as they arrive.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use http::{Request, Response};
 
 use crate::transport::Transport;
 
-/// How long an answer may take before the test fails instead of hanging.
+/// How long a response may take before the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One connection for each request to a server at this address.
@@ -26,7 +26,7 @@ fn exchange(address: SocketAddr, request: &Request<Bytes>) -> io::Result<Respons
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // A server that refuses a body before it has read it all may close; its answer is there all the same.
+    // A server that refuses a body before it has read it all may close; its response arrives nevertheless.
     let sent = stream
         .write_all(&head(request))
         .and_then(|()| stream.write_all(request.body()));
@@ -80,7 +80,7 @@ fn joined(mut chunks: &[u8]) -> Option<Bytes> {
     }
 }
 
-/// The answer, with its body's length as its head says.
+/// The response, with the length of its body as the head declares it.
 fn parse(answer: &[u8], head_only: bool) -> io::Result<Response<Bytes>> {
     let broken = || {
         io::Error::other(format!(

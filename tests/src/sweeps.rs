@@ -7,20 +7,20 @@ const DAY: i64 = 86_400;
 /// A clock that shows an earlier time was never set.
 pub(crate) const NEVER_SET_BEFORE: i64 = 1_577_836_800;
 
-/// What the engine knows of the clock: it sweeps after an hour by a clock that moves on, or a day where that is behind the last
-/// sweep.
+/// The engine's knowledge of the clock: it sweeps after an hour by a clock that moves on, or after a day by one before
+/// the last sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sweeps {
-    /// The time of the last one, at first of the creation of the store.
+    /// The time of the last sweep, at first of the creation of the store.
     pub(crate) last: Timestamp,
-    /// What the clock showed last, since the store was opened.
+    /// The last time that the clock showed, since the store was opened.
     seen: Option<Timestamp>,
     /// Seconds that it has moved on since the last sweep, jumps left out.
     moved: i64,
 }
 
 impl Sweeps {
-    /// Of a store that was opened and swept last at that time.
+    /// For a store that was opened and swept last at that time.
     pub(crate) fn since(last: Timestamp) -> Self {
         Self {
             last,
@@ -29,7 +29,7 @@ impl Sweeps {
         }
     }
 
-    /// The engine looked at the clock in its upkeep: the time of the sweep that is due.
+    /// The engine reads the clock in its upkeep: returns the time of the sweep that is due.
     pub(crate) fn look(&mut self, now: Timestamp) -> Option<Timestamp> {
         if now < Timestamp::from_unix_seconds(NEVER_SET_BEFORE) {
             return None;
@@ -49,7 +49,7 @@ impl Sweeps {
         (self.moved >= needed).then_some(target)
     }
 
-    /// A sweep of that time was noted.
+    /// A sweep of that time was stored.
     pub(crate) fn swept(&mut self, time: Timestamp) {
         (self.last, self.moved) = (time, 0);
     }

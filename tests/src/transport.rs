@@ -1,4 +1,4 @@
-//! The ways a request can reach an engine. Every one must give the same answer to the same request.
+//! The ways a request can reach an engine. Each must return the same response to the same request.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ impl Transport for Call {
     }
 }
 
-/// [`Engine::upload`] wherever the engine takes a request that way, its body in pieces of so many bytes; else [`Call`].
+/// [`Engine::upload`] for requests that the engine reads that way, with the body in pieces of `n` bytes; otherwise
+/// [`Call`].
 #[derive(Debug)]
 pub struct Uploading(pub Engine, pub usize);
 

@@ -1,4 +1,4 @@
-//! Calls that change nothing, as many as a client likes: the audit grows by a bounded number of bounded rows a minute.
+//! Calls that change nothing, in any number: the audit grows by a bounded number of bounded rows per minute.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
@@ -9,7 +9,7 @@ use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::desk;
 use deskfleet_tests::disk::Disk;
 
-/// Rows of different calls a minute; those that count the rest of them come on top, one for each action and code.
+/// Rows of different calls per minute, plus one for each action and code that counts the rest.
 const ROWS_MAX: usize = 100;
 
 fn refused(engine: &Engine, number: usize, length: usize) {
@@ -57,7 +57,7 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
         assert_eq!(row.workspace_id.as_ref().unwrap().chars().count(), 64);
     }
 
-    // What changes nothing without being refused is bounded alike, and what changes something has its row.
+    // Calls that change nothing without being refused are bounded alike; a call that changes something has its own row.
     let unchanged = || {
         engine
             .act(ActionRequest::new(Action::Terminate, "ws-1"))

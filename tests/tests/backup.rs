@@ -1,4 +1,4 @@
-//! Copies made while others write: each is the store as of one commit, no earlier than its begin and no later than its end.
+//! Backups beside writers: each is the store as of one commit, no earlier than its begin and no later than its end.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -25,7 +25,7 @@ fn open(file: &Path) -> Engine {
         .unwrap()
 }
 
-/// Writes a workspace and then a record of it, again and again; `acknowledged` counts the pairs.
+/// Writes a workspace and then a record of it, repeatedly; `acknowledged` counts the pairs.
 fn write(engine: &Engine, writer: usize, acknowledged: &AtomicU64, stop: &AtomicBool) {
     for number in 0.. {
         if stop.load(Ordering::SeqCst) {
@@ -48,7 +48,7 @@ fn write(engine: &Engine, writer: usize, acknowledged: &AtomicU64, stop: &Atomic
     }
 }
 
-/// How many pairs of `writer` a store has, which are its first ones; the last one may lack its record.
+/// The number of pairs of `writer` in a store: they are its first ones, and the last may lack its record.
 fn pairs(engine: &Engine, writer: usize) -> u64 {
     let mut ids = Vec::new();
     let mut token = None;
@@ -97,7 +97,7 @@ fn backup_beside_writers_is_one_moment_of_the_store() {
             scope.spawn(move || write(engine, writer, count, stop));
         }
         let copied = (0..COPIES).map(|copy| {
-            // Some more must have been written, and some of it filed.
+            // More must have been written meanwhile, and some of it filed.
             let before = now();
             while now()
                 .iter()
@@ -126,7 +126,7 @@ fn backup_beside_writers_is_one_moment_of_the_store() {
             let bounds = earliest[writer]..=latest[writer] + 1;
             assert!(bounds.contains(&pairs), "{pairs} of {bounds:?}");
         }
-        // It is a store like any other: it can be written to and compacted.
+        // It is a normal store: it can be written to and compacted.
         write(
             &restored,
             WRITERS,

@@ -1,4 +1,4 @@
-//! How much of a body a server is told to read, path by path.
+//! The body limit that a server gets for each path.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -40,7 +40,7 @@ fn body_limit_of_every_path_in_any_spelling_is_the_documented_one() {
     }
 }
 
-/// A server that trusts the answer never reads more for a path nobody knows than for the largest body there is.
+/// A server never reads more for an unknown path than for the largest body.
 #[test]
 fn other_paths_have_no_large_body_limit() {
     let engine = engine();

@@ -1,5 +1,5 @@
-//! What a host injects and does at the wrong moment: observers that panic, write or close, clocks that panic, futures that
-//! nobody polls. Nobody waits for ever.
+//! Injected code and futures that misbehave: observers that panic, write or close, clocks that panic, futures that are
+//! never polled. No caller waits for ever.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,10 +21,10 @@ use deskfleet_tests::posting::{engine, ids, post};
 use deskfleet_tests::transport::block_on;
 use http::{Request, StatusCode};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than anything here takes on a busy host.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs `work` on a thread of its own; panics when it does not end.
+/// Runs `work` on its own thread; panics when it does not end.
 fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -139,7 +139,7 @@ fn blocking_write_beside_an_unpolled_future_completes() {
     }
 }
 
-/// Two tasks: the first polled a future once and waits for the second one, whose future shares the commit.
+/// Two tasks: the first polled a future once and waits for the second, whose future shares the commit.
 #[test]
 fn future_abandoned_after_a_poll_delays_no_other() {
     for driver in [CommitDriver::Caller, CommitDriver::Thread] {
@@ -166,7 +166,7 @@ fn observer_may_write_and_read() {
         ends("an observer that writes", move || {
             let shared: Arc<Mutex<Option<Engine>>> = Arc::default();
             let once = AtomicBool::new(true);
-            let (done, told) = mpsc::channel();
+            let (done, finished) = mpsc::channel();
             let done = Mutex::new(done);
             let engine = observed(driver, {
                 let shared = Arc::clone(&shared);
@@ -183,7 +183,7 @@ fn observer_may_write_and_read() {
             });
             *shared.lock().unwrap() = Some(engine.clone());
             assert_eq!(engine.handle(post(0, 0)).status(), 200);
-            assert_eq!(told.recv_timeout(PATIENCE), Ok((200, vec![1])));
+            assert_eq!(finished.recv_timeout(PATIENCE), Ok((200, vec![1])));
             *shared.lock().unwrap() = None;
         });
     }
@@ -195,7 +195,7 @@ fn observer_may_close_the_engine_or_drop_the_last_clone() {
         for closes in [true, false] {
             ends("an observer that closes", move || {
                 let shared: Arc<Mutex<Option<Engine>>> = Arc::default();
-                let (done, told) = mpsc::channel();
+                let (done, finished) = mpsc::channel();
                 let done = Mutex::new(done);
                 let engine = observed(driver, {
                     let shared = Arc::clone(&shared);
@@ -214,7 +214,7 @@ fn observer_may_close_the_engine_or_drop_the_last_clone() {
                 let future = engine.call(post(0, 0));
                 drop(engine);
                 assert_eq!(block_on(future).status(), 200);
-                told.recv_timeout(PATIENCE).expect("the observer returns");
+                finished.recv_timeout(PATIENCE).expect("the observer returns");
             });
         }
     }
@@ -247,7 +247,7 @@ impl StorageBackend for Stuck {
     }
 }
 
-/// However long the disk takes: nothing that `call` does waits for the commit under way.
+/// `call` does not wait for the running commit, however long the disk takes.
 #[test]
 fn call_returns_while_the_engines_thread_waits_for_the_disk() {
     let sync = Arc::new(Mutex::new(()));

@@ -1,4 +1,4 @@
-//! `check` names what is broken, as exactly as it can be told, and changes nothing.
+//! `check` names what is broken as precisely as possible, and changes nothing.
 
 #![allow(
     clippy::unwrap_used,
@@ -40,7 +40,7 @@ fn open(path: &Path, trust_file: bool) -> deskfleet::Result<Engine> {
     builder.config(config).open(path)
 }
 
-/// Checks a file, of which not a byte may change.
+/// Checks a file, which must stay the same to the byte.
 fn checked(path: &Path) -> CheckReport {
     let before = fs::read(path).unwrap();
     let report = Engine::check_file(path).unwrap();
@@ -59,7 +59,7 @@ fn check_of_a_whole_file_finds_nothing_and_changes_nothing() {
     assert_eq!(checked(&path), crashed, "closed as crashed");
 }
 
-/// Writes nonsense over the last value of a table, with good checksums: what a bug would do.
+/// Overwrites the last value of a table with garbage under valid checksums, as a bug would.
 fn spoil(path: &Path, table: &str) {
     let database = Database::open(path).unwrap();
     let write = database.begin_write().unwrap();
@@ -74,7 +74,7 @@ fn spoil(path: &Path, table: &str) {
 
 #[test]
 fn check_names_an_unreadable_value() {
-    // In `meta` the last one says where sealing goes on: any bytes will do.
+    // In `meta` the last value is the position of sealing: any bytes are valid.
     for (table, named) in [
         ("workspaces", "workspace ws-3"),
         ("holds", "the hold on ws-0"),
@@ -112,7 +112,7 @@ fn check_names_a_wrong_index() {
     }
 }
 
-/// Numbers that would be given out twice.
+/// Numbers that would be used twice.
 #[test]
 fn check_names_a_sequence_that_would_repeat() {
     let (_folder, path) = place();
@@ -131,8 +131,8 @@ fn check_names_a_sequence_that_would_repeat() {
     assert!(problems.contains("would give out 1 again"), "{problems}");
 }
 
-/// Bits flipped in the pages of a closed file: refused when it is opened, opened where the host says so, and checked in
-/// any case.
+/// Bits flipped in the pages of a closed file: refused on opening, opened if the host trusts the file, and checked in
+/// either case.
 #[test]
 fn check_names_damaged_pages() {
     let (_folder, path) = place();

@@ -1,4 +1,4 @@
-//! A clock that was ahead and is set right: what was stored meanwhile ends, counts and shows by the right time.
+//! A clock that was ahead and is set right: what was stored meanwhile ends, counts and shows by the correct time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -47,7 +47,7 @@ fn state(engine: &Engine) -> String {
         .unwrap()
 }
 
-/// The action that runs, which the workspace and the outbox must show alike.
+/// The running action, which the workspace and the outbox must show alike.
 fn running(engine: &Engine) -> PendingAction {
     let shown = engine
         .workspace("ws-1")
@@ -74,7 +74,7 @@ fn action_accepted_by_a_clock_ahead_restarts_and_ends() {
         .unwrap();
     clock.set(now());
     for _ in 0..2 {
-        // Until that is written, it begins with each look.
+        // Until that is stored, it restarts with each read.
         clock.advance_seconds(10);
         let shown = running(&engine);
         assert_eq!(shown.requested_at, engine.now());
@@ -180,7 +180,7 @@ fn last_use_dated_in_the_future_is_replaced_by_the_next() {
     assert_eq!(open(&disk, &clock).keys()[0].last_used, Some(now()));
 }
 
-/// Records of an agent whose clock is right, received while that of the server was ahead.
+/// Records of an agent with a correct clock, received while that of the server was ahead.
 #[test]
 fn records_received_by_a_clock_ahead_are_in_their_own_window_and_a_retry_changes_nothing() {
     for days in [1, 20, 40, 400] {

@@ -11,7 +11,7 @@ use deskfleet_tests::conformance::runner::run;
 use deskfleet_tests::conformance::{area, cases};
 use deskfleet_tests::transport::Handle;
 
-/// Runs the cases of an area and fails with all that differed.
+/// Runs the cases of an area and fails with all differences.
 fn conforms(name: &str) {
     let cases = area(name);
     assert!(!cases.is_empty(), "an area without cases shows nothing");
@@ -147,7 +147,7 @@ fn engine_has_exactly_the_documented_codes() {
     );
 }
 
-/// Whether a call goes to this method and path; what stands for a parameter is any one segment.
+/// Whether a call goes to this method and path; a parameter stands for any one segment.
 fn goes_to(call: &Call, method: &str, path: &str) -> bool {
     let sent = call
         .target
@@ -197,7 +197,7 @@ fn every_document_row_has_cases_and_every_case_a_row() {
     assert_eq!(used, rows);
 }
 
-/// `Internal` is a bug of the engine, so no case can ask for it.
+/// `Internal` is a bug of the engine, so no case can provoke it.
 #[test]
 fn every_problem_code_has_a_case() {
     let cases = cases();

@@ -1,6 +1,6 @@
 //! Replays `tests/corpus/<target>/` through the body of each fuzz target.
 //!
-//! The corpus is small and written by hand; what a fuzzing run finds is added here as the regression test of its bug.
+//! The corpus is small and hand-written; a finding of a fuzzing run is added here as its regression test.
 
 #![expect(
     clippy::panic,

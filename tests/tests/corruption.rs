@@ -1,5 +1,5 @@
-//! Damaged files: flipped bits and cut files are refused, or answer as the whole file does; never a wrong answer, and a file
-//! that is refused stays as it is.
+//! Damaged files: a file with flipped bits or a cut end is refused, or returns what the whole file does; it never
+//! returns anything else, and a refused file stays as it is.
 //!
 //! `DESKFLEET_FLIPS` sets the number of flipped bits of each file; CI takes the default, a night of testing 1 000 000.
 
@@ -36,25 +36,25 @@ struct Sample {
     bytes: Vec<u8>,
     config: Config,
     now: Timestamp,
-    /// What it tells.
+    /// What it returns.
     facts: Facts,
-    /// What it told before its last commit.
+    /// What it returned before its last commit.
     before: Facts,
     undoes: Undoes,
 }
 
-/// Which damage cannot be told from a commit that a crash cut short, and undoes the last one.
+/// The damage that looks like a commit that a crash cut short, and undoes the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Undoes {
     /// None: the file was closed.
     Nothing,
-    /// That of the one bit that points to the last commit.
+    /// Only damage to the one bit that points to the last commit.
     Pointer,
     /// Any of what the last commit wrote.
     Commit,
 }
 
-/// The bit that tells which of the two slots of the header is the newer.
+/// The bit that selects the newer of the two slots of the header.
 const POINTER_BIT: usize = 72;
 
 fn open(disk: &Disk, config: &Config, now: Timestamp) -> Result<Engine, EngineError> {
@@ -116,14 +116,14 @@ struct Count {
     wrong: Vec<String>,
 }
 
-/// Opens a damaged file and sorts what it says.
+/// Opens a damaged file and classifies the result.
 fn sort(sample: &Sample, damaged: &[u8], damage: &str, count: &mut Count) {
     let disk = Disk::holding(damaged.to_vec());
-    let told = catch_unwind(AssertUnwindSafe(|| {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
         let engine = open(&disk, &sample.config, sample.now)?;
         Facts::of(&engine)
     }));
-    let wrong = match told {
+    let wrong = match outcome {
         Err(_) => "a panic".to_owned(),
         Ok(Err(error)) => {
             let clear = matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::ForeignFile);
@@ -211,7 +211,7 @@ fn flipped_bit_is_refused_or_harmless() {
                 &mut count,
             );
         }
-        // Most of a small file is free; what holds something is where it is not zero.
+        // Most of a small file is free; used parts are not zero.
         let taken: Vec<_> = (HEADER..sample.bytes.len())
             .filter(|at| sample.bytes[*at] != 0)
             .collect();
@@ -259,7 +259,7 @@ fn truncated_file_is_refused_or_harmless() {
     }
 }
 
-/// Written over with zeros, with another page, or grown: what storage does besides flipping bits.
+/// Overwritten with zeros or another page, or grown: damage by storage other than flipped bits.
 #[test]
 fn zeroed_or_swapped_page_is_refused_or_harmless() {
     expect_redb_to_panic();

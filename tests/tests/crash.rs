@@ -1,7 +1,7 @@
-//! Crashes: at every operation of the disk, whatever became of what was not synced.
+//! Crashes: at every operation of the disk, with every fate of unsynced writes.
 //!
-//! `DESKFLEET_CRASH_SEEDS` sets how many images of each kind with a seed are made of every cut; CI takes the default, a night
-//! of testing 200. `DESKFLEET_CRASH_REPLAY=profile/cut/fate` judges one image alone, as a failure names it.
+//! `DESKFLEET_CRASH_SEEDS` sets how many images of each seeded kind are made of every cut; CI takes the default, a long
+//! run 200. `DESKFLEET_CRASH_REPLAY=profile/cut/fate` judges one image alone, as a failure names it.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
 /// Images of each kind with a seed.
 const SEEDS: u64 = 6;
-/// Images of the default, in all profiles: in each at least a third of them.
+/// Minimum of images of the default in all profiles: each has at least a third of them.
 const IMAGES_MIN: usize = 10_000;
 
 fn seeds() -> u64 {
@@ -88,7 +88,7 @@ fn crash_with_quick_repair_keeps_acknowledged_writes() {
     every_cut_of(2);
 }
 
-/// As many operations as before, none of which makes anything durable.
+/// The same number of operations as before, none of which makes anything durable.
 fn forget_syncs(log: &mut [Io]) {
     for io in log {
         if *io == Io::Sync {
@@ -97,7 +97,7 @@ fn forget_syncs(log: &mut [Io]) {
     }
 }
 
-/// The suite must notice a disk whose sync does nothing.
+/// A mutant: a disk whose sync does nothing. The suite must detect it.
 #[test]
 fn mutant_with_empty_sync_is_detected() {
     for (name, config) in profiles() {
@@ -112,7 +112,7 @@ fn mutant_with_empty_sync_is_detected() {
     }
 }
 
-/// The suite must notice commits that are acknowledged without a sync, as redb's `Durability::None` makes them.
+/// A mutant: commits that are acknowledged without a sync, as with redb's `Durability::None`. The suite must detect it.
 #[test]
 fn mutant_with_unsynced_commits_is_detected() {
     for (name, config) in profiles() {
@@ -129,7 +129,7 @@ fn mutant_with_unsynced_commits_is_detected() {
     }
 }
 
-/// Rewrites an image through redb.
+/// Rewrites an image with redb.
 fn rewritten(image: Vec<u8>, change: impl FnOnce(&redb::WriteTransaction)) -> Vec<u8> {
     let disk = Disk::holding(image);
     let database = redb::Builder::new()
@@ -161,8 +161,8 @@ const HISTORY: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("history
 const AUDIT: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("audit");
 const PENDING: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pending");
 
-/// The suite must notice a mutation that was written in parts: blocks removed and nothing filed, the reverse, an action
-/// without its audit row, and one without its place in the outbox.
+/// Mutants: a mutation that was written in parts (blocks removed and nothing filed, the reverse, an action without its
+/// audit row, and one without its place in the outbox). The suite must detect them.
 #[test]
 fn mutant_with_split_mutations_is_detected() {
     let (_, config) = profiles().swap_remove(0);
@@ -204,7 +204,8 @@ fn mutant_with_split_mutations_is_detected() {
     }
 }
 
-/// A crash while a crash is being recovered from: the images of some cuts, cut again at every operation of their opening.
+/// A second crash during the recovery of the first: the images of some cuts, cut again at every operation of their
+/// opening.
 #[test]
 fn crash_during_recovery_keeps_acknowledged_writes() {
     for (name, config) in profiles() {
@@ -224,7 +225,7 @@ fn crash_during_recovery_keeps_acknowledged_writes() {
     }
 }
 
-/// Cuts what a second opening wrote, up to the first write of its own, which makes the image another.
+/// Cuts the writes of a second opening, up to the first write of its own, which changes the image.
 fn again(image: &[u8], log: &[Io], scene: &Scene, config: &Config, tally: &mut Tally) {
     let syncs = log.iter().enumerate().filter(|(_, io)| **io == Io::Sync);
     let opened = syncs.map(|(at, _)| at).nth(1).unwrap_or(log.len());

@@ -27,7 +27,7 @@ const REQUESTS: [&str; 12] = [
     "GET /operator/telemetry/stats?instanceId=i&limit=1",
 ];
 
-/// Everything that came back, as text.
+/// All responses, as text.
 fn transcript(seed: u64) -> String {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let builder = Engine::builder().clock(clock.clone()).seed(seed);
@@ -63,7 +63,7 @@ fn same_seed_gives_the_same_bytes() {
     assert_eq!(transcript(7), transcript(7));
 }
 
-/// Another seed gives other keys and traces, so that the test above compares something.
+/// Another seed gives other keys and traces: so the test above compares something.
 #[test]
 fn other_seed_gives_other_bytes() {
     assert_ne!(transcript(7), transcript(8));

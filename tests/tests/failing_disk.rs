@@ -1,4 +1,4 @@
-//! Disks that fail under a commit: a batch is acknowledged as a whole or not at all, and what was acknowledged stays.
+//! Disks that fail during a commit: a batch is acknowledged as a whole or not at all, and acknowledged data stays.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,8 +19,8 @@ use deskfleet_tests::posting::{batch_status, engine, ids, post};
 /// Records that each thread posts.
 const POSTS: usize = 25;
 
-/// Fails the n-th write or sync of a batch, for every n until the batch goes through: either all of it is answered 503 or
-/// all of it 200, nothing answered 200 is lost by a power cut, and after the repair the engine goes on.
+/// Fails the n-th write or sync of a batch, for every n until the batch succeeds: all of it returns 503 or all of it
+/// 200, no acknowledged record is lost by a power cut, and after the repair the engine goes on.
 fn failing_batches(fault: fn(u64) -> Fault) {
     let mut failed = 0;
     for n in 0.. {
@@ -80,7 +80,7 @@ fn nth_sync_failure_keeps_acknowledged_writes() {
     failing_batches(Fault::Sync);
 }
 
-/// Threads post while the disk breaks and is repaired; each knows which of its records were acknowledged.
+/// Threads post while the disk fails and is repaired; each keeps its acknowledged records.
 #[test]
 fn failing_disk_under_many_threads_keeps_acknowledged_records() {
     let disk = Disk::crashing();
@@ -123,10 +123,10 @@ fn failing_disk_under_many_threads_keeps_acknowledged_records() {
             "instance {instance}: acknowledged {good:?}, held {held:?}"
         );
     }
-    assert!(acknowledged[0].len() < POSTS, "the disk broke for somebody");
+    assert!(acknowledged[0].len() < POSTS, "the disk failed for one thread at least");
 }
 
-/// How many workspaces are listed.
+/// The number of listed workspaces.
 fn listed(engine: &Engine) -> usize {
     let mut count = 0;
     let mut token = None;
@@ -166,14 +166,14 @@ fn bulk_upsert_on_a_failing_disk_leaves_whole_transactions() {
     assert!(failed > 0, "the disk never broke");
 }
 
-/// A clock that is forty days ahead moves retention on by a day an hour, not by a day for each attempt at what comes after the
-/// beginning of a sweep.
+/// A clock that is forty days ahead advances retention by a day an hour, not by a day for each attempt to continue a
+/// sweep.
 #[test]
 fn failed_sweeps_under_a_clock_ahead_advance_retention_by_a_day_an_hour() {
     let disk = Disk::new();
     let clock = ManualClock::new(NOW.parse().unwrap());
     let (breaking, begun) = (disk.clone(), AtomicBool::new(false));
-    // The disk breaks once the beginning of a sweep is written.
+    // The disk fails once the start of a sweep is stored.
     let observer = move |event: &Event<'_>| {
         if matches!(event, Event::RetentionBehind { .. }) {
             begun.store(true, Ordering::Relaxed);
@@ -185,7 +185,7 @@ fn failed_sweeps_under_a_clock_ahead_advance_retention_by_a_day_an_hour() {
     let backend = disk.backend();
     let engine = builder.observer(observer).open_backend(backend).unwrap();
     assert_eq!(batch_status(&engine, &[post(0, 1)]), 200);
-    // Removed after seven days, as soon as the disk lets it be.
+    // Removed after seven days, as soon as the disk works.
     let terminated = desk("ws-1", "TERMINATED", "jdoe");
     engine.put_workspace(terminated).unwrap();
     engine.file_pending().unwrap();

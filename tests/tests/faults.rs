@@ -1,5 +1,5 @@
-//! Disks that fail, once or until they are repaired, and disks that are full: writes answer 503 and say when to come back,
-//! reads go on, and service resumes without a restart.
+//! Disks that fail, transiently or until they are repaired, and full disks: writes return 503 with `Retry-After`, reads
+//! go on, and service resumes without a restart.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use deskfleet_tests::posting::{ids, post};
 use http::{Request, Response};
 use tempfile::TempDir;
 
-/// An engine that keeps next to nothing in memory, so that it reads its disk.
+/// An engine that caches next to nothing, so that it reads its disk.
 fn engine(config: &Config, backend: impl StorageBackend) -> Engine {
     let mut config = config.clone();
     config.limits.cache_bytes = 0;
@@ -41,12 +41,12 @@ fn engine(config: &Config, backend: impl StorageBackend) -> Engine {
 fn status(response: &Response<Bytes>) -> u16 {
     let status = response.status().as_u16();
     assert!(matches!(status, 200 | 503), "{status}");
-    let told = response.headers().contains_key("retry-after");
-    assert_eq!(told, status == 503, "a 503 says when to come back");
+    let retry = response.headers().contains_key("retry-after");
+    assert_eq!(retry, status == 503, "a 503 has Retry-After");
     status
 }
 
-/// What a write over a disk that fails is answered.
+/// The result of a write on a failing disk.
 fn failure_of_the_disk(error: &EngineError) {
     let kind = error.kind();
     assert!(
@@ -104,7 +104,7 @@ impl Acknowledged {
     }
 }
 
-/// Reads, by what they ask for.
+/// Reads, by endpoint.
 fn reads(engine: &Engine, key: &str) -> Vec<u16> {
     let paths = [
         "/api/Information/GetAllWorkSpaces",
@@ -145,7 +145,7 @@ fn long_activity() -> Record {
     }))
 }
 
-/// Writes over a disk that fails, repairs it, goes on, and cuts the power. Answers whether the disk failed at all.
+/// Writes on a failing disk, repairs it, goes on, and cuts the power. Returns whether the disk failed at all.
 fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bool {
     let what = format!("{fault:?}");
     let disk = Disk::crashing();
@@ -165,10 +165,10 @@ fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bo
     disk.fail(fault);
     writes(&store, &mut acknowledged, large);
     let failed = disk.failed() > 0;
-    let told = reads(&store, &key.secret);
+    let statuses = reads(&store, &key.secret);
     assert!(
-        !reads_work || told == [200; 3],
-        "{what}: reads go on: {told:?}"
+        !reads_work || statuses == [200; 3],
+        "{what}: reads go on: {statuses:?}"
     );
     disk.fail(Fault::None);
 
@@ -193,7 +193,7 @@ fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bo
     failed
 }
 
-/// Every n, until the disk is asked less often than that.
+/// Every n, until the disk sees fewer operations.
 fn for_all_n(operation: Operation, config: &Config) {
     for fault in [Fault::Once, Fault::From] {
         let kind = [operation != Operation::Read, operation == Operation::SetLen];
@@ -244,7 +244,7 @@ fn full_disk_at_every_block_keeps_acknowledged_writes() {
     }
 }
 
-/// Mounts a file system of a few MB where that is allowed.
+/// Mounts a file system of a few MB, if that is allowed.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
@@ -266,11 +266,11 @@ impl Drop for SmallDisk {
     }
 }
 
-/// The same on a file system of the machine, through the file backend.
+/// The same on a real file system, through the file backend.
 #[test]
 fn full_file_system_keeps_acknowledged_writes() {
     let Some(disk) = SmallDisk::mount() else {
-        // Past the capture of the test runner: a test that did nothing must not look like one that passed.
+        // Written past the capture of the test runner: a skipped test must not look like one that passed.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED full_file_system_keeps_acknowledged_writes: nothing may be mounted here"

@@ -1,4 +1,4 @@
-//! Reads while records arrive and are filed: each record is seen once from its acknowledgement on, never twice, never not.
+//! Reads while records arrive and are filed: from its acknowledgement on, each record appears exactly once.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use http::Request;
 
 const POSTS: usize = 400;
 
-/// A record without a time, which is never taken for a repetition: seen twice, it would be counted twice.
+/// A record without a time, which is never a repetition: if it appeared twice, it would be counted twice.
 fn post(stream: Stream, id: usize) -> Request<Bytes> {
     let (path, body) = match stream {
         Stream::Activity => (
@@ -34,7 +34,7 @@ fn post(stream: Stream, id: usize) -> Request<Bytes> {
     request.body(body.into()).unwrap()
 }
 
-/// Posts and files from two threads while `read` is asked for all it sees of `stream`, again and again.
+/// Posts and files from two threads while `read` collects all records of `stream`, repeatedly.
 fn each_record_is_seen_once(stream: Stream, read: impl Fn(&Engine) -> Vec<Record>) {
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -93,7 +93,7 @@ fn last_24_hours_during_filing_show_each_record_once() {
     });
 }
 
-/// Statistics with a number and nothing else.
+/// Statistics with only a number.
 fn stats(id: i32) -> Record {
     Record::Stats(Box::new(StatsRecord {
         id: Some(id),

@@ -1,6 +1,6 @@
-//! Floods of records that are nearly alike: repetitions are found by digests, so each record costs about the same however many
-//! share its instance and time, and no read or step holds more than its bounds. When records of one time were compared pair by
-//! pair, each of these tests took minutes. What the floods cost is counted by `cargo bench -p deskfleet-benches --bench cost`.
+//! Floods of nearly equal records: repetitions are found by digests, so each record costs about the same however many
+//! share its instance and time, and no read or step holds more than its bounds. Comparing records of one time pair by
+//! pair made each of these tests take minutes. `cargo bench -p deskfleet-benches --bench cost` counts the cost.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,8 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// Statistics of one instance at one time, told apart by their number. `sent` is far back where they are to be filed at their receipt.
+/// Statistics of one instance at one time, distinguished by their number. `sent` is far back if they are to be filed at
+/// their receipt.
 fn stats(number: i32, sent: &str) -> Record {
     Record::Stats(Box::new(StatsRecord {
         id: Some(number),
@@ -89,7 +90,7 @@ fn flood_is_filed_once(sent: &str) {
         }
         engine.record_batch(batch).unwrap();
     };
-    // Half of it twice while it is pending, and again once it is filed.
+    // Half of it twice while queued, and again once filed.
     post(0..RECORDS);
     post(0..RECORDS / 2);
     let user = engine.user("jdoe").unwrap().unwrap();
@@ -119,7 +120,7 @@ fn flood_filed_at_receipt_is_filed_once() {
     flood_is_filed_once("2001-01-01T00:00:00Z");
 }
 
-/// A page of large reports ends at about the bytes that a page may take, filed or pending, and the walk still has all of them.
+/// A page of large reports ends at about its bound in bytes, filed or queued, and the walk still returns all of them.
 #[test]
 fn history_pages_of_large_reports_are_bounded_by_bytes() {
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
@@ -143,7 +144,7 @@ fn history_pages_of_large_reports_are_bounded_by_bytes() {
     }
 }
 
-/// A part that is full of process items is not written again with each step that comes after it.
+/// A part that is full of process items is not rewritten by each later step.
 #[test]
 fn filing_large_reports_writes_no_more_with_more_reports() {
     let disk = Disk::new();

@@ -1,4 +1,4 @@
-//! The format on disk: what old versions wrote opens, what a newer one wrote is refused and left untouched.
+//! The format on disk: files of old versions open; those of a newer one are refused and unchanged.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,10 +14,10 @@ use redb::{Database, ReadableDatabase as _, TableDefinition};
 
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
-/// The format this deskfleet writes.
+/// The current format.
 const FORMAT: u32 = 2;
 
-/// A copy of the fixture of a format that may be written to.
+/// A writable copy of the fixture of a format.
 fn copied(format: u32, folder: &Path) -> PathBuf {
     let path = folder.join("fleet.redb");
     let fixture = format!("fixtures/format-{format}.redb");
@@ -67,7 +67,7 @@ fn file_of_format_2_keeps_its_data() {
     assert_eq!(user.last_seen.unwrap().to_string(), "2026-11-20T08:11:00Z");
 }
 
-/// What every fixture holds; `later` rows of the audit come after it.
+/// The content of every fixture; `later` rows of the audit come after it.
 fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
     let report = engine.check().unwrap();
     assert_eq!(report.problems, Vec::<String>::new());

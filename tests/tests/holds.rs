@@ -1,4 +1,4 @@
-//! Litigation holds against retention: whatever the spelling, nothing that could belong to a held workspace is ever removed.
+//! Litigation holds against retention: whatever the spelling, nothing that could belong to a held workspace is removed.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 const DAY: i64 = 86_400;
 
-/// Spellings of each name, the first as the inventory has it.
+/// Spellings of each name, the inventory's first.
 const IDS: [&[&str]; 3] = [
     &["ws-a", "WS-A", "Ws-a"],
     &["WS-Ü", "ws-ü", "ws-u\u{308}"],
@@ -34,11 +34,11 @@ const USERS: [&[&str]; 3] = [
     &["pool", "POOL@x"],
 ];
 
-/// A name by its number and its spelling, 3 for none of the inventory's.
+/// A name by its number and its spelling; 3 for an unknown name.
 type Name = (usize, usize);
 
 fn spelling(names: [&'static [&'static str]; 3], (name, spelling): Name) -> &'static str {
-    let spellings = names.get(name).copied().unwrap_or(&["stranger"]);
+    let spellings = names.get(name).copied().unwrap_or(&["unknown"]);
     spellings[spelling % spellings.len()]
 }
 
@@ -82,7 +82,8 @@ impl Sent {
         }
     }
 
-    /// Whether it could belong to the desk: its id and computer have the desk's number, its user is in `users`.
+    /// Whether it could belong to the workspace: its id and computer have the workspace's number, its user is in
+    /// `users`.
     fn could_belong(&self, desk: usize, users: &[usize; 3]) -> bool {
         self.instance.0 == desk || self.user.0 == users[desk]
     }
@@ -101,11 +102,11 @@ fn sent() -> impl Strategy<Value = Sent> {
     })
 }
 
-/// The numbers of the records held, of all spellings of all instances.
+/// The numbers of the stored records, for all spellings of all instances.
 fn held(engine: &Engine) -> Vec<i32> {
     let mut numbers = Vec::new();
     let names = IDS.iter().chain(&COMPUTERS).copied().flatten();
-    for instance in names.chain(&["stranger"]) {
+    for instance in names.chain(&["unknown"]) {
         for stream in [Stream::Stats, Stream::Activity] {
             let page = engine
                 .history(stream, instance, None, None, 500, None)
@@ -178,7 +179,7 @@ proptest! {
             let seen = records.iter().any(|record| record.user.0 == user);
             prop_assert_eq!(view.last_seen.is_some(), seen);
         }
-        // Nothing is kept without a reason: with no hold, and after all that is kept longest.
+        // Without a hold nothing is kept, once the longest retention has passed.
         for desk in holds {
             let _ = engine.release_hold(IDS[desk][0]);
         }

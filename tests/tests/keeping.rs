@@ -1,4 +1,4 @@
-//! What happens around the file of an open engine: it is removed, replaced, opened twice, or the disk runs full under it.
+//! Changes around the file of an open engine: it is removed, replaced, opened twice, or the disk fills up.
 
 #![allow(
     clippy::unwrap_used,
@@ -82,7 +82,7 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
         engine.maintain().unwrap();
     }
     let said = said.lock().unwrap();
-    assert_eq!(said.len(), 4, "told once each time: {said:?}");
+    assert_eq!(said.len(), 4, "reported once each time: {said:?}");
     assert!(said[0].contains("removed or renamed"), "{said:?}");
     assert!(said[2].contains("another file"), "{said:?}");
     assert_eq!(
@@ -91,14 +91,14 @@ fn writes_with_the_file_removed_or_replaced_return_503_until_it_is_back() {
     );
 }
 
-/// An engine whose disk has as much space as the number says.
+/// An engine whose disk has this much free space.
 fn with_space(driver: CommitDriver) -> (Engine, Arc<AtomicU64>) {
     let free = Arc::new(AtomicU64::new(32 * MIB));
-    let told = Arc::clone(&free);
+    let reported = Arc::clone(&free);
     let mut config = Config::default();
     config.commit_driver = driver;
     let builder = builder().config(config);
-    let builder = builder.free_space(move || Some(told.load(Ordering::SeqCst)));
+    let builder = builder.free_space(move || Some(reported.load(Ordering::SeqCst)));
     (builder.open_in_memory().unwrap(), free)
 }
 
@@ -123,7 +123,7 @@ fn low_disk_stops_writes_and_not_revocation_filing_or_retention() {
     free.store(4 * MIB - 1, Ordering::SeqCst);
     assert!(is_low(engine.revoke_key(keys[2].info.id)));
     assert!(is_low(engine.apply_retention()));
-    // A use of a key that is still to be written down is no reason to fail.
+    // A last use that is still to be stored must not make it fail.
     let list = Request::get("/operator/keys").header("x-api-key", &keys[2].secret);
     let list = list.body(Bytes::new()).unwrap();
     assert_eq!(engine.handle(list).status(), 200);

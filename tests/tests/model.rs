@@ -1,7 +1,7 @@
-//! The model suite: made-up runs on an engine and its reference.
+//! The model suite: random operations on an engine and its reference.
 //!
-//! `DESKFLEET_MODEL_CASES` sets the number of runs; CI takes the default, a night of testing 100 000. A failing run is
-//! printed as a list of operations: paste it into [`regressions_replay`] to keep it.
+//! `DESKFLEET_MODEL_CASES` sets the number of runs; CI takes the default, a long run 100 000. A failing run is printed
+//! as a list of operations: paste it into [`regressions_replay`] to keep it.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn random_operations_agree_with_the_reference() {
         failure_persistence: None,
         ..Config::default()
     };
-    // The default runs are the same everywhere; asked for more, they are others each time.
+    // The default runs are the same everywhere; with another number they differ each time.
     let mut runner = match cases {
         None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
         Some(_) => TestRunner::new(config),
@@ -47,8 +47,8 @@ fn random_operations_agree_with_the_reference() {
     }
 }
 
-/// Runs `work` without the messages of panics on this thread: while a failing run is made smaller there are hundreds, and
-/// the last one is told with the run.
+/// Runs `work` without the messages of panics on this thread: while a failing run is minimized there are hundreds, and
+/// the last one is printed with the run.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let here = std::thread::current().id();
     let before = std::panic::take_hook();
@@ -62,7 +62,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs that were found or thought of, as they were printed.
+/// Runs that failed once, or were written by hand, as they are printed.
 #[test]
 fn regressions_replay() {
     let new = NewDesk {
@@ -85,8 +85,8 @@ fn regressions_replay() {
     ]);
 }
 
-/// A record dated three days ahead is filed at its time of receipt; its retry a second later changes nothing, not even
-/// when the user was last seen.
+/// A record dated three days ahead is filed at its time of receipt; its retry a second later changes nothing, including
+/// the time when the user was last seen.
 #[test]
 fn retry_with_an_unbelievable_time_is_stored_once() {
     for stream in (0..4).map(Telemetry) {
@@ -104,7 +104,8 @@ fn retry_with_an_unbelievable_time_is_stored_once() {
     }
 }
 
-/// A workspace that has been TERMINATED for seven days is nobody's computer any more, even before maintenance forgot it.
+/// A computer name of a workspace that has been TERMINATED for seven days resolves to nothing, even before maintenance
+/// removed it.
 #[test]
 fn computer_name_of_a_workspace_terminated_for_7_days_resolves_to_nothing() {
     let new = |desk, state| NewDesk {
@@ -144,6 +145,6 @@ fn retry_of_a_record_of_another_desktop_leaves_the_newest() {
     };
     let second = || Op::Clock(Jump(0));
     run(&[post(2, 1), second(), post(0, 1), second(), post(2, 1)]);
-    // The same with a time that is not believed.
+    // The same with an unbelievable time.
     run(&[post(2, 11), second(), post(0, 11), second(), post(2, 11)]);
 }

@@ -1,4 +1,4 @@
-//! Names of users and computers: equivalent spellings are one name wherever names are compared, other names stay apart.
+//! Names of users and computers: equivalent spellings are one name wherever names are compared; other names are not.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ const LETTERS: [&[&str]; 17] = [
     &["-"],
 ];
 
-/// A letter of a name, and what chooses its spelling.
+/// A letter of a name, and the selector of its spelling.
 type Letters = Vec<(usize, u8)>;
 
 fn letters() -> impl Strategy<Value = Letters> {
@@ -109,7 +109,7 @@ fn owned(user: &UserView) -> Vec<&str> {
         .collect()
 }
 
-/// All that finds the workspace `id` by `name`, its user, and by `computer`.
+/// All reads that find the workspace `id` by `name`, its user, and by `computer`.
 fn check_meets(engine: &Engine, id: &str, name: &str, computer: &str) -> Result<(), TestCaseError> {
     let user = engine.user(&format!("CORP\\{name}@corp.example")).unwrap();
     let user = user.ok_or_else(|| TestCaseError::fail(format!("no user {name:?}")))?;
@@ -180,7 +180,7 @@ proptest! {
         prop_assert_eq!(refused.kind(), ErrorKind::WorkSpaceNotFound);
         engine.act(asked(Some("ws-1"), &one)).unwrap();
         engine.act(asked(None, &other)).unwrap();
-        // Another spelling takes the place of the first, in the indexes too.
+        // Another spelling replaces the first, in the indexes too.
         engine.put_workspace(workspace("ws-2", &spelled(&other, shift.wrapping_add(6)), "PC-0")).unwrap();
         engine.remove_workspace("ws-2").unwrap();
         prop_assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
@@ -191,7 +191,7 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1-names.redb")
 }
 
-/// What holds of the fixture once its names are folded.
+/// What holds for the fixture once its names are folded.
 fn check_fixture(engine: &Engine) {
     assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
     let greek = ["νίκος", "ΝΊΚΟΣ", "Νι\u{301}κοσ"];
@@ -279,7 +279,7 @@ fn names_folded_by_another_unicode_are_folded_again_and_misplaced_ones_are_repor
     fs::copy(fixture(), &path).unwrap();
     builder().open(&path).unwrap().close().unwrap();
     let folding = set(b"folding", &[1, 1, 0]).unwrap();
-    // The keys of format 1 under the mark of this one.
+    // The keys of format 1 under the mark of this format.
     fs::copy(fixture(), &path).unwrap();
     assert_eq!(set(b"folding", &folding), None);
     let problems = Engine::check_file(&path).unwrap().problems;

@@ -1,4 +1,4 @@
-//! Opening files: a second opener, foreign files, damaged files. A file that is refused stays as it was.
+//! Opening files: second openers, foreign files, damaged files. A refused file stays as it is.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ fn filled(path: &Path) {
     engine.close().unwrap();
 }
 
-/// The refusal, which must say which file it is about and leave it as it is.
+/// The refusal, which must name the file and leave it as it is.
 fn refused(path: &Path, kind: ErrorKind) {
     let before = fs::read(path).unwrap();
     let error = open(path).expect_err("this file must be refused");
@@ -139,7 +139,7 @@ fn redb_file_of_another_program_is_refused_as_foreign() {
     );
 }
 
-/// A file that was cut off is refused or, where nothing that counts was lost, opened; never a panic, never an empty store.
+/// A truncated file is refused or, if nothing relevant was lost, opened; never a panic, never an empty store.
 #[test]
 fn truncated_file_is_refused_without_a_panic() {
     let (_folder, path) = place();
@@ -182,7 +182,7 @@ fn path_of_a_folder_or_in_no_folder_is_an_error() {
     );
 }
 
-/// A copy made while records arrive is a store of its own.
+/// A backup made while records arrive is a normal store.
 #[test]
 fn backup_opens_with_the_data_of_the_store() {
     let (folder, path) = place();

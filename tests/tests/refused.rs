@@ -1,5 +1,5 @@
-//! Writes over a disk that fails: what is refused for good never appears, now or after any crash; what is in doubt appears as
-//! a whole or not at all; and the outbox hands out nothing that a crash could take back.
+//! Writes on a failing disk: a refused write never appears, now or after any crash; an indeterminate one appears as a
+//! whole or not at all; and the outbox returns nothing that a crash could undo.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,14 +44,14 @@ fn put(engine: &Engine, id: &str) -> deskfleet::Result<()> {
     engine.put_workspace(desk(id, "AVAILABLE", "jdoe"))
 }
 
-/// An engine with a desktop.
+/// An engine with a workspace.
 fn begun(config: &Config, backend: impl StorageBackend) -> Engine {
     let engine = open(config, backend);
     put(&engine, "ws-0").unwrap();
     engine
 }
 
-/// What is read when the action was accepted or not, and then the next write was made or not.
+/// The possible contents: whether the action was accepted, and whether the next write was made.
 struct Expected([[Facts; 2]; 2]);
 
 impl Expected {
@@ -68,7 +68,7 @@ impl Expected {
         Self([facts(false), facts(true)])
     }
 
-    /// Judges an image in which the action may be there or not, as `acted` says, and the next write as well.
+    /// Judges an image, in which the action may be there or not, as `acted` says, and the next write as well.
     fn judge(&self, image: &[u8], acted: &[bool], config: &Config, what: &str) {
         let wrong = |acted: &bool| {
             let [before, after] = &self.0[usize::from(*acted)];
@@ -91,7 +91,7 @@ impl Expected {
     }
 }
 
-/// How the action may stand after that answer.
+/// The possible states of the action after that response.
 fn possible(result: &deskfleet::Result<()>) -> &'static [bool] {
     match result.as_ref().map_err(deskfleet::EngineError::kind) {
         Ok(()) => &[true],
@@ -101,7 +101,7 @@ fn possible(result: &deskfleet::Result<()>) -> &'static [bool] {
     }
 }
 
-/// One failure; returns what the action may be, or `None` when the disk never failed.
+/// One failure; returns the possible states of the action, or `None` when the disk did not fail.
 fn fails(
     (name, config): (&str, &Config),
     expected: &Expected,
@@ -156,7 +156,7 @@ fn write_refused_for_good_never_appears_and_one_in_doubt_appears_whole() {
     }
 }
 
-/// A page that cannot be written is no reason for doubt: the pointer to it was not written either.
+/// A page that cannot be written leaves no doubt: the pointer to it was not written either.
 #[test]
 fn write_on_a_full_disk_is_refused_for_good() {
     for (name, config) in profiles() {
@@ -188,7 +188,7 @@ fn outbox_returns_only_durable_actions() {
         let disk = Disk::crashing();
         let engine = begun(&config, disk.backend());
         let syncs = disk.syncs();
-        // The last sync of a commit is the one that leaves a doubt.
+        // The last sync of a commit is the one that leaves doubt.
         let last = u64::from(name != "one-phase");
         disk.fail(Fault::From(Operation::Sync, last));
         assert_eq!(act(&engine).unwrap_err().kind(), ErrorKind::Indeterminate);

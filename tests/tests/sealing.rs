@@ -1,4 +1,4 @@
-//! Sealing: a day that is over is merged once, and nobody sees it.
+//! Sealing: a finished day is merged once, invisibly to reads.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -78,7 +78,7 @@ impl Fixture {
             .collect()
     }
 
-    /// Calls for upkeep as often as a host does in a minute; answers the commits this took.
+    /// Calls upkeep as often as a host does in a minute; returns the number of commits.
     fn maintain(&self) -> usize {
         let before = self.commits.load(Ordering::SeqCst);
         for _ in 0..60 {
@@ -134,7 +134,7 @@ fn record_after_sealing_is_kept_beside_the_sealed_part() {
     fixture.post("ws-2", 20, late);
     fixture.maintain();
     assert_eq!(fixture.parts(), 4);
-    // Sent again it is known.
+    // Sent again, it is a repetition.
     fixture.post("ws-2", 20, late);
     fixture.engine.file_pending().unwrap();
     fixture.maintain();

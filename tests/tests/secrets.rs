@@ -1,5 +1,5 @@
-//! Keys and page tokens as they are seen from outside: every refusal of a key is the same to the byte, and a token is what
-//! the contract says it is.
+//! Keys and page tokens from outside: every refusal of a key is the same to the byte, and a token has the form of the
+//! contract.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -82,7 +82,7 @@ fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// A host's own code may panic in the middle of a request, and what it says then goes to a log.
+/// Injected code may panic during a request, and its message goes to a log.
 #[test]
 fn panic_message_holds_no_key_and_no_query() {
     let clock = ManualClock::new(NOW.parse().unwrap());
@@ -128,7 +128,7 @@ fn panic_message_holds_no_key_and_no_query() {
     }
 }
 
-/// The longest id there can be still fits.
+/// The longest possible id still fits.
 #[test]
 fn page_token_is_base64url_of_at_most_512_characters() {
     let (engine, _) = engine();
@@ -164,7 +164,7 @@ fn page_token_is_base64url_of_at_most_512_characters() {
     }
 }
 
-/// A walk with limits of 1, 7, 100 and 500 over a fleet that fits no page gives every workspace once, in order.
+/// A walk with limits of 1, 7, 100 and 500 over a fleet of several pages returns every workspace once, in order.
 #[test]
 fn page_walks_with_any_limit_return_every_workspace_once() {
     let (engine, _) = engine();

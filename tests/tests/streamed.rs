@@ -1,5 +1,5 @@
-//! Responses made in chunks: the same bytes as in one piece, each record once whatever happens between two chunks, and chunks
-//! of a bounded size.
+//! Responses in chunks: the same bytes as in one piece, each record once whatever happens between two chunks, and
+//! chunks of bounded size.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use deskfleet_tests::transport::block_on;
 use http::Request;
 use serde_json::Value;
 
-/// What a chunk may have: 64 KiB, and the item that goes beyond.
+/// The maximum of a chunk: 64 KiB, and the item that exceeds it.
 const CHUNK_MAX: usize = 64 * 1024 + 4096;
 const DAY: &str = "/api/Information/Get24HourActivity";
 
@@ -98,7 +98,7 @@ fn activity(id: i32, instance: u32, time: Option<&str>) -> Record {
     }))
 }
 
-/// How often each id is there; checks the order.
+/// The number of times that each id appears; checks the order.
 fn ids(body: &[u8]) -> BTreeMap<i64, usize> {
     let items: Vec<Value> = serde_json::from_slice(body).unwrap();
     let mut ids = BTreeMap::new();
@@ -117,7 +117,7 @@ fn once_each(ids: &BTreeMap<i64, usize>, count: i64) {
     assert!(ids.values().all(|times| *times == 1));
 }
 
-/// A time within the day that depends on `id` and looks like chance.
+/// A pseudo-random time within the day, derived from `id`.
 fn scattered(id: i32) -> String {
     let second = id.wrapping_mul(48_271).rem_euclid(43_000);
     let (hour, rest) = (second / 3600, second % 3600);
@@ -145,7 +145,7 @@ fn response_in_chunks_equals_the_whole_response() {
     let whole = stage.whole(DAY);
     let mut chunks = 0;
     let body = stage.body(DAY);
-    assert_eq!(body.len(), None, "nobody knows it yet");
+    assert_eq!(body.len(), None, "the length is unknown");
     let read = read(body, || chunks += 1);
     assert!(read == whole, "the same bytes");
     assert!(chunks >= whole.len() / CHUNK_MAX && chunks > 20, "{chunks}");
@@ -167,7 +167,7 @@ fn audit_in_chunks_equals_the_whole_response() {
     let target = "/api/Information/GetAdminActivity?numberOfActivities=10000";
     let mut chunks = 0;
     let first = stage.whole(target);
-    // What is added meanwhile is newer than the first chunk and does not show.
+    // Records added meanwhile are newer than the first chunk and do not appear.
     let read = read(stage.body(target), || {
         chunks += 1;
         hold();

@@ -1,4 +1,4 @@
-//! The conformance cases over every transport: the same requests must give the same bytes.
+//! The conformance cases over every transport: the same requests must return the same bytes.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,14 +20,15 @@ use deskfleet_tests::socket::Socket;
 use deskfleet_tests::transport::{Call, Handle, Transport, Uploading};
 use http::{Request, Response};
 
-/// The answer without what the other transport may say differently: which content codings are undone before the engine.
+/// The response without the header that may differ between transports: the content codings that are decoded before the
+/// engine.
 fn shared(answer: &Answer) -> Answer {
     let mut shared = answer.clone();
     shared.headers.remove("accept-encoding");
     shared
 }
 
-/// Runs every case over `handle` and over the other transport, and compares all that came back.
+/// Runs every case over `handle` and over the other transport, and compares all responses.
 fn same_as_handle<T: Transport>(driver: CommitDriver, connect: impl Fn(&Engine) -> T) {
     let everywhere = |case: &Case| !case.engine_only;
     for case in AREAS
@@ -66,7 +67,7 @@ fn writer_thread_returns_the_bytes_of_caller_commits() {
 
 #[test]
 fn volatile_engine_returns_the_bytes_of_a_durable_one() {
-    // A medium that fails or is full is met by a commit, which there comes after the answer.
+    // A medium that fails or is full is detected by a commit, which comes after the response there.
     let of_the_medium = |step: &Step| matches!(step, Step::Broken(_) | Step::Free(_));
     let mut compared = 0;
     for case in AREAS.iter().flat_map(|(_, cases)| cases()) {
@@ -85,7 +86,7 @@ fn volatile_engine_returns_the_bytes_of_a_durable_one() {
     assert!(compared > 1000, "only {compared} answers were compared");
 }
 
-/// A client of the server, and what runs it. The client goes first: a server that stops takes leave of its clients.
+/// A client of the server, and what runs it. The client is dropped first: a stopping server waits for its clients.
 struct Served<C> {
     client: C,
     _server: RunningServer,
@@ -99,7 +100,7 @@ impl<C: Transport> Transport for Served<C> {
 
 fn served<C>(engine: &Engine, connect: impl Fn(SocketAddr) -> C) -> Served<C> {
     let options = ServerOptions {
-        // The cases say themselves when what is due is done.
+        // The cases call maintenance themselves.
         maintain_every: None,
         ..ServerOptions::default()
     };

@@ -1,4 +1,4 @@
-//! A store that ends with the process: telemetry is answered before its commit, and nobody can tell.
+//! A store in memory: telemetry is acknowledged before its commit, invisibly to clients.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn records(engine: &Engine, count: usize) {
     }
 }
 
-/// Whether this read sees three records that no commit holds yet.
+/// Whether this read returns three records that no commit has stored yet.
 fn sees_all(read: impl Fn(&Engine) -> usize) {
     let disk = Disk::new();
     let engine = volatile(&disk, |_| {});

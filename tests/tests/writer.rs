@@ -1,4 +1,4 @@
-//! Group commit: many callers, three drivers, refused mutations beside good ones.
+//! Group commit: many callers, three drivers, refused mutations beside successful ones.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ fn action(id: &str) -> deskfleet::ActionRequest {
     }
 }
 
-/// Every thread posts; whatever was answered 200 must be held, once.
+/// Every thread posts; every acknowledged record must be stored, once.
 fn many_callers(
     driver: CommitDriver,
     send: impl Fn(&Engine, Request<Bytes>) -> Response<Bytes> + Sync,
@@ -93,7 +93,7 @@ fn concurrent_posts_through_call_with_a_writer_thread_are_all_stored() {
     });
 }
 
-/// A waker that remembers whether it was woken.
+/// A waker that records whether it was woken.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -103,7 +103,7 @@ impl Wake for Woken {
     }
 }
 
-/// The host's loop: futures wait until it commits, then all are woken by one commit.
+/// The host's loop: futures are pending until it commits, then one commit wakes all of them.
 #[test]
 fn host_commit_covers_all_pending_writes() {
     let disk = Disk::new();
@@ -126,7 +126,7 @@ fn host_commit_covers_all_pending_writes() {
     assert_eq!(engine.commit_pending(), 20);
     let one_commit = disk.syncs() - syncs;
     for (future, woken) in futures.iter_mut().zip(&woken) {
-        assert!(woken.0.load(Ordering::SeqCst), "the commit wakes who waits");
+        assert!(woken.0.load(Ordering::SeqCst), "the commit wakes the pending futures");
         match future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
@@ -135,7 +135,7 @@ fn host_commit_covers_all_pending_writes() {
             Poll::Pending => panic!("committed, but not answered"),
         }
     }
-    assert_eq!(engine.commit_pending(), 0, "nothing waits any more");
+    assert_eq!(engine.commit_pending(), 0, "nothing is pending");
     assert_eq!(
         disk.syncs() - syncs,
         one_commit,
@@ -170,7 +170,7 @@ fn reads_under_the_host_driver_are_ready_at_once() {
     }
 }
 
-/// A future that nobody waits for any more harms no other, and what it asked for happens or does not: never half.
+/// A dropped future does not affect the others, and its write is made or not: never in part.
 #[test]
 fn dropped_future_leaves_the_other_writes() {
     let engine = engine(CommitDriver::Host, Disk::new().backend());
@@ -189,7 +189,7 @@ fn dropped_future_leaves_the_other_writes() {
     assert!(ids(&engine, 0).len() <= 1);
 }
 
-/// Ten records for six places: the first six are held, the others are refused at once.
+/// Ten records for six places: the first six are stored, the others are refused at once.
 #[test]
 fn full_queue_refuses_records_and_commits_the_rest_of_the_batch() {
     let clock = ManualClock::new(NOW.parse().unwrap());
@@ -219,7 +219,7 @@ fn full_queue_refuses_records_and_commits_the_rest_of_the_batch() {
     assert_eq!(ids(&engine, 0), [0, 1, 2, 3, 4, 5]);
 }
 
-/// Until something was filed, the least; then by the rate: this clock moves while it files.
+/// The minimum until records were filed; then by the rate: this clock advances during filing.
 #[test]
 fn full_queue_returns_when_there_will_be_room() {
     let now = AtomicU64::new(1_790_000_000);
