@@ -1,10 +1,10 @@
-//! History: how many bytes a Stats record takes once it is filed, what filing costs, and what a day of one desktop takes
-//! to read. The records are those of a made-up fleet that reports every 5 minutes or every minute.
+//! History: the bytes of a filed Stats record, the cost of filing, and the cost of reading a day of one desktop. The
+//! records are those of a synthetic fleet that reports every 5 minutes or every minute.
 //!
-//! Not a criterion bench: most of what it tells are bytes. They are those of a copy of the file, compacted.
+//! Not a criterion bench: most of its figures are bytes, measured in a compacted copy of the file.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::hint::black_box;
 use std::path::Path;
@@ -17,7 +17,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// A fleet, and how its records come in.
+/// A fleet, and how its records arrive.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     desktops: u32,
@@ -25,7 +25,7 @@ struct Plan {
     days: i64,
     /// Records of one commit; all of them have its time.
     batch: usize,
-    /// Filed after so many rounds of samples.
+    /// Rounds of samples between two filings.
     rounds: i64,
 }
 
@@ -97,7 +97,7 @@ impl Filled {
         self.filing += start.elapsed();
     }
 
-    /// Lets the last day end and seals all of them, in as many calls of upkeep as the parts that there are can take.
+    /// Ends the last day and seals all days, in as many calls of upkeep as the number of parts may need.
     fn seal(&self) -> Duration {
         let steps = i64::from(self.plan.desktops) * self.plan.days / 50 + 4 * self.plan.days;
         self.clock.advance_seconds(DAY_SECONDS);
@@ -113,7 +113,7 @@ impl Filled {
         per(self.filing.as_nanos(), self.records)
     }
 
-    /// Prints what the records take in a compacted copy of the file.
+    /// Prints the size of the records in a compacted copy of the file.
     fn tell_bytes(&self, what: &str, folder: &Path) {
         let path = folder.join("copy.redb");
         self.engine.backup(&path).expect("a copy");
@@ -138,7 +138,7 @@ impl Filled {
     }
 }
 
-/// Bytes of all keys and values of a table, and how many there are.
+/// Bytes of all keys and values of a table, and their number.
 fn table_bytes(path: &Path, name: &str) -> (u64, u64) {
     let table: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(name);
     let database = Database::open(path).expect("a database");
@@ -185,7 +185,7 @@ fn main() {
     }
 }
 
-/// What filed records take, and what filing them costs.
+/// The size of filed records, and the cost of filing them.
 fn tell_history(plan: Plan, folder: &Path) {
     let mut waiting = fill(
         Plan {
@@ -221,7 +221,7 @@ fn tell_history(plan: Plan, folder: &Path) {
     );
 }
 
-/// What 24 hours of one desktop among `desktops` take to read; they lie in two days.
+/// The cost of reading 24 hours of one desktop among `desktops`; they span two days.
 fn tell_reading(desktops: u32, folder: &Path) {
     let plan = Plan {
         desktops,

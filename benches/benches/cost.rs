@@ -1,7 +1,7 @@
-//! What the worst telemetry costs, in instructions for each byte posted: to accept it, to file it, and to read it. Families of
-//! records are made up from seeds, many of them nearly alike in the ways that once made loops quadratic: one instance, one
-//! sent time, one field that differs, retries, reports of many processes. Each is counted at one size and at four times
-//! that size.
+//! The cost of the worst telemetry, in instructions per byte posted: to accept it, to file it, and to read it. Families
+//! of records are generated from seeds. Many of them are nearly alike in ways that once made loops quadratic: one
+//! instance, one sent time, one field that differs, retries, reports of many processes. Each is counted at one size and
+//! at four times that size.
 //!
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench cost                # the seeds of CI
@@ -10,11 +10,11 @@
 //! ```
 //!
 //! It fails when a byte of the larger size takes more than [`GROWTH_MAX`] times the instructions of one of the smaller,
-//! or more than [`RATIO_MAX`] times what accepting a byte of ordinary telemetry takes. Without valgrind it fails, unless `--optional`
-//! says that it need not be there. Under `cargo test` one small family is run, uncounted.
+//! or more than [`RATIO_MAX`] times those of accepting a byte of ordinary telemetry. It also fails without valgrind,
+//! unless `--optional` is given. Under `cargo test` one small family is run, uncounted.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -26,15 +26,15 @@ use deskfleet_benches::{is_measuring, open};
 
 /// Bytes of JSON of a family at its smaller size.
 const BYTES: usize = 128 * 1024;
-/// The larger size is so many times that.
+/// The larger size, as a multiple of that.
 const SCALE: usize = 4;
-/// How much more a byte may take at the larger size. Of a quadratic loop it would be nearly [`SCALE`].
+/// The bound of the growth per byte at the larger size. A quadratic loop would be at nearly [`SCALE`].
 const GROWTH_MAX: f64 = 2.0;
-/// How many times what accepting a byte of ordinary telemetry takes a byte may take in each phase.
+/// The bound of the cost of a byte in each phase, as a multiple of accepting a byte of ordinary telemetry.
 const RATIO_MAX: f64 = 6.0;
 /// Seeds that CI counts; 0 is ordinary telemetry.
 const SEEDS: u64 = 8;
-/// What is counted, each in a child of its own.
+/// The phases that are counted, each in its own child process.
 const PHASES: [&str; 4] = ["post", "read pending", "file", "read filed"];
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if !callgrind::is_there() {
-        println!("valgrind is not there, so no instructions can be counted");
+        println!("valgrind is not installed, so no instructions can be counted");
         let optional = arguments.iter().any(|argument| argument == "--optional");
         return if optional {
             ExitCode::SUCCESS
@@ -109,17 +109,17 @@ fn count(seed: u64, scale: usize) -> [f64; PHASES.len()] {
 /// How the records of a family are alike.
 struct Family {
     stream: Stream,
-    /// Every how many records an instance, a user, a sent time comes again; 1 is always the same one.
+    /// After how many records an instance, a user, a sent time repeats; 1 means always the same one.
     instances: usize,
     users: usize,
     times: usize,
-    /// `0` sends no time, `1` one that is believed, `2` one far back.
+    /// `0` sends no time, `1` a believable one, `2` one far back.
     dating: u64,
     /// Whether each record is sent twice.
     retried: bool,
     /// Process items of a report.
     items: usize,
-    /// Bytes of a text that is the same in all.
+    /// Bytes of a text that is equal in all records.
     text: usize,
     /// Rounds of posts, each filed before the next.
     rounds: usize,
@@ -127,7 +127,7 @@ struct Family {
 
 impl Family {
     fn of(seed: u64) -> Self {
-        // The low bits of a multiplication say little; these are well mixed.
+        // The low bits of a multiplication are poorly mixed; these are well mixed.
         let mut state = seed;
         let mut choose = |choices: &[usize]| {
             state = state
@@ -183,7 +183,7 @@ impl Family {
         )
     }
 
-    /// A record that differs from the others of its instance and time in its number alone.
+    /// A record that differs from the others of its instance and time only in its number.
     fn json(&self, number: usize) -> String {
         let (time, name) = match self.stream {
             Stream::Stats => ("updatetime", "osVersion"),
@@ -235,7 +235,7 @@ impl Family {
     }
 }
 
-/// Posts, files and reads about so many bytes, one phase of it counted; returns how many.
+/// Posts, files and reads about `bytes` bytes, one phase of it counted; returns the number of bytes posted.
 fn run(seed: u64, bytes_max: usize, counted_phase: &str) -> usize {
     let count_in = |phase: &str, work: &mut dyn FnMut()| {
         if phase == counted_phase {
@@ -290,7 +290,7 @@ fn read(engine: &Engine, stream: Stream) {
     }
 }
 
-/// What is counted: everything below it.
+/// The counted function: everything below it counts.
 #[inline(never)]
 fn counted(work: &mut dyn FnMut()) {
     work();

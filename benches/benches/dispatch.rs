@@ -1,6 +1,6 @@
-//! A small GET in process: route, key, query, handler, answer; the same three routes in axum beside it.
+//! A small GET in process: route, key, query, handler, response; the same three routes in axum beside it.
 //!
-//! Building the request is not measured. Both answers are whole: axum's body is collected into bytes.
+//! Building the request is not measured. Both responses are complete: axum's body is collected into bytes.
 
 use axum::body::Body;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};

@@ -1,18 +1,18 @@
-//! Stats posts, each answered when it is durable, by 1 to 512 producers; the simplest durable stores beside them.
+//! Stats posts, each acknowledged when it is durable, by 1 to 512 producers; the simplest durable stores beside them.
 //!
-//! A store beside the engine takes the body as it is, without routing, parsing or validating: it is the floor. Where it is
-//! said so, it reads the JSON into a struct first, which is what a store that is asked anything later must do.
+//! A store beside the engine writes the body unread, without routing, parsing or validating: it is the floor. Rows
+//! labelled so read the JSON into a struct first, which a store must do that is to be queried.
 //!
-//! Producers are threads that wait (`handle` and the stores up to it) or tasks on one thread (`call` and its log). `handle` and
-//! `call` measure the queue alone, with the one phase of a commit that is the default or with two. `handle, filing` is the steady state of a host that never files: above the high-water mark
-//! each commit files as well.
+//! Producers are threads that wait (`handle` and the stores up to it) or tasks on one thread (`call` and its log).
+//! `handle` and `call` measure the queue alone, with commits in one phase, the default, or in two. `handle, filing` is
+//! the steady state of a host that never files: above the high-water mark each commit files as well.
 //!
-//! Not a criterion bench: what a sync costs changes from second to second, so the stores take turns in short rounds and
-//! what is told is the median over the rounds, of the rate and of the ratios within the same round.
-//! `DESKFLEET_BENCH_DIR` names another folder; in memory (`/dev/shm`) what is left is the processor's part.
+//! Not a criterion bench: the time of a sync changes from second to second, so the stores take turns in short rounds.
+//! The figures are medians over the rounds, of the rate and of the ratios within the same round. `DESKFLEET_BENCH_DIR`
+//! names another folder; in memory (`/dev/shm`) only processor time is left.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,14 +31,14 @@ use http::StatusCode;
 
 const PRODUCERS: [usize; 4] = [1, 8, 64, 512];
 
-/// The next record to send; no two sends are alike, or the engine would see repetitions.
+/// The next record to send; no two are equal, because the engine would drop repetitions.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 fn record() -> Bytes {
     stats_body(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Records a second of so many producers over so long a turn.
+/// Records per second of `producers` producers over a turn of this length.
 type Turn = Box<dyn Fn(usize, Duration) -> f64>;
 /// Returns when the record is durable.
 type Post = Arc<dyn Fn(Bytes) + Send + Sync>;
@@ -46,7 +46,7 @@ type Post = Arc<dyn Fn(Bytes) + Send + Sync>;
 /// In the order of their turns.
 struct Store {
     name: &'static str,
-    /// The log that it is compared with: the one with the same kind of producers.
+    /// The log to compare with: the one with the same kind of producers.
     log: &'static str,
     turn: Turn,
     /// For one producer alone.
@@ -185,14 +185,14 @@ fn main() {
                 turns.collect()
             })
             .collect();
-        tell(&stores, &rounds);
+        print_rows(&stores, &rounds);
     }
     lone(&stores, rounds, time);
     file(&by_caller.engine);
 }
 
-/// One row for each store: its rate, and what that is of its log, of its log that parses, and of SQLite that parses.
-fn tell(stores: &[Store], rounds: &[Vec<f64>]) {
+/// One row per store: its rate, and the ratios to its log, to its log that parses, and to SQLite that parses.
+fn print_rows(stores: &[Store], rounds: &[Vec<f64>]) {
     println!(
         "  {:26} {:>10} {:>8} {:>15} {:>18}",
         "", "records/s", "of log", "of log, parsed", "of SQLite, parsed"
@@ -260,7 +260,7 @@ fn waits(post: &dyn Fn(Bytes), time: Duration) -> Vec<f64> {
     waits
 }
 
-/// Files what the turns left in the queue.
+/// Files the records that the turns left in the queue.
 fn file(engine: &Engine) {
     let start = Instant::now();
     let count = engine.file_pending().expect("filing");

@@ -1,16 +1,16 @@
-//! Instructions that fixed pieces of work take, counted by callgrind: figures that do not depend on what else the machine
-//! does, compared with those in `benches/instructions.txt`.
+//! Instructions of fixed pieces of work, counted by callgrind: figures that do not depend on the load of the host,
+//! compared with those in `benches/instructions.txt`.
 //!
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench instructions             # fails when a count is more than 3 % up
 //! cargo bench -p deskfleet-benches --bench instructions -- --bless  # writes the counts of now into the file
 //! ```
 //!
-//! Each piece runs in a child of this program under valgrind, which counts only inside [`counted`]. Without valgrind this
-//! fails, unless `--optional` says that it need not be there. Under `cargo test` each piece runs once, uncounted.
+//! Each piece runs in a child process under valgrind, which counts only inside [`counted`]. Without valgrind this
+//! fails, unless `--optional` is given. Under `cargo test` each piece runs once, uncounted.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,13 +26,13 @@ use deskfleet_benches::samples::{STEPS_A_DAY, instance_id};
 use deskfleet_benches::{FILE as FIXTURE, Fixture, is_measuring, open, stats_json, stats_post};
 use http::StatusCode;
 
-/// The counts that hold.
+/// The accepted counts.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-/// More than this above the file fails, more than this below asks for a new file.
+/// A count this much above the file fails; one this much below asks for a new file.
 const TOLERANCE: f64 = 0.03;
 const POSTS: u64 = 64;
 
-/// A piece of work; answers how many times it did what it is named after.
+/// A piece of work; returns the number of its repetitions.
 type Work = fn() -> u64;
 
 const WORK: [(&str, Work); 9] = [
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if !callgrind::is_there() {
-        println!("valgrind is not there, so no instructions can be counted");
+        println!("valgrind is not installed, so no instructions can be counted");
         return if has("--optional") {
             ExitCode::SUCCESS
         } else {
@@ -85,11 +85,11 @@ fn main() -> ExitCode {
 /// The compiler in use, which the counts depend on.
 fn compiler() -> String {
     let said = Command::new("rustc").arg("--version").output();
-    let said = said.expect("rustc tells its version").stdout;
+    let said = said.expect("rustc prints its version").stdout;
     String::from_utf8_lossy(&said).trim().to_owned()
 }
 
-/// Instructions for each time of a piece of work.
+/// Instructions per repetition of a piece of work.
 fn count(name: &str) -> f64 {
     let counted = callgrind::count("*instructions::counted*", &[name]);
     float(counted.total) / float(counted.printed)
@@ -106,7 +106,7 @@ fn bless(counts: &[(&str, f64)], compiler: &str) {
     fs::write(FILE, text).expect("the file is written");
 }
 
-/// Tells the counts beside those of the file; whether none is too high.
+/// Prints the counts beside those of the file; returns whether none is too high.
 fn compare(counts: &[(&str, f64)], compiler: &str) -> bool {
     let file = fs::read_to_string(FILE).unwrap_or_default();
     let before: BTreeMap<&str, f64> = file
@@ -136,7 +136,7 @@ fn compare(counts: &[(&str, f64)], compiler: &str) -> bool {
     holds || !same_compiler
 }
 
-/// What is counted: everything below it.
+/// The counted function: everything below it counts.
 #[inline(never)]
 fn counted(work: &mut dyn FnMut()) {
     work();
@@ -193,7 +193,7 @@ fn gets(path: &str, workspaces: usize, times: u64) -> u64 {
     ask(&fixture, path, times, StatusCode::OK)
 }
 
-/// Sends a request so many times, and counts the answers.
+/// Sends a request `n` times, and counts the successful responses.
 fn ask(fixture: &Fixture, path: &str, times: u64, status: StatusCode) -> u64 {
     for _ in 0..times {
         let mut request = Some(fixture.get(path));
@@ -205,7 +205,7 @@ fn ask(fixture: &Fixture, path: &str, times: u64, status: StatusCode) -> u64 {
     times
 }
 
-/// Filing samples of 1000 instances, at first and once more on top of that.
+/// Filing samples of 1000 instances, first and once more on top of that.
 fn file() -> u64 {
     let fixture = open(None, |_| {});
     let (instances, steps) = if callgrind::is_child() {
@@ -263,7 +263,8 @@ fn open_queue() -> u64 {
     u64::try_from(instances * steps).expect("a count")
 }
 
-/// A request with a bad key, among a hundred good ones. How long the answer takes should not tell what is wrong with the key.
+/// A request with a bad key, among a hundred good ones. The time of the response should not reveal what is wrong with
+/// the key.
 fn refuse(bad: fn(&Fixture) -> String) -> u64 {
     let mut fixture = open(None, |_| {});
     for number in 0..100 {

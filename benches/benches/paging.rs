@@ -1,4 +1,4 @@
-//! A page out of many workspaces, and what writing the same page from memory costs.
+//! A page out of many workspaces, and the cost of writing the same page from memory.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
@@ -55,7 +55,7 @@ struct Page<'a> {
     has_more: bool,
 }
 
-/// The floor: the workspaces are already structs, only the JSON is written.
+/// The floor: the workspaces are structs already, only the JSON is written.
 fn from_memory(criterion: &mut Criterion) {
     for limit in [50, 500] {
         let workspaces: Vec<_> = (0..limit).map(workspace).collect();
@@ -76,7 +76,7 @@ fn from_memory(criterion: &mut Criterion) {
     }
 }
 
-/// As fast as such a page can be written without tables: names as literals, one pass over each text.
+/// The fastest way to write such a page, without field tables: names as literals, one pass over each text.
 fn by_hand(page: &Page<'_>) -> Bytes {
     let mut out = Vec::with_capacity(page.work_spaces.len() * 300 + 100);
     out.extend_from_slice(b"{\"workSpaces\":[");

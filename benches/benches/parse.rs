@@ -1,8 +1,8 @@
-//! Reading a Stats record of about 600 bytes: what the usual parsers take for it, and what the engine takes to read, check and
-//! encode it.
+//! Reading a Stats record of about 600 bytes: with the usual parsers, and with the engine, which also checks and
+//! encodes it.
 //!
-//! Owned means a struct whose texts are allocated, borrowed one whose texts point into the body wherever nothing in them is
-//! escaped. simd-json writes into the body; the copy it gets for that is not counted.
+//! Owned means a struct whose texts are allocated, borrowed one whose texts point into the body unless they contain
+//! escapes. simd-json writes into the body; the copy for that is not counted.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
@@ -24,10 +24,11 @@ use serde_json::value::RawValue;
 
 /// More than a branch predictor remembers.
 const BODIES: u64 = 512;
-/// After so many the batch is dropped and begun anew; the time of both is in the figures.
+/// After this many records the batch is dropped and begun anew; the time of both is included.
 const RECORDS_A_BATCH: usize = 1000;
 
-/// A text that points into the body. `Option<Cow<str>>` never would: serde makes an owned text of any `Cow` inside an `Option`.
+/// A text that points into the body. `Option<Cow<str>>` never would: serde makes an owned text of any `Cow` inside an
+/// `Option`.
 #[derive(Debug)]
 struct Text<'a>(Cow<'a, str>);
 
@@ -60,7 +61,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 /// The fields of [`StatsRow`].
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "read by nobody but the parsers' cost")]
+#[expect(
+    dead_code,
+    reason = "filled for the cost of filling them, and not read"
+)]
 struct StatsView<'a> {
     id: Option<i32>,
     #[serde(borrow)]
@@ -158,7 +162,7 @@ fn parse(criterion: &mut Criterion) {
     all_agree(first);
 }
 
-/// Parse, validate and write into a block of the queue, which is all that a record takes before its commit.
+/// Parses, validates and writes into a block of the queue: all the work on a record before its commit.
 fn encode(group: &mut BenchmarkGroup<'_, WallTime>, bodies: &[Bytes]) {
     let engine = open(None, |_| {}).engine;
     let canonical: Vec<Vec<u8>> = bodies.iter().map(|body| body.to_vec()).collect();
@@ -187,7 +191,7 @@ fn encode(group: &mut BenchmarkGroup<'_, WallTime>, bodies: &[Bytes]) {
     }
 }
 
-/// The same object with its members in the order of their names, which `name` may write otherwise.
+/// The same object with its members sorted by name; `name` maps each name.
 fn by_alphabet(body: &[u8], name: fn(&str) -> String) -> Vec<u8> {
     let object: BTreeMap<&str, &RawValue> = serde_json::from_slice(body).expect("a record");
     let members = object
@@ -201,7 +205,7 @@ fn pascal_case(name: &str) -> String {
     first.to_ascii_uppercase() + rest
 }
 
-/// Every parser reads the same, and the borrowing ones borrow.
+/// All parsers read the same values, and the borrowing ones borrow.
 fn all_agree(body: &Bytes) {
     let owned = StatsRow::parse(body);
     assert_eq!(

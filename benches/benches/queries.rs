@@ -1,7 +1,7 @@
-//! Questions about telemetry: a day of one instance, what users did in a day, what is known of a user, paging a history.
+//! Queries on telemetry: a day of one instance, what users did in a day, what is known of a user, paging a history.
 //!
-//! The data is put in through the typed API under a manual clock and filed, as a running fleet does it; where a queue is
-//! said to wait, it is not. With `DESKFLEET_BENCH_LARGE=1` a fleet of 100 000 instances is asked as well.
+//! The data is recorded through the typed API under a manual clock and filed, as in a running fleet; except for rows
+//! with a queue. `DESKFLEET_BENCH_LARGE=1` adds a fleet of 100 000 instances.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
@@ -21,7 +21,7 @@ fn fixture() -> (TempDir, Fixture) {
     (folder, fixture)
 }
 
-/// Two by two orders of magnitude, and a third on demand; small when nothing is measured.
+/// Two sizes, two orders of magnitude apart, and a third on demand; small when nothing is measured.
 fn fleets() -> Vec<usize> {
     if !is_measuring() {
         return vec![2, 4];
@@ -33,7 +33,7 @@ fn fleets() -> Vec<usize> {
         .collect()
 }
 
-/// Measures a GET through the HTTP face.
+/// Measures a GET over HTTP.
 fn get(criterion: &mut Criterion, group: &str, id: BenchmarkId, fixture: &Fixture, path: &str) {
     let answer = fixture.engine.handle(fixture.get(path));
     assert_eq!(answer.status(), StatusCode::OK, "{path}");
@@ -93,7 +93,7 @@ fn day_of_an_instance(criterion: &mut Criterion) {
     }
 }
 
-/// Activities of the last day in front of 30 older days with as many each.
+/// Activities of the last day after 30 older days with as many each.
 fn activity(criterion: &mut Criterion) {
     let (counts, days) = if is_measuring() {
         ([100, 5000], 31)
@@ -130,7 +130,7 @@ fn activity(criterion: &mut Criterion) {
     }
 }
 
-/// What is known of a user, filed and in a queue that waits.
+/// What is known of a user, filed and with a queue.
 fn user(criterion: &mut Criterion) {
     let queues = if is_measuring() {
         [0, 100_000]
@@ -177,7 +177,7 @@ fn user(criterion: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    // A read of a queue in which every block holds the user takes long; fewer samples tell enough.
+    // A read of a queue in which every block holds the user takes long; fewer samples are enough.
     config = Criterion::default().sample_size(20);
     targets = day_of_an_instance, activity, user
 }

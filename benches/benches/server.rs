@@ -1,9 +1,9 @@
-//! Whole servers under load, each in a process of its own: the engine's, and the simplest that do something comparable.
+//! Whole servers under load, each in its own process: the engine's, and the simplest comparable ones.
 //!
-//! One POST of a Stats record of about 600 bytes is one request, answered when it is durable; each client has one in flight.
-//! The servers take turns, and what is told is the median over the rounds: of the rate, and of the ratio to the echo of the
-//! same round. Behind it the processor time of the server for one request, during the turn and with what it does afterwards
-//! (the engine files what it accepted), and the most memory it ever had.
+//! A request is one POST of a Stats record of about 600 bytes, acknowledged when it is durable; each client has one in
+//! flight. The servers take turns. The figures are medians over the rounds: of the rate, and of the ratio to the echo
+//! of the same round. Then follow the processor time of the server per request, during the turn and including its work
+//! afterwards (the engine files what it accepted), and its peak memory.
 //!
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench server
@@ -12,7 +12,7 @@
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use deskfleet_benches::servers::{Protocol, Served, ServerProcess, serve_if_asked
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring};
 use tokio::runtime::Runtime;
 
-/// Where `--save` puts the rates.
+/// The file for the rates of `--save`.
 const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots/server.csv");
 
 struct Options {
@@ -55,7 +55,7 @@ impl Options {
                 }
                 Long("servers") => options.servers = list(&arguments.value()?, Served::named)?,
                 Long("clients") => options.clients = list(&arguments.value()?, |n| n.parse().ok())?,
-                // Cargo's own; and the names of other benches that it was asked for.
+                // Arguments of cargo itself, and names of other benches.
                 Long("bench" | "test") | Value(_) => {}
                 other @ (Long(_) | Short(_)) => return Err(other.unexpected()),
             }
@@ -117,7 +117,7 @@ fn main() -> Result<(), lexopt::Error> {
     Ok(())
 }
 
-/// The servers under the load of so many clients; what is worth saving of it.
+/// The servers under the load of `clients` clients; returns the figures to save.
 fn load(
     runtime: &Runtime,
     folder: &Path,
@@ -126,7 +126,7 @@ fn load(
     clients: usize,
 ) -> Vec<String> {
     let load = Load { protocol, clients };
-    // axum is there for what is usual, which is not this.
+    // axum stands for the usual setup, which does not include this protocol.
     let speaks = |served: &Served| {
         protocol == Protocol::Http1 || !matches!(served, Served::Sqlite | Served::SqliteUnindexed)
     };
@@ -164,7 +164,7 @@ fn load(
     );
     let mut saved = Vec::new();
     for (index, server) in servers.iter().enumerate() {
-        if let Some((rate, ratio)) = tell(server, index, &rounds) {
+        if let Some((rate, ratio)) = print_row(server, index, &rounds) {
             let name = server.served.name();
             saved.push(format!("{name},{clients},{rate:.0},{ratio:.3}"));
         }
@@ -172,8 +172,12 @@ fn load(
     saved
 }
 
-/// One row: the medians of a server, the rate and its ratio again for `--save`.
-fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) -> Option<(f64, f64)> {
+/// One row: the medians of a server; returns the rate and its ratio for `--save`.
+fn print_row(
+    server: &ServerProcess,
+    index: usize,
+    rounds: &[Vec<Option<Turn>>],
+) -> Option<(f64, f64)> {
     let name = server.served.name();
     let pairs: Vec<(&Turn, &Turn)> = rounds
         .iter()
@@ -207,7 +211,7 @@ fn tell(server: &ServerProcess, index: usize, rounds: &[Vec<Option<Turn>>]) -> O
     Some((rate, of_first))
 }
 
-/// One client alone: how long an answer takes.
+/// One client alone: the latency of a response.
 fn lone(folder: &Path, options: &Options) {
     let servers: Vec<_> = options
         .servers

@@ -1,12 +1,12 @@
-//! The long form: 60 days of a fleet under a manual clock, with 30 days of retention. Once the first days are dropped the file
-//! must not go on growing.
+//! The long form: 60 days of a fleet under a manual clock, with 30 days of retention. Once the first days are dropped,
+//! the file must stop growing.
 //!
-//! Each of 500 instances posts every five minutes and someone logs on or off at each once a day; upkeep runs every hour, as
-//! the clock has it. Minutes, not days; `--save` writes the sizes into `benches/plots/soak.csv`. Under `cargo test` a few
-//! days of a few instances.
+//! Each of 500 instances posts every five minutes, with one logon or logoff a day; upkeep runs every simulated hour. It
+//! takes minutes; `--save` writes the sizes into `benches/plots/soak.csv`. Under `cargo test` it runs a few days of a
+//! few instances.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fmt::Write;
 use std::fs;
@@ -16,9 +16,9 @@ use deskfleet_benches::figures::float;
 use deskfleet_benches::samples::{BATCH, STEPS_AN_HOUR, activity_sample};
 use deskfleet_benches::{FILE, folder_or, is_measuring, open};
 
-/// Where `--save` puts the sizes.
+/// The file for the sizes of `--save`.
 const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots/soak.csv");
-/// By so much the file may outgrow its size of two days after the first day was dropped.
+/// The factor by which the file may exceed its size of two days after the first day was dropped.
 const GROWTH_MAX: f64 = 1.5;
 
 fn main() {

@@ -1,9 +1,9 @@
-//! Life with a file: filing into history, dropping what is too old, opening after a crash.
+//! Maintenance of a file: filing into history, dropping old days, opening after a crash.
 //!
 //! Not a criterion bench: each of these changes the file it works on. `--mib 256` makes a smaller file for the openings.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use deskfleet_benches::figures::{float, median};
 use deskfleet_benches::samples::{STEPS_A_DAY, STEPS_AN_HOUR, instance_id, stats_sample};
 use deskfleet_benches::{FILE, Fixture, SyncMicros, folder_or, is_measuring, open, open_observed};
 
-/// How much is done.
+/// The sizes of a run.
 struct Sizes {
     instances: [usize; 2],
     hours: usize,
@@ -72,21 +72,24 @@ fn observed(folder: &Path, name: &str) -> (Fixture, Commits) {
         |config| config.retention_days.stats = 1,
         move |event: &Event<'_>| {
             if matches!(event, Event::Committed { .. }) {
-                theirs.lock().expect("nobody panicked").push(Instant::now());
+                theirs
+                    .lock()
+                    .expect("no thread panicked")
+                    .push(Instant::now());
             }
         },
     );
     (fixture, commits)
 }
 
-/// Runs `work`; its milliseconds, its transactions, and the milliseconds until the longest of them was committed, counted
-/// from the one before: so long a write that came with it would have waited.
+/// Runs `work`; returns its milliseconds, its transactions, and the longest time between two commits: a write that came
+/// with it would have waited that long.
 fn transactions(commits: &Commits, work: impl FnOnce()) -> (f64, usize, f64) {
-    commits.lock().expect("nobody panicked").clear();
+    commits.lock().expect("no thread panicked").clear();
     let start = Instant::now();
     work();
     let all = start.elapsed().as_secs_f64() * 1e3;
-    let commits = commits.lock().expect("nobody panicked");
+    let commits = commits.lock().expect("no thread panicked");
     let starts = std::iter::once(&start).chain(commits.iter());
     let waits = starts
         .zip(commits.iter())
@@ -115,14 +118,14 @@ fn filing(folder: &Path, instances: usize, hours: usize) {
     );
 }
 
-/// Drops a day, behind days that stay.
+/// Drops a day that precedes days that stay.
 fn retention(folder: &Path, instances: usize, days: usize) {
     let (fixture, commits) = observed(folder, &format!("retention_{instances}"));
     fixture
         .clock
         .set(Timestamp::from_day(fixture.engine.now().day() + 1));
     fixture.live(instances, days * 24);
-    // Retention of a day keeps yesterday and today; a day later one of them goes.
+    // Retention of a day keeps yesterday and today; a day later one of them is removed.
     fixture.engine.apply_retention().expect("retention");
     fixture.clock.advance_seconds(86_400);
     let (all, count, longest) = transactions(&commits, || {
@@ -155,7 +158,7 @@ fn openings_of_a_file(folder: &Path, sizes: &Sizes) {
         "{} MiB, {hours} hours of {instances} instances",
         bytes() >> 20
     );
-    // Someone who posts until the crash.
+    // A client that posts until the crash.
     fixture.sample(instances.min(100), 1);
     let day = fixture.engine.now();
     let ask = |engine: &Engine| {
@@ -187,7 +190,7 @@ fn openings_of_a_file(folder: &Path, sizes: &Sizes) {
     }
 }
 
-/// A queue that nobody filed before the crash.
+/// A queue that was not filed before the crash.
 fn openings_of_a_queue(folder: &Path, sizes: &Sizes) {
     let source = folder.join("queue");
     std::fs::create_dir(&source).expect("a folder");
@@ -229,7 +232,7 @@ fn openings(
         })
         .collect();
     println!(
-        "{name}, {}: opens in {:.1} ms, first question {:.1} ms (medians of {times})",
+        "{name}, {}: opens in {:.1} ms, first read {:.1} ms (medians of {times})",
         if cold { "from the disk" } else { "in memory" },
         median(openings.iter().map(|opening| opening.open)),
         median(openings.iter().map(|opening| opening.first_read)),

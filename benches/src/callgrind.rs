@@ -1,10 +1,10 @@
-//! Instructions counted by valgrind's callgrind: figures that repeat exactly, whatever else the machine does.
+//! Instructions counted by valgrind's callgrind: figures that repeat exactly, whatever the load of the host.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The first argument of a child that is counted.
+/// The first argument of a counted child process.
 pub const RUN: &str = "--run";
 
 /// Whether valgrind can be started.
@@ -18,22 +18,22 @@ pub fn is_there() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Whether this is a child that is counted.
+/// Whether this is a counted child process.
 #[must_use]
 pub fn is_child() -> bool {
     std::env::args().any(|argument| argument == RUN)
 }
 
-/// What a child took and printed.
+/// The cost and output of a child process.
 #[derive(Debug)]
 pub struct Counted {
     /// Instructions.
     pub total: u64,
-    /// What it printed, a number.
+    /// Its output, a number.
     pub printed: u64,
 }
 
-/// Runs this program again with [`RUN`] and `arguments`, and counts what it does in `function`.
+/// Runs this program again with [`RUN`] and `arguments`, and counts the instructions inside `function`.
 ///
 /// # Panics
 /// When it cannot be run or fails, or prints anything but a number.

@@ -12,9 +12,9 @@ use crate::fixture::FILE;
 /// What an opening took, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening {
-    /// Until the engine could be asked.
+    /// Until the engine was open.
     pub open: f64,
-    /// The first question after that.
+    /// The first read after that.
     pub first_read: f64,
 }
 
@@ -25,8 +25,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Copies the file of `from` into the new folder `folder`. While an engine has it open and nobody writes, the copy is what
-    /// a crash of this moment would leave.
+    /// Copies the file of `from` into the new folder `folder`. While an engine has it open without a write in progress,
+    /// the copy is what a crash at that moment would leave.
     ///
     /// # Panics
     /// When it cannot be copied.
@@ -35,13 +35,13 @@ impl Image {
         fs::create_dir(&folder).expect("a folder");
         let copy = folder.join(FILE);
         fs::copy(from.join(FILE), &copy).expect("a copy");
-        // Or else the first sync after opening would write the whole copy.
+        // Otherwise the first sync after opening would write the whole copy.
         let copy = File::open(copy).and_then(|copy| copy.sync_all());
         copy.expect("the copy is written");
         Self { folder }
     }
 
-    /// Takes it out of memory: the next reads come from the disk, where the system does as it is asked.
+    /// Evicts it from memory: the next reads come from the disk, if the system follows the advice.
     ///
     /// # Panics
     /// When there is no copy.
@@ -50,7 +50,7 @@ impl Image {
         fadvise(&file, 0, None, Advice::DontNeed).expect("advice is taken");
     }
 
-    /// Opens it, asks the first question and closes it. Opening leaves its mark: an image opens as a crash left it only once.
+    /// Opens it, reads once and closes it. Opening changes the file: an image opens as a crash left it only once.
     ///
     /// # Panics
     /// When it does not open.
@@ -71,7 +71,7 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        // What is left goes with the folder around it.
+        // The rest is removed with its folder.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,6 +1,6 @@
 //! The engine's server at full speed for a while, and how long it takes to file what it accepted.
 
-#![expect(clippy::print_stdout, reason = "a bench tells its figures")]
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,10 +14,10 @@ use crate::figures::float;
 use crate::load::{Load, Running};
 use crate::servers::{Protocol, Served, ServerProcess};
 
-/// Longer than this nobody waits.
+/// The bound of the wait.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Keeps the server busy for so long, then waits for its queue to be empty; tells both second by second.
+/// Keeps the server busy for this time, then waits until its queue is empty; prints both second by second.
 ///
 /// # Panics
 /// When a client breaks down, or the queue does not get empty.
@@ -37,7 +37,7 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
         "s", "accepted/s", "queued", "RSS MiB"
     );
     let start = Instant::now();
-    let tell = |accepted: u64| {
+    let report = |accepted: u64| {
         let queued = queued(server.address);
         let second = start.elapsed().as_secs();
         let rss = server.memory_bytes().0 >> 20;
@@ -51,13 +51,13 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
         while start.elapsed() < busy {
             sleep(pause).await;
             let now = running.accepted();
-            tell(now - before);
+            report(now - before);
             before = now;
         }
         running.finish().await
     });
     let ended = Instant::now();
-    while tell(0) > 0 {
+    while report(0) > 0 {
         assert!(ended.elapsed() < LONGEST, "the queue does not get empty");
         std::thread::sleep(pause);
     }
@@ -69,7 +69,7 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
     );
 }
 
-/// What `/api/Stats/queue/count` answers.
+/// The response of `/api/Stats/queue/count`.
 fn queued(address: SocketAddr) -> u64 {
     let mut stream = TcpStream::connect(address).expect("a connection");
     let request =

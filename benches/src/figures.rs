@@ -1,11 +1,11 @@
-//! Telling figures: medians and percentiles.
+//! Medians and percentiles.
 
 /// The median of `values`; 0 of none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     percentile(values, 50)
 }
 
-/// The value that so many percent of `values` do not exceed; 0 of none.
+/// The value that `percent` of `values` do not exceed; 0 if there are none.
 pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> f64 {
     let mut values: Vec<_> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

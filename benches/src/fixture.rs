@@ -16,16 +16,16 @@ pub struct Fixture {
     pub engine: Engine,
     /// The key.
     pub key: String,
-    /// What the engine takes for the time.
+    /// The engine's clock.
     pub clock: ManualClock,
 }
 
 /// The file of an engine that [`open`] opened.
 pub const FILE: &str = "bench.redb";
 
-/// Opens an engine in `folder`, or in memory without one. The clock stands still: it costs nothing.
+/// Opens an engine in `folder`, or in memory without one. The clock stands still, so it costs nothing.
 ///
-/// The engine files nothing by itself, however long the queue gets, unless `configure` says so.
+/// The engine never files by itself, however long the queue is, unless `configure` enables it.
 ///
 /// # Panics
 /// When the engine does not open.
@@ -34,7 +34,7 @@ pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixtu
     open_observed(folder, configure, |_: &Event<'_>| {})
 }
 
-/// The same, with someone who is told what happens inside.
+/// The same, with an observer.
 ///
 /// # Panics
 /// When the engine does not open.
@@ -66,7 +66,7 @@ pub fn open_observed(
 }
 
 impl Fixture {
-    /// Puts `count` made-up workspaces.
+    /// Puts `count` synthetic workspaces.
     ///
     /// # Panics
     /// When they are refused.
@@ -92,7 +92,7 @@ impl Fixture {
     }
 }
 
-/// The made-up workspace of that number.
+/// The synthetic workspace of that number.
 #[must_use]
 pub fn workspace(number: usize) -> Workspace {
     let text = |text: String| Some(text);
@@ -178,10 +178,10 @@ fn stamp(bytes: &mut [u8], time: usize, mut number: u64) {
     }
 }
 
-/// A Stats record as [`stats_json`] makes it, for a small part of the cost; different for each `number`.
+/// A Stats record as by [`stats_json`], for a small part of its cost; different for each `number`.
 ///
 /// # Panics
-/// Never: there are templates.
+/// Never: the templates exist.
 #[must_use]
 pub fn stats_body(number: u64) -> Bytes {
     let index = usize::try_from(number).unwrap_or_default() % BODIES.len();

@@ -1,11 +1,11 @@
-//! A made-up fleet of desktops that report how they are: what the engine stores most of.
+//! A synthetic fleet of desktops that report statistics, the bulk of what the engine stores.
 //!
-//! Each desktop has a user with working hours. What it reports follows from how busy that user is: load, free memory in
-//! whole pages, volumes that fill in whole clusters, rates with two decimals. The same seed gives the same fleet.
+//! Each desktop has a user with working hours. Its reports follow from the user's activity: load, free memory in whole
+//! pages, volumes that fill in whole clusters, rates with two decimals. The same seed gives the same fleet.
 
 #![expect(
     clippy::cast_precision_loss,
-    reason = "made-up figures are far below 2^53"
+    reason = "synthetic figures are far below 2^53"
 )]
 
 use std::fmt::Write;
@@ -64,7 +64,7 @@ impl Fleet {
 /// The name of a desktop of every fleet.
 #[must_use]
 pub fn instance_name(number: u32) -> String {
-    // Spread over the names as those of a directory are, not in a row.
+    // Spread over the names as those of a directory are, not consecutive.
     format!("ws-{:09x}", u64::from(number) * 2_654_435_761 % (1 << 36))
 }
 
@@ -119,7 +119,7 @@ impl Random {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the nearest integer is meant; made-up figures are far below the limits"
+    reason = "the nearest integer is meant; synthetic figures are far below the limits"
 )]
 fn whole(value: f64) -> i64 {
     value.round() as i64
@@ -134,7 +134,7 @@ fn two_decimals(value: f64) -> f32 {
     ((value * 100.0).round() / 100.0) as f32
 }
 
-/// One desktop, as it stands at its next sample.
+/// One desktop, in the state of its next sample.
 #[derive(Debug)]
 struct Desktop {
     random: Random,
@@ -155,7 +155,7 @@ struct Desktop {
     user_free: i64,
     /// Hours of the day between which the user works.
     work: (f64, f64),
-    /// How busy the user is, 0 to 1.
+    /// Activity of the user, 0 to 1.
     busy: f64,
     boot_ms: i64,
     next_ms: i64,
@@ -172,7 +172,7 @@ impl Desktop {
             ("POWER", 4, 16),
             ("POWERPRO", 8, 32),
         ]);
-        // What the firmware keeps is not seen by the system.
+        // The system does not see memory reserved by the firmware.
         let physical = memory * GIB - random.between(100, 2000) * PAGE;
         let begins = 7.0 + 3.0 * random.even();
         let root_total = 80 * GIB - PAGE;
@@ -217,7 +217,7 @@ impl Desktop {
         Sample { record, arrives }
     }
 
-    /// Lets the time since the sample before pass.
+    /// Lets the time since the previous sample pass.
     fn live(&mut self, interval_ms: i64) {
         let steps = (interval_ms as f64 / 60_000.0).max(0.1);
         self.be_busy(steps);
@@ -232,7 +232,7 @@ impl Desktop {
         let spread = pages * (0.0004 + 0.006 * busy) * steps.sqrt();
         let moved = (wanted - self.free_pages) * 0.02 * steps + spread * random.normal();
         self.free_pages = (self.free_pages + moved).clamp(0.02 * pages, 0.9 * pages);
-        // Most of what programs take they also commit; what the system caches it does not.
+        // Most memory that programs take is also committed; the cache of the system is not.
         let most = ((self.physical + self.page_file) / PAGE) as f64;
         let committed = 0.7 * moved + 0.4 * spread * random.normal();
         self.free_commit = (self.free_commit + committed).clamp(0.05 * most, 0.95 * most);
@@ -252,7 +252,7 @@ impl Desktop {
         }
     }
 
-    /// Busy in the working hours of a weekday, less so at noon, and never for long alike.
+    /// Busy in the working hours of a weekday, less so at noon, for varying periods.
     fn be_busy(&mut self, steps: f64) {
         let day = self.next_ms.div_euclid(MS_PER_DAY);
         let hour = self.next_ms.rem_euclid(MS_PER_DAY) as f64 / MS_PER_HOUR as f64;

@@ -1,12 +1,12 @@
-//! Group commit over any sink: the same waiting as in the engine, around something simpler than the engine.
+//! Group commit over any sink: the same waiting as in the engine, around a simpler store.
 
 use std::sync::{Condvar, Mutex};
 
 use bytes::Bytes;
 
-/// Where a batch is made durable. Takes bodies as they are, unless it says otherwise.
+/// Makes a batch durable. Writes bodies unread, unless documented otherwise.
 pub trait Sink<R = Bytes>: Send {
-    /// Writes all of it and returns when the disk has it.
+    /// Writes all of it and returns when it is on disk.
     fn commit(&mut self, batch: &[R]);
 }
 
@@ -19,7 +19,7 @@ struct Waiting<R> {
     leading: bool,
 }
 
-/// The first producer that finds nobody committing commits for all that wait.
+/// The first producer that finds no commit running commits all pending records.
 #[derive(Debug)]
 pub struct Grouped<S, R = Bytes> {
     waiting: Mutex<Waiting<R>>,

@@ -1,4 +1,5 @@
-//! What the benches share: fixtures, the alternatives the engine is measured against, and a client to keep servers busy.
+//! Shared by the benches: fixtures, the alternatives that the engine is compared with, and a client that keeps servers
+//! busy.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
@@ -34,7 +35,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The value of a future that never has to wait.
+/// The value of a future that is ready at once.
 ///
 /// # Panics
 /// When the future is not ready at once.
@@ -47,7 +48,7 @@ pub fn ready<F: Future>(future: F) -> F::Output {
     .expect("an answer without waiting")
 }
 
-/// Where files are made: `DESKFLEET_BENCH_DIR`, or else the bench's own `fallback`.
+/// The folder for files: `DESKFLEET_BENCH_DIR`, or else the bench's own `fallback`.
 #[must_use]
 pub fn folder_or(fallback: &str) -> PathBuf {
     std::env::var_os("DESKFLEET_BENCH_DIR").map_or_else(|| PathBuf::from(fallback), PathBuf::from)

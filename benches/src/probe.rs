@@ -1,4 +1,4 @@
-//! What a sync of this disk costs now.
+//! The current cost of a sync on this disk.
 
 use std::fmt;
 use std::fs::File;
@@ -10,8 +10,8 @@ use crate::figures::median;
 
 /// Blocks of 4 KiB, each with its `fdatasync`: the median in microseconds.
 ///
-/// The two differ, on some disks by a factor of ten: a file that grew has metadata to sync as well. A log grows with each
-/// batch, a database writes over pages it has.
+/// The two differ, on some disks by a factor of ten: a file that grew has metadata to sync as well. A log grows with
+/// each batch; a database overwrites its pages.
 #[derive(Debug, Clone, Copy)]
 pub struct SyncMicros {
     /// At the end of a growing file.

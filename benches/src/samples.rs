@@ -1,4 +1,4 @@
-//! Days in the life of a fleet, by the typed API: each instance is sampled every five minutes of the manual clock.
+//! Days of a fleet, recorded with the typed API: each instance is sampled every five minutes of the manual clock.
 
 use deskfleet::{ActivityRecord, Nullable, Record, StatsRecord, Timestamp};
 
@@ -19,7 +19,8 @@ pub fn instance_id(instance: usize) -> String {
     format!("ws-{instance:09}")
 }
 
-/// What an instance measures at a time: levels that move a little from sample to sample, as far as such numbers are fine.
+/// The measurements of an instance at a time: levels that change a little from sample to sample, with realistic
+/// precision.
 #[must_use]
 pub fn stats_sample(instance: usize, time: Timestamp) -> Record {
     let noise = Noise::of(instance, time);
@@ -52,7 +53,7 @@ pub fn stats_sample(instance: usize, time: Timestamp) -> Record {
     Record::Stats(Box::new(record))
 }
 
-/// Someone logs on or off at an instance.
+/// A logon or logoff at an instance.
 #[must_use]
 pub fn activity_sample(instance: usize, time: Timestamp) -> Record {
     let names = ["Logon", "Logoff", "Lock", "Unlock"];
@@ -74,7 +75,7 @@ fn text(text: &str) -> Nullable<String> {
 }
 
 impl Fixture {
-    /// Moves the clock `steps` samples ahead, and lets each of `instances` instances post at every one of them.
+    /// Advances the clock by `steps` samples, and lets each of `instances` instances post at every one of them.
     ///
     /// # Panics
     /// When a record is refused.
@@ -89,7 +90,7 @@ impl Fixture {
         }
     }
 
-    /// The same for so many hours; what was posted is filed every hour.
+    /// The same for `hours` hours; the records are filed every hour.
     ///
     /// # Panics
     /// When a record is refused.
@@ -100,7 +101,7 @@ impl Fixture {
         }
     }
 
-    /// Records all of them, so many to a commit.
+    /// Records all of them, `n` per commit.
     ///
     /// # Panics
     /// When one is refused.
@@ -115,7 +116,7 @@ impl Fixture {
     }
 }
 
-/// Numbers that look random and depend on nothing but instance and time.
+/// Pseudo-random numbers, determined by instance and time.
 #[derive(Clone, Copy)]
 struct Noise(u64);
 

@@ -47,7 +47,7 @@ impl Sink for LogSink {
     }
 }
 
-/// redb, one transaction for each batch, the JSON of a record as one row.
+/// redb, one transaction per batch, the JSON of a record as one row.
 #[derive(Debug)]
 pub struct RowSink {
     database: Database,

@@ -1,4 +1,4 @@
-//! SQLite as a durable store: WAL, `synchronous=FULL`, one transaction for each batch, a prepared statement.
+//! SQLite as a durable store: WAL, `synchronous=FULL`, one transaction per batch, a prepared statement.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 use crate::grouped::Sink;
 use crate::stats_row::StatsRow;
 
-/// Whether the rows can be found by instance and time. A table that answers "the last day of this desktop" needs it; one
-/// without is the faster to write.
+/// Whether the rows have an index by instance and time. A query for the last day of a desktop needs it; writing is
+/// faster without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indexed {
     /// With the index.

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::grouped::Sink;
 
-/// A sink behind a thread that commits whatever has gathered since its last commit. Dropping it commits what waits.
+/// A sink behind a thread that commits all records since its last commit. Dropping it commits the pending ones.
 #[derive(Debug)]
 pub struct Writer<R = Bytes> {
     shared: Arc<Shared<R>>,
@@ -24,7 +24,7 @@ struct Shared<R> {
 #[derive(Debug)]
 struct Waiting<R> {
     records: Vec<R>,
-    /// As many as there are records, in their order.
+    /// One per record, in their order.
     answers: Vec<oneshot::Sender<()>>,
     closed: bool,
 }
@@ -45,7 +45,7 @@ impl<R: Send + 'static> Writer<R> {
             while let Some((records, answers)) = theirs.next() {
                 sink.commit(&records);
                 for answer in answers {
-                    // A task that no longer waits needs no answer.
+                    // A dropped task needs no result.
                     let _ = answer.send(());
                 }
             }
@@ -75,7 +75,7 @@ impl<R: Send + 'static> Writer<R> {
 }
 
 impl<R> Shared<R> {
-    /// All that waits, once something does; `None` when nothing will come any more.
+    /// All pending records, once there are any; `None` when no more will come.
     fn next(&self) -> Option<(Vec<R>, Vec<oneshot::Sender<()>>)> {
         let waiting = self.waiting.lock().expect("no task panicked");
         let mut waiting = self

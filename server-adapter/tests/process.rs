@@ -179,7 +179,11 @@ fn created_files_have_mode_0600_and_wider_modes_are_reported() {
         served.signal(Signal::TERM);
         assert_eq!(served.end(), Some(0));
     }
-    assert_eq!(mode(&store), 0o640, "the server leaves the mode to the owner");
+    assert_eq!(
+        mode(&store),
+        0o640,
+        "the server leaves the mode to the owner"
+    );
 }
 
 #[test]

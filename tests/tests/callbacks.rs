@@ -214,7 +214,9 @@ fn observer_may_close_the_engine_or_drop_the_last_clone() {
                 let future = engine.call(post(0, 0));
                 drop(engine);
                 assert_eq!(block_on(future).status(), 200);
-                finished.recv_timeout(PATIENCE).expect("the observer returns");
+                finished
+                    .recv_timeout(PATIENCE)
+                    .expect("the observer returns");
             });
         }
     }

@@ -123,7 +123,10 @@ fn failing_disk_under_many_threads_keeps_acknowledged_records() {
             "instance {instance}: acknowledged {good:?}, held {held:?}"
         );
     }
-    assert!(acknowledged[0].len() < POSTS, "the disk failed for one thread at least");
+    assert!(
+        acknowledged[0].len() < POSTS,
+        "the disk failed for one thread at least"
+    );
 }
 
 /// The number of listed workspaces.

@@ -99,7 +99,8 @@ fn every_mutant_is_detected() {
     for mutant in mutants() {
         let promise = (mutant.observer)().promise();
         let caught = (0..SEEDS_PER_MUTANT).any(|seed| {
-            run_with(seed, vec![mutant.observer_of_mutant()]).is_err_and(|broken| broken.contains(promise))
+            run_with(seed, vec![mutant.observer_of_mutant()])
+                .is_err_and(|broken| broken.contains(promise))
         });
         assert!(caught, "not detected: {}, against: {promise}", mutant.about);
     }

@@ -126,7 +126,10 @@ fn host_commit_covers_all_pending_writes() {
     assert_eq!(engine.commit_pending(), 20);
     let one_commit = disk.syncs() - syncs;
     for (future, woken) in futures.iter_mut().zip(&woken) {
-        assert!(woken.0.load(Ordering::SeqCst), "the commit wakes the pending futures");
+        assert!(
+            woken.0.load(Ordering::SeqCst),
+            "the commit wakes the pending futures"
+        );
         match future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))

@@ -1,4 +1,5 @@
-//! Draws what the benches saved with `--save` in `benches/plots`: `cargo run -p deskfleet-benches --bin plots`.
+//! Draws the figures that the benches saved with `--save` in `benches/plots`: `cargo run -p deskfleet-benches --bin
+//! plots`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +28,7 @@ fn main() -> Drawn {
     draw(folder, "soak", soak)
 }
 
-/// Draws the table of that name, if there is one.
+/// Draws the table of that name, if it exists.
 fn draw(folder: &Path, name: &str, plot: fn(&[Vec<String>], &PathBuf) -> Drawn) -> Drawn {
     let Ok(text) = fs::read_to_string(folder.join(format!("{name}.csv"))) else {
         return Ok(());

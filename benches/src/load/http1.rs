@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::Progress;
 use super::requests::Requests;
 
-/// Connects all of them, then lets them begin.
+/// Connects all of them, then starts them.
 pub(super) async fn start(
     address: SocketAddr,
     clients: usize,
@@ -40,7 +40,7 @@ async fn post(mut stream: TcpStream, mut requests: Requests, progress: Arc<Progr
     }
 }
 
-/// An answer as it arrives.
+/// A response as it arrives.
 #[derive(Debug)]
 pub(super) struct Answer {
     bytes: [u8; 2048],
@@ -62,13 +62,14 @@ impl Answer {
         self.bytes.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// So many bytes came; once the answer is whole, whether its status is 200. The next one begins then.
+    /// Handles `n` received bytes; once the response is complete, returns whether its status is 200, and starts the
+    /// next.
     pub(super) fn took(&mut self, read: usize) -> Option<bool> {
         assert!(read > 0, "the server ended the connection");
         self.filled += read;
         let bytes = self.bytes.get(..self.filled).unwrap_or_default();
         let accepted = bytes.starts_with(b"HTTP/1.1 200");
-        // The only answer 200 here has no body; of any other, its length is looked for.
+        // The only 200 response here has no body; of any other response the length is parsed.
         if (accepted && bytes.ends_with(b"\r\n\r\n")) || (!accepted && is_whole(bytes)) {
             self.filled = 0;
             return Some(accepted);

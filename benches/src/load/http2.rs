@@ -14,10 +14,10 @@ use tokio::time::timeout;
 use super::requests::Requests;
 use super::{Progress, STREAMS};
 
-/// A server that has not answered the first request by then does not speak HTTP/2.
+/// A server that has not responded to the first request by then does not speak HTTP/2.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
-/// Connects all of them, then lets them begin; `None` when the server does not understand.
+/// Connects all of them, then starts them; `None` when the server does not speak the protocol.
 pub(super) async fn start(
     address: SocketAddr,
     clients: usize,
@@ -53,7 +53,7 @@ async fn connect(address: SocketAddr) -> Option<SendRequest<Bytes>> {
     let stream = TcpStream::connect(address).await.expect("a connection");
     stream.set_nodelay(true).expect("an option of the socket");
     let (client, connection) = h2::client::handshake(stream).await.ok()?;
-    // What goes wrong on it is told to the streams too.
+    // An error of the connection is reported to its streams too.
     tokio::spawn(async { drop(connection.await) });
     Some(client)
 }

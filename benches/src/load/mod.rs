@@ -1,5 +1,5 @@
-//! A client that keeps a server busy: Stats posts over HTTP/1.1 or HTTP/2, all on one thread, with as little work of its own
-//! for each request as can be.
+//! A client that keeps a server busy: Stats posts over HTTP/1.1 or HTTP/2, all on one thread, with as little work per
+//! request as possible.
 
 mod http1;
 mod http2;
@@ -22,31 +22,31 @@ use requests::Requests;
 /// Streams of one HTTP/2 connection.
 pub const STREAMS: usize = 32;
 
-/// Who asks: so many clients, each with one request in flight.
+/// The load: `n` clients, each with one request in flight.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
-    /// How they speak.
+    /// Their protocol.
     pub protocol: Protocol,
-    /// How many; over HTTP/2 they share connections, [`STREAMS`] to each.
+    /// Their number; over HTTP/2 they share connections, [`STREAMS`] per connection.
     pub clients: usize,
 }
 
-/// What one turn of a server told.
+/// The figures of one turn of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
-    /// Requests a second that were answered 200.
+    /// Requests per second with status 200.
     pub rate: f64,
     /// Processor time of the server for each of them, in microseconds.
     pub cpu: f64,
-    /// The same with what the server put off and did after the turn.
+    /// The same, including the work that the server did after the turn.
     pub cpu_in_all: f64,
     /// Processor time of this client for each request, in microseconds.
     pub client_cpu: f64,
-    /// Answers other than 200.
+    /// Responses other than 200.
     pub refused: u64,
 }
 
-/// What the clients count.
+/// The counters of the clients.
 #[derive(Debug, Default)]
 struct Progress {
     accepted: AtomicU64,
@@ -73,7 +73,7 @@ impl Progress {
     }
 }
 
-/// Clients at work until this is [finished](Self::finish).
+/// Running clients, until this is [finished](Self::finish).
 #[derive(Debug)]
 pub struct Running {
     progress: Arc<Progress>,
@@ -81,7 +81,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Connects the clients and lets them begin; needs a tokio runtime. `None` when the server does not speak that protocol.
+    /// Connects the clients and starts them; needs a tokio runtime. `None` when the server does not speak that
+    /// protocol.
     pub async fn start(address: SocketAddr, load: Load) -> Option<Self> {
         let progress = Arc::new(Progress::default());
         let clients = match load.protocol {
@@ -91,16 +92,16 @@ impl Running {
         Some(Self { progress, clients })
     }
 
-    /// Requests answered 200 so far.
+    /// Requests with status 200 so far.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.progress.accepted()
     }
 
-    /// Lets each client have its last answer; how many requests were answered 200, and how many otherwise.
+    /// Lets each client finish its last request; returns the number of 200 responses, and of others.
     ///
     /// # Panics
-    /// When a client broke down.
+    /// When a client failed.
     pub async fn finish(self) -> (u64, u64) {
         self.progress.stop.store(true, Ordering::Relaxed);
         for client in self.clients {
@@ -114,7 +115,7 @@ impl Running {
 /// The runtime of the clients.
 ///
 /// # Panics
-/// When there is none.
+/// When it cannot be built.
 #[must_use]
 pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread()
@@ -124,11 +125,11 @@ pub fn runtime() -> Runtime {
         .expect("a runtime")
 }
 
-/// Keeps `server` busy for a tenth of `time`, then for `time`, which counts, and waits until it rests. `None` when it does
-/// not speak that protocol.
+/// Keeps `server` busy for a tenth of `time`, then for `time`, which counts, and waits until it is idle. `None` when it
+/// does not speak that protocol.
 ///
 /// # Panics
-/// When a client breaks down, or nothing is accepted.
+/// When a client fails, or nothing is accepted.
 pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duration) -> Option<Turn> {
     let this = std::process::id();
     let cpu_before = server.cpu_micros();
@@ -158,10 +159,10 @@ pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duratio
     Some(turn)
 }
 
-/// One client for `time`, without a runtime; the time each answer took, in microseconds.
+/// One client for `time`, without a runtime; returns the latency of each response, in microseconds.
 ///
 /// # Panics
-/// When a request is not answered 200.
+/// When a request does not return 200.
 #[must_use]
 pub fn lone_client(address: SocketAddr, time: Duration) -> Vec<f64> {
     let mut stream = TcpStream::connect(address).expect("a connection");

@@ -1,4 +1,4 @@
-//! Posts to send: made beforehand, and no two alike.
+//! Posts to send: prepared in advance, and all different.
 
 use std::time::SystemTime;
 
@@ -6,12 +6,12 @@ use deskfleet::Timestamp;
 
 use crate::fixture::Template;
 
-/// Posts that all clients together walk through before the first comes again, with another time in it.
+/// The posts that all clients together send before the first is repeated with another time.
 const POSTS: u64 = 8192;
 const HEAD: &str = "POST /api/Stats/Post HTTP/1.1\r\nhost: 127.0.0.1\r\n\
      content-type: application/json\r\ncontent-length: ";
 
-/// The posts of one client. They are taken now, as the server's clock has it: a fleet's records are about the present.
+/// The posts of one client, dated now by the server's clock, because a fleet's records are recent.
 #[derive(Debug)]
 pub(super) struct Requests {
     /// Each with the length of its head.
@@ -22,7 +22,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Those of client `client` of so many.
+    /// The posts of client `client` of `n`.
     pub(super) fn new(client: usize, clients: usize) -> Self {
         let now = Timestamp::from(SystemTime::now()).to_string();
         let second = now.get(..19).expect("a date and a time");

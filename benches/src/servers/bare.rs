@@ -47,8 +47,7 @@ pub(super) fn log(folder: &Path, http2: bool) {
     });
 }
 
-/// One thread: the driver needs a core of its own, and with two or more servers as simple as these gain nothing by sharing
-/// one listener.
+/// One thread: the driver needs a core of its own, and servers as simple as these gain nothing by sharing one listener.
 fn run<S: AsyncFn(Bytes) + Clone + 'static>(http2: bool, store: impl FnOnce() -> S) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -66,7 +65,7 @@ fn run<S: AsyncFn(Bytes) + Clone + 'static>(http2: bool, store: impl FnOnce() ->
                 let store = store.clone();
                 let service = service_fn(move |request| answer(store.clone(), request));
                 let io = TokioIo::new(stream);
-                // A connection that breaks is the client's affair.
+                // A broken connection is an error of the client.
                 if http2 {
                     let serving = http2::Builder::new(Local).serve_connection(io, service);
                     spawn_local(async { drop(serving.await) });
@@ -87,7 +86,7 @@ async fn answer<S: AsyncFn(Bytes)>(
     store: S,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    // A body that breaks off is stored empty; the client is gone anyway.
+    // A body that breaks off is stored as empty; the client is gone anyway.
     let body = request.into_body().collect().await;
     store(
         body.map(http_body_util::Collected::to_bytes)

@@ -1,4 +1,4 @@
-//! The engine behind its server, set up as `deskfleet serve --quiet` does it.
+//! The engine behind its server, configured as by `deskfleet serve --quiet`.
 
 use std::path::Path;
 use std::time::SystemTime;

@@ -1,7 +1,8 @@
-//! An append-only log written by an event loop: as little as durability can cost a server.
+//! An append-only log written by an event loop: the least that durability can cost a server.
 //!
-//! Records gather in one buffer. A flusher lets every connection that is ready add its own, hands the buffer to a thread
-//! that writes and syncs it, and wakes all whose records were in it. While one buffer is written the next one fills.
+//! Records gather in one buffer. A flusher lets every ready connection append its record, passes the buffer to a thread
+//! that writes and syncs it, and wakes the connections whose records were in it. While one buffer is written, the next
+//! one fills.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -33,13 +34,13 @@ impl GatheredLog {
     pub(super) fn create(folder: &Path) -> Self {
         let mut file = File::create(folder.join("server.log")).expect("a log file");
         let (full, to_write) = std::sync::mpsc::channel::<Vec<u8>>();
-        let (tell, written) = mpsc::unbounded_channel();
+        let (done, written) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
             for mut buffer in to_write {
                 file.write_all(&buffer).expect("the log is written");
                 file.sync_data().expect("the log is synced");
                 buffer.clear();
-                if tell.send(buffer).is_err() {
+                if done.send(buffer).is_err() {
                     return;
                 }
             }
@@ -74,12 +75,12 @@ impl GatheredLog {
         .await;
     }
 
-    /// Writes what gathers, for as long as it is polled.
+    /// Writes what gathers, as long as it is polled.
     pub(super) async fn flush_forever(&self) {
         let mut spare = Vec::new();
         loop {
             self.filled.notified().await;
-            // What is ready on other connections comes along.
+            // Records of other ready connections join.
             yield_now().await;
             let batch = self.gathering.take();
             let records = batch.records.replace(std::mem::take(&mut spare));

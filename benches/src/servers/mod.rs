@@ -1,4 +1,4 @@
-//! The servers that are measured against each other, each run by a child process of the bench.
+//! The servers that are compared, each run by a child process of the bench.
 //!
 //! A bench binary calls [`serve_if_asked`] first: it is its own child. A child serves until its standard input ends, so
 //! none outlives the bench.
@@ -31,7 +31,7 @@ pub enum Served {
     Echo,
     /// The engine behind its server, as `deskfleet serve` runs it.
     Deskfleet,
-    /// hyper and an append-only log of the bodies, unread, with one `fdatasync` for all that gathered meanwhile.
+    /// hyper and an append-only log of the unread bodies, with one `fdatasync` for all that gathered meanwhile.
     Log,
     /// axum and SQLite: JSON into a struct, a row of columns, an index by instance and time, commits grouped by hand.
     Sqlite,
@@ -44,12 +44,12 @@ pub enum Served {
 pub enum Protocol {
     /// HTTP/1.1, kept alive.
     Http1,
-    /// HTTP/2 without TLS, begun as such.
+    /// HTTP/2 without TLS, by prior knowledge.
     Http2,
 }
 
 impl Served {
-    /// Every server, in the order of their turns; the first is what the others are compared with.
+    /// Every server, in the order of their turns; the others are compared with the first.
     pub const ALL: [Self; 5] = [
         Self::Echo,
         Self::Log,
@@ -86,7 +86,7 @@ impl Protocol {
     }
 }
 
-/// In a child: serves until standard input ends, then answers true. Elsewhere: answers false at once.
+/// In a child process: serves until standard input ends, then returns true. Otherwise returns false at once.
 ///
 /// # Panics
 /// When it cannot serve.
@@ -114,7 +114,7 @@ pub fn serve_if_asked() -> bool {
     true
 }
 
-/// A free port of this machine, bound.
+/// A free port of this host, bound.
 async fn listen() -> TcpListener {
     TcpListener::bind(any_port()).await.expect("a free port")
 }
@@ -123,14 +123,14 @@ fn any_port() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
 }
 
-/// Tells the bench where the server listens; what is answered is ready when the bench wants no more.
+/// Prints the server's address for the bench; the returned future is ready when the bench ends.
 fn announce(address: SocketAddr) -> oneshot::Receiver<()> {
     let mut out = std::io::stdout();
     writeln!(out, "{address}").expect("the bench listens");
     out.flush().expect("the bench listens");
     let (stop, stopped) = oneshot::channel();
     std::thread::spawn(move || {
-        // Nothing is ever sent; an end and an error both mean that the bench is gone.
+        // Nothing is ever sent; an end and an error both mean that the bench has ended.
         let _ = std::io::stdin().read(&mut [0]);
         drop(stop);
     });

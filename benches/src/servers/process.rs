@@ -1,4 +1,4 @@
-//! A server in a child process, and what the system tells of it.
+//! A server in a child process, and the system's figures of it.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,15 +12,16 @@ use tempfile::TempDir;
 
 use super::{Protocol, SERVE, Served};
 
-/// A process that used less than a fiftieth of this, over this time, rests. Longer than the pauses of its upkeep.
+/// A process is idle when it used less than a fiftieth of this time over this time. Longer than the pauses of its
+/// upkeep.
 const RESTING: Duration = Duration::from_millis(1300);
 
-/// A running server on a fresh folder; it stops and the folder goes when this is dropped.
+/// A running server on a fresh folder; dropping this stops it and removes the folder.
 #[derive(Debug)]
 pub struct ServerProcess {
     /// Which server.
     pub served: Served,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
     child: Child,
     _folder: TempDir,
@@ -60,7 +61,7 @@ impl ServerProcess {
         cpu_micros(self.child.id())
     }
 
-    /// Resident memory now and at most until now, in bytes; 0 where the system does not tell.
+    /// Current and peak resident memory, in bytes; 0 where the system does not report it.
     #[must_use]
     pub fn memory_bytes(&self) -> (u64, u64) {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
@@ -73,7 +74,7 @@ impl ServerProcess {
         (line("VmRSS:").unwrap_or(0), line("VmHWM:").unwrap_or(0))
     }
 
-    /// Waits until it rests, `longest` at most: what it put off is done then.
+    /// Waits until it is idle, at most `longest`: then its deferred work is done.
     pub fn settle(&self, longest: Duration) {
         let start = Instant::now();
         let pause = RESTING.min(longest);
@@ -90,7 +91,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It ends with its input. One that does not must not outlive the bench.
+        // It ends with its input. If it does not, it must not outlive the bench.
         drop(self.child.stdin.take());
         for _ in 0..200 {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -103,11 +104,11 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Processor time of a process so far, user and system, in microseconds; 0 where the system does not tell.
+/// Processor time of a process so far, user and system, in microseconds; 0 where the system does not report it.
 #[must_use]
 pub fn cpu_micros(process: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th field behind it.
+    // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th field after it.
     let Some((_, fields)) = stat.rsplit_once(')') else {
         return 0;
     };

@@ -1,5 +1,5 @@
-//! axum and SQLite, as one would write it by hand and with care: the JSON into a struct, the struct into columns, one
-//! writer thread that commits all that gathered during its last commit.
+//! axum and SQLite, written by hand with care: the JSON into a struct, the struct into columns, one writer thread that
+//! commits all that gathered during its last commit.
 
 use std::path::Path;
 use std::sync::Arc;

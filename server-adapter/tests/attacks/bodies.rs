@@ -82,11 +82,7 @@ fn json() -> Vec<Attack> {
             json(br#"{"id":1,"ID":2}"#),
             "400",
         ),
-        open(
-            "invalid UTF-8",
-            json(b"{\"username\":\"\xff\xfe\"}"),
-            "400",
-        ),
+        open("invalid UTF-8", json(b"{\"username\":\"\xff\xfe\"}"), "400"),
         open(
             "overlong UTF-8",
             json(b"{\"username\":\"\xc0\xaf\"}"),

@@ -127,11 +127,7 @@ fn chunked(chunks: &str) -> String {
 fn chunks() -> Vec<Attack> {
     let size = RECORD.len();
     vec![
-        closed(
-            "an invalid chunk size",
-            chunked("zz\r\n"),
-            "400, closed",
-        ),
+        closed("an invalid chunk size", chunked("zz\r\n"), "400, closed"),
         closed(
             "a chunk size beyond 64 bits",
             chunked("fffffffffffffffff\r\nx"),

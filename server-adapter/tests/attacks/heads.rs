@@ -219,11 +219,7 @@ fn paths() -> Vec<Attack> {
         open("NUL, encoded", get("/livez%00", ""), "404"),
         open("letters, encoded", get("/%6civez", ""), "404"),
         open("encoded twice", get("/operator%252fkeys", ""), "404"),
-        open(
-            "a path parameter",
-            get("/livez;/operator/keys", ""),
-            "404",
-        ),
+        open("a path parameter", get("/livez;/operator/keys", ""), "404"),
         open("a backslash", get("/api\\Stats\\Test", ""), "404"),
         open("a fragment", get("/livez#/operator/keys", ""), "200"),
         open("a target without a slash", get("livez", ""), "421"),

@@ -71,7 +71,9 @@ fn read_twice(place: &mut Place, stream: Stream, text: &[u8]) {
     let before = held(place, stream, &sent);
     let mut batch = place.engine.batch();
     for text in [text, &marked] {
-        batch.push_json(stream, text).expect("accepted a moment ago");
+        batch
+            .push_json(stream, text)
+            .expect("accepted a moment ago");
     }
     place.engine.record_batch(batch).expect("room in memory");
     let queued = held(place, stream, &sent);

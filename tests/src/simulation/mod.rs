@@ -7,6 +7,7 @@
 mod calls;
 mod disk;
 mod fact;
+mod fault_schedule;
 mod fleet;
 mod hostile;
 pub mod mutants;
@@ -14,7 +15,6 @@ pub mod observers;
 pub mod order;
 mod reading;
 mod steps;
-mod fault_schedule;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -5,8 +5,8 @@ use deskfleet::Timestamp;
 
 use super::fact::{Answer, Ending, Fact, Intent, Observer, Reading, Upkeep, Verdict};
 
-mod retention;
 mod all;
+mod retention;
 
 pub use all::mutants;
 

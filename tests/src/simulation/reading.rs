@@ -7,8 +7,8 @@ use deskfleet::{Engine, ManualClock, Received, Result, Stream, Timestamp};
 use super::fact::Reading;
 use crate::sweeps::NEVER_SET_BEFORE;
 
-use super::fleet::{DESKS, INSTANCES, STABLE};
 use super::fault_schedule::Time;
+use super::fleet::{DESKS, INSTANCES, STABLE};
 
 fn history(engine: &Engine, stream: Stream, instance: &str, limit: u32) -> Result<Vec<Received>> {
     let mut records = Vec::new();

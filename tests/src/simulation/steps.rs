@@ -5,11 +5,11 @@ use http::Method;
 
 use super::calls::upkeep_end;
 use super::fact::{Fact, Intent, Mark, Upkeep, UpkeepEnd};
+use super::fault_schedule::fault;
 use super::fleet::{
     ABSURD, ACTIONS, DESKS, INSTANCES, USERS, action_target, desk_json, filed_day, json, lines,
     post_path, request,
 };
-use super::fault_schedule::fault;
 use super::world::World;
 
 type Step = Result<(), String>;

@@ -12,9 +12,9 @@ use http::Request;
 use super::calls::{Call, answer, ending, typed};
 use super::disk::{Disk, Fault};
 use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
+use super::fault_schedule::{Time, cut};
 use super::fleet::{STABLE, stable_json};
 use super::reading::{Probe, read};
-use super::fault_schedule::{Time, cut};
 use super::{Outcome, Tally};
 
 /// Facts that are shown with a broken promise.

@@ -56,7 +56,9 @@ fn problems(tree: &Tree, item: &str) -> Vec<String> {
     let in_named = |file: &&Source| named.iter().any(|path| file.path.starts_with(path));
     let files: Vec<_> = tree.files.iter().filter(in_named).collect();
     let has_word = |name: &str| {
-        let mut words = files.iter().flat_map(|file| file.text.split(|c| !is_word(c)));
+        let mut words = files
+            .iter()
+            .flat_map(|file| file.text.split(|c| !is_word(c)));
         words.any(|word| word == name)
     };
     let exists = |path: &str| {
@@ -91,9 +93,12 @@ mod tests {
     fn violations(item: &str) -> usize {
         let text = format!("{}\n\n{item}\n", SECTIONS.join("\n"));
         let tree = Tree {
-            files: [(CHECKLISTS, text.as_str()), ("core/src/a.rs", "enum Endpoint {}")]
-                .map(|(path, text)| Source::planted(path, text))
-                .into(),
+            files: [
+                (CHECKLISTS, text.as_str()),
+                ("core/src/a.rs", "enum Endpoint {}"),
+            ]
+            .map(|(path, text)| Source::planted(path, text))
+            .into(),
             top_level: Vec::new(),
         };
         checklists(&tree).len()
@@ -101,7 +106,10 @@ mod tests {
 
     #[test]
     fn item_whose_files_and_names_exist_passes() {
-        assert_eq!(violations("1. Add it to `Endpoint`\n   in `core/src/a.rs`."), 0);
+        assert_eq!(
+            violations("1. Add it to `Endpoint`\n   in `core/src/a.rs`."),
+            0
+        );
         assert_eq!(violations("1. Add it to `Endpoint` in `core/src/`."), 0);
     }
 
@@ -109,7 +117,10 @@ mod tests {
     fn item_with_a_missing_file_or_name_is_reported() {
         assert_eq!(violations("1. See `core/src/b.rs`."), 1);
         assert_eq!(violations("1. See `core/tests/`."), 1);
-        assert_eq!(violations("1. Add it to `Endpoints`\n   in `core/src/a.rs`."), 1);
+        assert_eq!(
+            violations("1. Add it to `Endpoints`\n   in `core/src/a.rs`."),
+            1
+        );
         assert_eq!(violations("1. Add it to the list."), 1);
     }
 
