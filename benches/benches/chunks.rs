@@ -10,7 +10,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Config, Engine, EngineBuilder, ManualClock, Record, Stream, Timestamp};
+use deskfleet::{
+    Config, Engine, EngineBuilder, HistoryQuery, ManualClock, Record, Stream, Timestamp,
+};
 use deskfleet_benches::fleet::{Fleet, Sample, instance_name, json_of};
 use deskfleet_benches::is_measuring;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
@@ -241,7 +243,12 @@ fn tell_reading(desktops: u32, folder: &Path) {
         let start = Instant::now();
         let page = filled
             .engine
-            .history(Stream::Stats, &instance, Some(from), Some(to), 2000, None)
+            .history(&HistoryQuery {
+                from: Some(from),
+                to: Some(to),
+                limit: 2000,
+                ..HistoryQuery::new(Stream::Stats, &instance)
+            })
             .expect("a page");
         times.push(start.elapsed());
         records = black_box(page).records.len();

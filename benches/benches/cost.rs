@@ -19,7 +19,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use deskfleet::{Engine, Stream};
+use deskfleet::{Engine, HistoryQuery, Stream};
 use deskfleet_benches::callgrind::{self, RUN};
 use deskfleet_benches::figures::float;
 use deskfleet_benches::{is_measuring, open};
@@ -281,7 +281,10 @@ fn run(seed: u64, bytes_max: usize, counted_phase: &str) -> usize {
 /// A page of a history, a user, and the activities of the last day.
 fn read(engine: &Engine, stream: Stream) {
     for limit in [1, 500] {
-        let page = engine.history(stream, "ws-0", None, None, limit, None);
+        let page = engine.history(&HistoryQuery {
+            limit,
+            ..HistoryQuery::new(stream, "ws-0")
+        });
         assert!(page.expect("a page").records.len() <= 500);
     }
     let _ = engine.user("user0").expect("a user");

@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::process::{Command, ExitCode};
 use std::task::{Context, Poll, Waker};
 
-use deskfleet::{CommitDriver, Engine, IssuedKey, NewKey, Scope, Stream};
+use deskfleet::{CommitDriver, Engine, HistoryQuery, IssuedKey, NewKey, Scope, Stream};
 use deskfleet_benches::callgrind::{self, RUN};
 use deskfleet_benches::figures::float;
 use deskfleet_benches::samples::{STEPS_A_DAY, instance_id};
@@ -235,9 +235,11 @@ fn query() -> u64 {
     for instance in 0..times {
         let id = instance_id(usize::try_from(instance).expect("a count") % instances);
         counted(&mut || {
-            let page = fixture
-                .engine
-                .history(Stream::Stats, &id, Some(from), None, 500, None);
+            let page = fixture.engine.history(&HistoryQuery {
+                from: Some(from),
+                limit: 500,
+                ..HistoryQuery::new(Stream::Stats, &id)
+            });
             assert_eq!(page.expect("a page").records.len(), STEPS_A_DAY);
         });
     }

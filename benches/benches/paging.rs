@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use deskfleet::Workspace;
+use deskfleet::{Workspace, WorkspaceQuery};
 use deskfleet_benches::{Fixture, is_measuring, open, workspace};
 use serde::Serialize;
 
@@ -41,7 +41,11 @@ fn paging(criterion: &mut Criterion) {
 fn token_at(fixture: &Fixture, skipped: usize) -> String {
     let mut token = None;
     for _ in 0..skipped / 500 {
-        let page = fixture.engine.workspaces(500, token.as_deref());
+        let page = fixture.engine.workspaces(&WorkspaceQuery {
+            limit: 500,
+            next_token: token.clone(),
+            ..WorkspaceQuery::default()
+        });
         token = page.expect("a page").next_token;
     }
     token.expect("a page in the middle")

@@ -6,7 +6,7 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use deskfleet::Stream;
+use deskfleet::{HistoryQuery, Stream};
 use deskfleet_benches::samples::{BATCH, STEPS_A_DAY, activity_sample, instance_id, stats_sample};
 use deskfleet_benches::{Fixture, is_measuring, open};
 use http::StatusCode;
@@ -57,7 +57,12 @@ fn day_of_an_instance(criterion: &mut Criterion) {
         let from = fixture.engine.now().plus_seconds(-DAY_SECONDS);
         let history = |limit, token: Option<&str>| {
             let history = &fixture.engine;
-            let page = history.history(Stream::Stats, &id, Some(from), None, limit, token);
+            let page = history.history(&HistoryQuery {
+                from: Some(from),
+                limit,
+                next_token: token.map(str::to_owned),
+                ..HistoryQuery::new(Stream::Stats, &id)
+            });
             page.expect("a page")
         };
         assert_eq!(history(500, None).records.len(), STEPS_A_DAY);

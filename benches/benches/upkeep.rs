@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use deskfleet::{Engine, Event, Stream, Timestamp};
+use deskfleet::{Engine, Event, HistoryQuery, Stream, Timestamp};
 use deskfleet_benches::crash::{Image, Opening};
 use deskfleet_benches::figures::{float, median};
 use deskfleet_benches::samples::{STEPS_A_DAY, STEPS_AN_HOUR, instance_id, stats_sample};
@@ -164,7 +164,11 @@ fn openings_of_a_file(folder: &Path, sizes: &Sizes) {
     let ask = |engine: &Engine| {
         let id = instance_id(instances / 2);
         let from = Some(day.plus_seconds(-86_400));
-        let page = engine.history(Stream::Stats, &id, from, None, 500, None);
+        let page = engine.history(&HistoryQuery {
+            from,
+            limit: 500,
+            ..HistoryQuery::new(Stream::Stats, &id)
+        });
         assert!(!page.expect("a page").records.is_empty());
     };
     for cold in [false, true] {

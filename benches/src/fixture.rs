@@ -102,11 +102,11 @@ pub fn workspace(number: usize) -> Workspace {
         account: text("123456789012".into()),
         region: text("eu-central-1".into()),
         directory_id: text("d-9067f0c1a2".into()),
-        running_mode: text("AUTO_STOP".into()),
-        compute_type_name: text("STANDARD".into()),
-        protocol: text("WSP".into()),
+        running_mode: Some("AUTO_STOP".into()),
+        compute_type_name: Some("STANDARD".into()),
+        protocol: Some("WSP".into()),
         username: text(format!("user{number}")),
-        state: text("AVAILABLE".into()),
+        state: Some("AVAILABLE".into()),
     }
 }
 

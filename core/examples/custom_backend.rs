@@ -3,21 +3,19 @@
 //! `cargo run --example custom_backend -p deskfleet`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
-#![expect(clippy::disallowed_methods, reason = "a host has a real clock")]
 
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
-use deskfleet::{ActivityRecord, Engine, Record, StorageBackend};
-use redb::backends::InMemoryBackend;
+use deskfleet::backends::{MemoryBackend, StorageBackend};
+use deskfleet::{ActivityRecord, Engine, Record};
 
 /// Counts the syncs that the engine requests.
 #[derive(Debug)]
 struct CountingBackend {
-    inner: InMemoryBackend,
+    inner: MemoryBackend,
     syncs: Arc<AtomicU64>,
 }
 
@@ -46,22 +44,19 @@ impl StorageBackend for CountingBackend {
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let syncs = Arc::new(AtomicU64::new(0));
-    let engine = Engine::builder()
-        .clock(SystemTime::now)
-        .random(getrandom::fill)
-        .open_backend(CountingBackend {
-            inner: InMemoryBackend::new(),
-            syncs: Arc::clone(&syncs),
-        })?;
-    let logon = Record::Activity(Box::new(ActivityRecord {
+    let engine = Engine::builder().open_backend(CountingBackend {
+        inner: MemoryBackend::new(),
+        syncs: Arc::clone(&syncs),
+    })?;
+    let logon = Record::from(ActivityRecord {
         activity: "Logon".into(),
         username: "jdoe".into(),
         ..ActivityRecord::default()
-    }));
+    });
 
     let opened = syncs.load(Ordering::Relaxed);
     for _ in 0..100 {
-        engine.record(&logon)?;
+        engine.record(logon.clone())?;
     }
     let one_by_one = syncs.load(Ordering::Relaxed) - opened;
     engine.record_all(&vec![logon; 100])?;

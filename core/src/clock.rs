@@ -20,6 +20,22 @@ impl<F: Fn() -> SystemTime + Send + Sync + 'static> Clock for F {
     }
 }
 
+/// The clock of the operating system.
+#[cfg(feature = "system")]
+#[derive(Debug)]
+pub(crate) struct SystemClock;
+
+#[cfg(feature = "system")]
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the feature `system` asks for it"
+    )]
+    fn now(&self) -> Timestamp {
+        SystemTime::now().into()
+    }
+}
+
 /// A clock that stands still until it is moved: for test doubles and simulations. Clones share their time.
 #[derive(Clone)]
 pub struct ManualClock(Arc<AtomicI64>);

@@ -1,6 +1,7 @@
 //! The configuration of an engine.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX, Limits, QUEUE_RECORDS_MAX, STORAGE_BYTES_MAX};
@@ -9,7 +10,7 @@ use crate::model::{Action, Stream};
 /// Who ends an accepted action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActionDriver {
-    /// The clock, after the action's [duration](ActionSeconds); the host may end one earlier.
+    /// The clock, after the action's [duration](ActionDurations); the host may end one earlier.
     #[default]
     Clock,
     /// The host alone: each action is pending in the outbox until the host completes or fails it.
@@ -43,45 +44,45 @@ pub enum CommitPhases {
     Two,
 }
 
-/// How long each action takes when the clock ends it, in seconds.
+/// How long each action takes when the clock ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ActionSeconds {
-    /// `RebootWorkSpace`. Default 120.
-    pub reboot: u32,
-    /// `RecoveryRebootWorkSpace`. Default 300.
-    pub recovery_reboot: u32,
-    /// `RebuildWorkSpace`. Default 1800.
-    pub rebuild: u32,
-    /// `RestoreWorkSpace`. Default 1800.
-    pub restore: u32,
-    /// `TerminateWorkSpace`. Default 300.
-    pub terminate: u32,
-    /// `StartWorkSpace`. Default 60.
-    pub start: u32,
-    /// `ChangeComputeType`. Default 1200.
-    pub change_compute_type: u32,
+pub struct ActionDurations {
+    /// `RebootWorkSpace`. Default 2 minutes.
+    pub reboot: Duration,
+    /// `RecoveryRebootWorkSpace`. Default 5 minutes.
+    pub recovery_reboot: Duration,
+    /// `RebuildWorkSpace`. Default 30 minutes.
+    pub rebuild: Duration,
+    /// `RestoreWorkSpace`. Default 30 minutes.
+    pub restore: Duration,
+    /// `TerminateWorkSpace`. Default 5 minutes.
+    pub terminate: Duration,
+    /// `StartWorkSpace`. Default 1 minute.
+    pub start: Duration,
+    /// `ChangeComputeType`. Default 20 minutes.
+    pub change_compute_type: Duration,
 }
 
-impl Default for ActionSeconds {
+impl Default for ActionDurations {
     fn default() -> Self {
         Self {
-            reboot: 120,
-            recovery_reboot: 300,
-            rebuild: 1800,
-            restore: 1800,
-            terminate: 300,
-            start: 60,
-            change_compute_type: 1200,
+            reboot: Duration::from_secs(120),
+            recovery_reboot: Duration::from_secs(300),
+            rebuild: Duration::from_secs(1800),
+            restore: Duration::from_secs(1800),
+            terminate: Duration::from_secs(300),
+            start: Duration::from_secs(60),
+            change_compute_type: Duration::from_secs(1200),
         }
     }
 }
 
-impl ActionSeconds {
+impl ActionDurations {
     /// The duration of `action`.
     #[must_use]
-    pub fn of(&self, action: Action) -> i64 {
-        i64::from(match action {
+    pub fn of(&self, action: Action) -> Duration {
+        match action {
             Action::Reboot => self.reboot,
             Action::RecoveryReboot => self.recovery_reboot,
             Action::Rebuild => self.rebuild,
@@ -89,7 +90,7 @@ impl ActionSeconds {
             Action::Terminate => self.terminate,
             Action::Start => self.start,
             Action::ChangeComputeType => self.change_compute_type,
-        })
+        }
     }
 }
 
@@ -141,7 +142,7 @@ pub struct Config {
     /// Sizes and rates.
     pub limits: Limits,
     /// Durations of the actions.
-    pub action_seconds: ActionSeconds,
+    pub action_durations: ActionDurations,
     /// Retention of history.
     pub retention_days: RetentionDays,
     /// Who ends actions.

@@ -30,28 +30,31 @@ pub use api::endpoint::{
 };
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
-pub use config::{ActionDriver, ActionSeconds, CommitDriver, CommitPhases, Config, RetentionDays};
+pub use config::{
+    ActionDriver, ActionDurations, CommitDriver, CommitPhases, Config, RetentionDays,
+};
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
     BatchFuture, Engine, EngineBuilder, ResponseBody, ResponseFuture, StreamedFuture,
-    TelemetryBatch, Upload, WorkspacePage,
+    TelemetryBatch, Upload, WorkspaceList, WorkspacePage, WorkspaceQuery,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
     FailedState, FieldKind, FieldSpec, FieldValue, Fields, IssuedKey, KeyInfo, LitigationHold,
-    NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record,
-    RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, Stream, Workspace,
+    Named, NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record,
+    RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, Stream, Vocabulary, Workspace,
     WorkspaceView,
 };
 pub use observer::{Event, Observer};
-pub use redb::StorageBackend;
+pub use store::backends;
+pub use store::backends::StorageBackend;
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;
-pub use view::history::HistoryPage;
+pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;
 pub use wire::problem::Code;

@@ -230,6 +230,7 @@ impl Machine {
         submissions: Vec<Submission>,
         mut batch: Batch<'_, Submission, Outcome>,
     ) -> usize {
+        let begun = self.now();
         let mut count = submissions.len();
         let mut landing = Landing {
             intake: &self.intake,
@@ -250,6 +251,7 @@ impl Machine {
         });
         let mutations = mutations.collect();
         let written = self.write(mutations);
+        let duration = self.now().duration_since(begun);
         drop(landing);
         let failure = match written {
             Ok(outcomes) => {
@@ -263,7 +265,10 @@ impl Machine {
         };
         drop(batch);
         match failure {
-            None => self.observe(&Event::Committed { mutations: count }),
+            None => self.observe(&Event::Committed {
+                mutations: count,
+                duration,
+            }),
             Some(failure) => {
                 if failure.reopened {
                     self.observe(&Event::Reopened);

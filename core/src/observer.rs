@@ -1,5 +1,7 @@
 //! The hook that reports internal events to the host: internal error texts go here and nowhere else.
 
+use std::time::Duration;
+
 use crate::error::EngineError;
 
 /// Something a host may log or count. No event holds an API key, a query string or a record.
@@ -8,8 +10,10 @@ use crate::error::EngineError;
 pub enum Event<'a> {
     /// A transaction reached the disk.
     Committed {
-        /// Mutations in it, refused ones included.
+        /// The size of the batch: mutations in it, refused ones included; each telemetry record is one.
         mutations: usize,
+        /// How long it took, from the first mutation applied to the end of the sync, by the engine's clock.
+        duration: Duration,
     },
     /// A transaction failed; none of its mutations was acknowledged. The [kind](EngineError::kind) says whether it may
     /// take effect nevertheless.

@@ -3,9 +3,10 @@
 //! The date-time grammar is the one of the interface's generated clients: `yyyy-MM-dd`, `yyyy-MM-ddTHH:mm`,
 //! `yyyy-MM-ddTHH:mm:ss`, with a fraction of 1 to 16 digits, each time form with `Z`, `±HH:mm` or nothing (UTC).
 
+mod duration;
+
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime};
 
 use time::{Date, Month};
 
@@ -77,16 +78,6 @@ impl Timestamp {
     #[must_use]
     pub fn from_day(day: u32) -> Self {
         Self::from_ticks((i64::from(day) - DAYS_BEFORE_EPOCH).saturating_mul(TICKS_PER_DAY))
-    }
-}
-
-impl From<SystemTime> for Timestamp {
-    fn from(time: SystemTime) -> Self {
-        let ticks = |d: Duration| i64::try_from(d.as_nanos() / 100).unwrap_or(i64::MAX);
-        match time.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(after) => Self::from_ticks(ticks(after)),
-            Err(before) => Self::from_ticks(-ticks(before.duration())),
-        }
     }
 }
 
@@ -346,18 +337,5 @@ mod tests {
         assert_eq!(Timestamp::from_ticks(i64::MIN), Timestamp::MIN);
         assert_eq!(Timestamp::from_ticks(i64::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.9999999Z");
-    }
-
-    #[test]
-    fn system_time_before_and_after_the_epoch_converts() {
-        let second = Duration::from_secs(1);
-        assert_eq!(
-            Timestamp::from(SystemTime::UNIX_EPOCH + second).ticks(),
-            10_000_000
-        );
-        assert_eq!(
-            Timestamp::from(SystemTime::UNIX_EPOCH - second).ticks(),
-            -10_000_000
-        );
     }
 }

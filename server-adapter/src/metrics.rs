@@ -227,7 +227,7 @@ impl Observer for Metrics {
     fn event(&self, event: &Event<'_>) {
         let all = &self.0;
         match event {
-            Event::Committed { mutations } => {
+            Event::Committed { mutations, .. } => {
                 add(&all.commits, 1);
                 add(&all.mutations, *mutations as u64);
             }
@@ -306,7 +306,10 @@ mod tests {
     #[test]
     fn events_of_the_engine_are_counted() {
         let metrics = Metrics::default();
-        metrics.event(&Event::Committed { mutations: 5 });
+        metrics.event(&Event::Committed {
+            mutations: 5,
+            duration: Duration::from_millis(2),
+        });
         metrics.event(&Event::Filed { records: 40 });
         let text = metrics.text(0);
         assert!(text.contains("\ndeskfleet_commits_total 1\n"));

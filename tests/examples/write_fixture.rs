@@ -90,7 +90,7 @@ fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
         ("ws-13", "İNCİ"),
         ("ws-14", "JDOE"),
     ] {
-        engine.record(&Record::Stats(Box::new(StatsRecord {
+        engine.record(Record::Stats(Box::new(StatsRecord {
             username: user.into(),
             instance_id: instance.into(),
             update_time: Some(clock.now()),
@@ -99,7 +99,7 @@ fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
         clock.advance_seconds(60);
     }
     engine.file_pending()?;
-    engine.record(&Record::Activity(Box::new(ActivityRecord {
+    engine.record(Record::Activity(Box::new(ActivityRecord {
         username: "zoë".into(),
         instance_id: "pc-é".into(),
         activity: "Logon".into(),
@@ -109,7 +109,7 @@ fn names(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
 }
 
 fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {
-    engine.record(&Record::Stats(Box::new(StatsRecord {
+    engine.record(Record::Stats(Box::new(StatsRecord {
         id: Some(7),
         username: "user1".into(),
         instance_id: "ws-1".into(),
@@ -119,20 +119,20 @@ fn records(engine: &Engine, now: Timestamp) -> Result<(), EngineError> {
         uptime: 3600.25.into(),
         ..StatsRecord::default()
     })))?;
-    engine.record(&Record::Activity(Box::new(ActivityRecord {
+    engine.record(Record::Activity(Box::new(ActivityRecord {
         username: "user1".into(),
         instance_id: "ws-1".into(),
         activity: "Logon".into(),
         activity_time: Some(now),
         ..ActivityRecord::default()
     })))?;
-    engine.record(&Record::Startup(Box::new(StartupRecord {
+    engine.record(Record::Startup(Box::new(StartupRecord {
         username: "user1".into(),
         instance_id: "ws-1".into(),
         total_ms: Some(31_000),
         ..StartupRecord::default()
     })))?;
-    engine.record(&Record::Processes(Box::new(ProcessReport {
+    engine.record(Record::Processes(Box::new(ProcessReport {
         instance_id: "ws-1".into(),
         created_date: Some(now),
         processes: Some(vec![ProcessItem {

@@ -4,7 +4,8 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use deskfleet::{
-    CommitDriver, Config, Engine, ManualClock, Received, Record, StorageBackend, Stream,
+    CommitDriver, Config, Engine, HistoryQuery, ManualClock, Received, Record, StorageBackend,
+    Stream,
 };
 use http::Request;
 
@@ -34,14 +35,10 @@ pub fn post(instance: usize, id: usize) -> Request<Bytes> {
 /// The ids of an instance's records.
 pub fn ids(engine: &Engine, instance: usize) -> Vec<usize> {
     let page = engine
-        .history(
-            Stream::Stats,
-            &format!("i-{instance}"),
-            None,
-            None,
-            500,
-            None,
-        )
+        .history(&HistoryQuery {
+            limit: 500,
+            ..HistoryQuery::new(Stream::Stats, format!("i-{instance}"))
+        })
         .unwrap();
     assert_eq!(page.next_token, None);
     let id = |received: &Received| match &received.record {

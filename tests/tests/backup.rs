@@ -8,7 +8,7 @@ use std::thread;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, Record, Stream, Workspace};
+use deskfleet::{CommitDriver, Config, Engine, HistoryQuery, Record, Stream, Workspace};
 use http::Request;
 
 const WRITERS: usize = 3;
@@ -55,7 +55,11 @@ fn pairs(engine: &Engine, writer: usize) -> u64 {
     loop {
         let instance = format!("i-{writer}");
         let page = engine
-            .history(Stream::Stats, &instance, None, None, 500, token.as_deref())
+            .history(&HistoryQuery {
+                limit: 500,
+                next_token: token.clone(),
+                ..HistoryQuery::new(Stream::Stats, &instance)
+            })
             .unwrap();
         ids.extend(page.records.iter().map(|received| {
             let id = match &received.record {

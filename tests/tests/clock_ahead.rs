@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use deskfleet::{
-    Action, ActionRequest, AuditResult, Config, Engine, ManualClock, NewKey, PendingAction, Record,
-    Scope, Stream, Timestamp,
+    Action, ActionRequest, AuditResult, Config, Engine, HistoryQuery, ManualClock, NewKey,
+    PendingAction, Record, Scope, Stream, Timestamp,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{activity, desk, stats};
@@ -45,6 +45,7 @@ fn state(engine: &Engine) -> String {
         .workspace
         .state
         .unwrap()
+        .into()
 }
 
 /// The running action, which the workspace and the outbox must show alike.
@@ -200,7 +201,10 @@ fn records_received_by_a_clock_ahead_are_in_their_own_window_and_a_retry_changes
             for _ in 0..2 {
                 for stream in [Stream::Stats, Stream::Activity] {
                     let page = engine
-                        .history(stream, "ws-1", None, None, 10, None)
+                        .history(&HistoryQuery {
+                            limit: 10,
+                            ..HistoryQuery::new(stream, "ws-1")
+                        })
                         .unwrap();
                     assert_eq!(
                         page.records.len(),

@@ -15,7 +15,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use deskfleet::{
-    CommitPhases, Config, Engine, EngineError, ErrorKind, ManualClock, Timestamp, error_chain,
+    CommitPhases, Config, Engine, EngineError, ErrorKind, ManualClock, Timestamp, WorkspaceList,
+    WorkspaceQuery, error_chain,
 };
 use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::image::Fate;
@@ -81,7 +82,11 @@ fn samples() -> Vec<Sample> {
         assert!(report.audit_rows > 0 && report.workspaces > 0);
         assert!(
             !engine
-                .workspaces_on_hold(1, None)
+                .workspaces(&WorkspaceQuery {
+                    list: WorkspaceList::OnHold,
+                    limit: 1,
+                    ..WorkspaceQuery::default()
+                })
                 .unwrap()
                 .workspaces
                 .is_empty()

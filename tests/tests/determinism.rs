@@ -43,7 +43,7 @@ fn transcript(seed: u64) -> String {
     let mut text = key.secret.clone();
     engine.put_workspaces(fleet(5).collect()).unwrap();
     for id in 0..3 {
-        engine.record(&stats("i", "jdoe", id, NOW)).unwrap();
+        engine.record(stats("i", "jdoe", id, NOW)).unwrap();
     }
     for line in REQUESTS.into_iter().chain(REQUESTS) {
         let (method, target) = line.split_once(' ').unwrap();

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use deskfleet::{CommitDriver, Engine, Event, ManualClock};
+use deskfleet::{CommitDriver, Engine, Event, ManualClock, WorkspaceQuery};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, fleet};
 use deskfleet_tests::disk::{Disk, Fault};
@@ -134,7 +134,13 @@ fn listed(engine: &Engine) -> usize {
     let mut count = 0;
     let mut token = None;
     loop {
-        let page = engine.workspaces(500, token.as_deref()).unwrap();
+        let page = engine
+            .workspaces(&WorkspaceQuery {
+                limit: 500,
+                next_token: token.clone(),
+                ..WorkspaceQuery::default()
+            })
+            .unwrap();
         count += page.workspaces.len();
         token = page.next_token;
         if token.is_none() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Engine, Record, StatsRecord, Stream};
+use deskfleet::{CommitDriver, Engine, HistoryQuery, Record, StatsRecord, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -76,7 +76,10 @@ fn each_record_is_seen_once(stream: Stream, read: impl Fn(&Engine) -> Vec<Record
 fn history_during_filing_shows_each_record_once() {
     each_record_is_seen_once(Stream::Stats, |engine| {
         let page = engine
-            .history(Stream::Stats, "i", None, None, 500, None)
+            .history(&HistoryQuery {
+                limit: 500,
+                ..HistoryQuery::new(Stream::Stats, "i")
+            })
             .unwrap();
         page.records
             .into_iter()
@@ -105,14 +108,14 @@ fn stats(id: i32) -> Record {
 fn maintain_with_a_full_step_pending_files_at_once() {
     const STEP: i32 = 50_000;
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
-    engine.record(&stats(0)).unwrap();
+    engine.record(stats(0)).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 0);
     let records: Vec<_> = (1..STEP).map(stats).collect();
     engine.record_all(&records).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 49_999);
-    engine.record(&stats(STEP)).unwrap();
+    engine.record(stats(STEP)).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 0);
     assert_eq!(engine.check().unwrap().history_records, 50_001);

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use deskfleet::limits::HISTORY_PAGE_BYTES;
 use deskfleet::{
-    CommitDriver, Engine, Nullable, ProcessItem, ProcessReport, Received, Record, StatsRecord,
-    Stream, Timestamp,
+    CommitDriver, Engine, HistoryQuery, Nullable, ProcessItem, ProcessReport, Received, Record,
+    StatsRecord, Stream, Timestamp,
 };
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
@@ -63,7 +63,11 @@ fn walk(engine: &Engine, stream: Stream, limit: u32) -> Vec<Vec<Received>> {
     let (mut pages, mut token) = (Vec::new(), None);
     loop {
         let page = engine
-            .history(stream, "i", None, None, limit, token.as_deref())
+            .history(&HistoryQuery {
+                limit,
+                next_token: token.clone(),
+                ..HistoryQuery::new(stream, "i")
+            })
             .unwrap();
         pages.push(page.records);
         token = page.next_token;
@@ -98,7 +102,10 @@ fn flood_is_filed_once(sent: &str) {
     engine.file_pending().unwrap();
     post(RECORDS / 2..RECORDS + 1000);
     assert_eq!(engine.user("jdoe").unwrap(), Some(user));
-    let first = engine.history(Stream::Stats, "i", None, None, 500, None);
+    let first = engine.history(&HistoryQuery {
+        limit: 500,
+        ..HistoryQuery::new(Stream::Stats, "i")
+    });
     let pending = numbers(&[first.unwrap().records]);
     engine.file_pending().unwrap();
     assert_eq!(engine.queue_count(), 0);
@@ -126,8 +133,8 @@ fn history_pages_of_large_reports_are_bounded_by_bytes() {
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     for filed in [false, true] {
         for number in 0..REPORTS {
-            engine.record(&report(number)).unwrap();
-            engine.record(&report(number)).unwrap();
+            engine.record(report(number)).unwrap();
+            engine.record(report(number)).unwrap();
         }
         if filed {
             engine.file_pending().unwrap();
@@ -151,7 +158,7 @@ fn filing_large_reports_writes_no_more_with_more_reports() {
     let engine = engine(CommitDriver::Caller, disk.backend());
     let mut step = |step: usize| {
         for number in step * 10..(step + 1) * 10 {
-            engine.record(&report(number)).unwrap();
+            engine.record(report(number)).unwrap();
         }
         let before = disk.written();
         engine.file_pending().unwrap();

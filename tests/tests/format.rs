@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deskfleet::{AuditResult, Engine, EngineBuilder, ErrorKind, ManualClock, Stream};
+use deskfleet::{AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream};
 use redb::{Database, ReadableDatabase as _, TableDefinition};
 
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
@@ -123,7 +123,10 @@ fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
 
     for stream in Stream::ALL {
         let page = engine
-            .history(stream, "ws-1", None, None, 10, None)
+            .history(&HistoryQuery {
+                limit: 10,
+                ..HistoryQuery::new(stream, "ws-1")
+            })
             .unwrap();
         assert_eq!(page.records.len(), 3, "{stream:?}");
     }

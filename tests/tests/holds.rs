@@ -9,8 +9,8 @@
 )]
 
 use deskfleet::{
-    ActivityRecord, Engine, ManualClock, Nullable, Record, StatsRecord, Stream, Timestamp,
-    Workspace,
+    ActivityRecord, Engine, HistoryQuery, ManualClock, Nullable, Record, StatsRecord, Stream,
+    Timestamp, Workspace,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -109,7 +109,10 @@ fn held(engine: &Engine) -> Vec<i32> {
     for instance in names.chain(&["unknown"]) {
         for stream in [Stream::Stats, Stream::Activity] {
             let page = engine
-                .history(stream, instance, None, None, 500, None)
+                .history(&HistoryQuery {
+                    limit: 500,
+                    ..HistoryQuery::new(stream, *instance)
+                })
                 .unwrap();
             for received in page.records {
                 numbers.extend(match received.record {
@@ -152,7 +155,7 @@ proptest! {
             place();
         }
         for (record, number) in records.iter().zip(0..) {
-            engine.record(&record.record(start, number)).unwrap();
+            engine.record(record.record(start, number)).unwrap();
             if record.file {
                 engine.file_pending().unwrap();
             }

@@ -12,8 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deskfleet::{
-    Action, ActionRequest, ActivityRecord, Engine, EngineBuilder, ErrorKind, ManualClock, Record,
-    Stream, Timestamp, UserView, Workspace, WorkspaceFilter,
+    Action, ActionRequest, ActivityRecord, Engine, EngineBuilder, ErrorKind, HistoryQuery,
+    ManualClock, Record, Stream, Timestamp, UserView, Workspace, WorkspaceFilter, WorkspaceList,
+    WorkspaceQuery,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::stats;
@@ -95,7 +96,13 @@ fn activity(instance: &str, username: &str, at: Timestamp) -> Record {
 }
 
 fn found(engine: &Engine, filter: &WorkspaceFilter) -> Vec<String> {
-    let page = engine.find_workspaces(filter, 10, None).unwrap();
+    let page = engine
+        .workspaces(&WorkspaceQuery {
+            list: WorkspaceList::Matching(filter.clone()),
+            limit: 10,
+            ..WorkspaceQuery::default()
+        })
+        .unwrap();
     page.workspaces
         .into_iter()
         .map(|workspace| workspace.id)
@@ -153,9 +160,9 @@ proptest! {
         for (id, letters) in [("ws-1", &one), ("ws-2", &other)] {
             let user = format!("CORP\\{}", spelled(letters, shift));
             engine.put_workspace(workspace(id, &user, &computer(letters, shift))).unwrap();
-            engine.record(&stats(id, &spelled(letters, shift.wrapping_add(1)), 1, NOW)).unwrap();
+            engine.record(stats(id, &spelled(letters, shift.wrapping_add(1)), 1, NOW)).unwrap();
             let by_computer = computer(letters, shift.wrapping_add(2));
-            engine.record(&activity(&by_computer, &spelled(letters, shift.wrapping_add(3)), time())).unwrap();
+            engine.record(activity(&by_computer, &spelled(letters, shift.wrapping_add(3)), time())).unwrap();
         }
         engine.place_hold("ws-1", "Doe v. Corp", None).unwrap();
         if filed {
@@ -248,7 +255,10 @@ fn names_in_a_file_of_format_1_are_folded_on_open() {
         let engine = builder().open(&path).unwrap();
         check_fixture(&engine);
         let records = engine
-            .history(Stream::Stats, "ws-11", None, None, 10, None)
+            .history(&HistoryQuery {
+                limit: 10,
+                ..HistoryQuery::new(Stream::Stats, "ws-11")
+            })
             .unwrap();
         assert_eq!(records.records.len(), 2);
         engine.close().unwrap();

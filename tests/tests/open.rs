@@ -33,7 +33,7 @@ fn filled(path: &Path) {
     engine
         .put_workspace(desk("ws-1", "AVAILABLE", "jdoe"))
         .unwrap();
-    engine.record(&stats("ws-1", "jdoe", 1, NOW)).unwrap();
+    engine.record(stats("ws-1", "jdoe", 1, NOW)).unwrap();
     engine.close().unwrap();
 }
 

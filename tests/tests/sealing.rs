@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deskfleet::{
-    Clock, Engine, Event, ManualClock, Received, Record, StatsRecord, Stream, Timestamp,
+    Clock, Engine, Event, HistoryQuery, ManualClock, Received, Record, StatsRecord, Stream,
+    Timestamp,
 };
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
@@ -62,15 +63,15 @@ impl Fixture {
             available_physical_memory: Some(number * number % 1000 * 4096),
             ..StatsRecord::default()
         };
-        self.engine
-            .record(&Record::Stats(Box::new(record)))
-            .unwrap();
+        self.engine.record(Record::Stats(Box::new(record))).unwrap();
     }
 
     fn history(&self) -> Vec<Vec<Received>> {
         let all = |desktop| {
-            self.engine
-                .history(Stream::Stats, desktop, None, None, 10_000, None)
+            self.engine.history(&HistoryQuery {
+                limit: 10_000,
+                ..HistoryQuery::new(Stream::Stats, desktop)
+            })
         };
         DESKTOPS
             .iter()

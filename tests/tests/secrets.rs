@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use deskfleet::{Engine, Event, IssuedKey, ManualClock, NewKey, Scope, Workspace};
+use deskfleet::{
+    Engine, Event, IssuedKey, ManualClock, NewKey, Scope, Workspace, WorkspaceList, WorkspaceQuery,
+};
 use deskfleet_tests::conformance::case::{NOW, TRACE};
 use deskfleet_tests::conformance::fixtures::fleet;
 use deskfleet_tests::disk::Disk;
@@ -150,13 +152,29 @@ fn page_token_is_base64url_of_at_most_512_characters() {
     let mut tokens = Vec::new();
     let mut token = None;
     loop {
-        token = engine.workspaces(1, token.as_deref()).unwrap().next_token;
+        token = engine
+            .workspaces(&WorkspaceQuery {
+                limit: 1,
+                next_token: token.clone(),
+                ..WorkspaceQuery::default()
+            })
+            .unwrap()
+            .next_token;
         tokens.extend(token.clone());
         if token.is_none() {
             break;
         }
     }
-    tokens.extend(engine.workspaces_on_hold(1, None).unwrap().next_token);
+    tokens.extend(
+        engine
+            .workspaces(&WorkspaceQuery {
+                list: WorkspaceList::OnHold,
+                limit: 1,
+                ..WorkspaceQuery::default()
+            })
+            .unwrap()
+            .next_token,
+    );
     assert_eq!(tokens.len(), 4);
     for token in tokens {
         assert!(token.len() <= 512, "{} characters", token.len());
@@ -174,7 +192,13 @@ fn page_walks_with_any_limit_return_every_workspace_once() {
         let mut walked = Vec::new();
         let mut token = None;
         loop {
-            let page = engine.workspaces(limit, token.as_deref()).unwrap();
+            let page = engine
+                .workspaces(&WorkspaceQuery {
+                    limit,
+                    next_token: token.clone(),
+                    ..WorkspaceQuery::default()
+                })
+                .unwrap();
             walked.extend(page.workspaces);
             token = page.next_token;
             if token.is_none() {

@@ -230,7 +230,7 @@ fn records_appear_once_while_filed_retried_and_sealed() {
             1 => {
                 let id = round * 97;
                 let retry = activity(id, id.unsigned_abs() % 700, Some(&scattered(id)));
-                stage.engine.record(&retry).unwrap();
+                stage.engine.record(retry).unwrap();
             }
             _ => {
                 stage.clock.advance_seconds(1800);
@@ -274,11 +274,11 @@ fn record_acknowledged_before_a_read_is_in_its_response() {
     // The first reader has a window that lacks this one.
     stage
         .engine
-        .record(&activity(-1, 1, Some("2026-11-20T00:00:01Z")))
+        .record(activity(-1, 1, Some("2026-11-20T00:00:01Z")))
         .unwrap();
     stage
         .engine
-        .record(&activity(-2, 1, Some("2026-11-20T11:56:00Z")))
+        .record(activity(-2, 1, Some("2026-11-20T11:56:00Z")))
         .unwrap();
     let second = ids(&read(stage.body(DAY), || {
         first.next_chunk().unwrap();

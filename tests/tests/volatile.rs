@@ -12,7 +12,7 @@ use std::thread;
 
 use bytes::Bytes;
 use deskfleet::limits::VOLATILE_RECORDS_MAX;
-use deskfleet::{CommitDriver, Config, Engine, ManualClock, Stream, Workspace};
+use deskfleet::{CommitDriver, Config, Engine, HistoryQuery, ManualClock, Stream, Workspace};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::{Disk, Fault};
 use deskfleet_tests::posting::{ids, post};
@@ -67,7 +67,10 @@ fn volatile_read_sees_every_acknowledged_record() {
     });
     sees_all(|engine| {
         engine.maintain().unwrap();
-        let page = engine.history(Stream::Stats, "i-0", None, None, 10, None);
+        let page = engine.history(&HistoryQuery {
+            limit: 10,
+            ..HistoryQuery::new(Stream::Stats, "i-0")
+        });
         page.unwrap().records.len()
     });
 }

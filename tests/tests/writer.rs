@@ -275,7 +275,7 @@ fn concurrent_actions_get_their_own_outcomes() {
             scope.spawn(move || {
                 start.wait();
                 engine
-                    .record(&stats("i-0", "jdoe", i32::try_from(number).unwrap(), NOW))
+                    .record(stats("i-0", "jdoe", i32::try_from(number).unwrap(), NOW))
                     .unwrap();
                 engine.act(action(&format!("ws-{}", number % 4))).is_ok()
             })

@@ -1,5 +1,7 @@
 //! What a host decides when it opens an engine, as `engine.js` hands it over.
 
+use std::time::Duration;
+
 use deskfleet::{ActionDriver, CommitDriver, Config};
 use serde::Deserialize;
 
@@ -66,15 +68,25 @@ group!(
 
 group!(
     ActionSeconds,
-    deskfleet::ActionSeconds,
-    reboot: u32,
-    recovery_reboot: u32,
-    rebuild: u32,
-    restore: u32,
-    terminate: u32,
-    start: u32,
-    change_compute_type: u32
+    deskfleet::ActionDurations,
+    reboot: Seconds,
+    recovery_reboot: Seconds,
+    rebuild: Seconds,
+    restore: Seconds,
+    terminate: Seconds,
+    start: Seconds,
+    change_compute_type: Seconds
 );
+
+/// A duration in whole seconds.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Seconds(u32);
+
+impl From<Seconds> for Duration {
+    fn from(seconds: Seconds) -> Self {
+        Self::from_secs(seconds.0.into())
+    }
+}
 
 group!(
     RetentionDays,
@@ -109,7 +121,7 @@ impl Settings {
             Some(Driver::Clock) | None => ActionDriver::Clock,
         };
         self.limits.apply(&mut config.limits);
-        self.action_seconds.apply(&mut config.action_seconds);
+        self.action_seconds.apply(&mut config.action_durations);
         self.retention_days.apply(&mut config.retention_days);
         config
     }
@@ -125,7 +137,7 @@ mod tests {
         assert_eq!(config.limits.cache_bytes, CACHE_BYTES);
         assert_eq!(config.commit_driver, CommitDriver::Host);
         assert!(config.quick_repair);
-        assert_eq!(config.action_seconds, Config::default().action_seconds);
+        assert_eq!(config.action_durations, Config::default().action_durations);
         assert_eq!(config.retention_days, Config::default().retention_days);
     }
 
@@ -138,7 +150,7 @@ mod tests {
         let config = settings.config();
         assert_eq!(config.limits.queue_records, 5);
         assert_eq!(config.limits.key_requests_per_minute, Some(2));
-        assert_eq!(config.action_seconds.reboot, 1);
+        assert_eq!(config.action_durations.reboot, Duration::from_secs(1));
         assert_eq!(config.retention_days.audit, 9);
         assert_eq!(config.action_driver, ActionDriver::Host);
         assert!(config.require_ingest_key);

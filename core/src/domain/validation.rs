@@ -1,9 +1,7 @@
 //! What values a host or an operator may store.
 
 use crate::limits::{REQUESTER_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX};
-use crate::model::{
-    ComputeType, FieldSpec, FieldValue, Fields, Protocol, RecordRef, RunningMode, State, Workspace,
-};
+use crate::model::{FieldSpec, FieldValue, Fields, RecordRef, Workspace};
 
 /// A value that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +12,8 @@ pub(crate) struct Violation {
     pub(crate) message: String,
 }
 
-/// Checks a workspace and writes its known values in upper case.
-pub(crate) fn workspace(workspace: &mut Workspace) -> Result<(), Violation> {
+/// Checks a workspace.
+pub(crate) fn workspace(workspace: &Workspace) -> Result<(), Violation> {
     let violation = |field, message: String| Err(Violation { field, message });
     let [id_name, names @ ..] = Workspace::FIELDS;
     let id_length = workspace.id.chars().count();
@@ -28,35 +26,14 @@ pub(crate) fn workspace(workspace: &mut Workspace) -> Result<(), Violation> {
         let message = format!("The field {id_name} must not hold control characters.");
         return violation(id_name, message);
     }
-    for (name, value) in names.into_iter().zip(workspace.optional_mut()) {
-        let length = value.as_deref().map_or(0, |value| value.chars().count());
+    let [_, values @ ..] = workspace.values();
+    for (name, value) in names.into_iter().zip(values) {
+        let length = value.map_or(0, |value| value.chars().count());
         if length > WORKSPACE_FIELD_MAX {
             return violation(name, too_long(name, WORKSPACE_FIELD_MAX));
         }
     }
-    canonical(&mut workspace.state, |text| {
-        State::named(text).map(State::as_str)
-    });
-    canonical(&mut workspace.running_mode, |text| {
-        RunningMode::named(text).map(RunningMode::as_str)
-    });
-    canonical(&mut workspace.protocol, |text| {
-        Protocol::named(text).map(Protocol::as_str)
-    });
-    if let Some(known) = workspace
-        .compute_type_name
-        .as_deref()
-        .and_then(ComputeType::named)
-    {
-        workspace.compute_type_name = Some(known.as_str().to_owned());
-    }
     Ok(())
-}
-
-fn canonical(value: &mut Option<String>, known: impl Fn(&str) -> Option<&'static str>) {
-    if let Some(known) = value.as_deref().and_then(known) {
-        *value = Some(known.to_owned());
-    }
 }
 
 /// Checks the documented lengths of a record; answers every violation.
@@ -122,30 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn known_values_become_upper_case_and_unknown_ones_stay() {
-        let mut fleet = Workspace {
-            state: Some("available".into()),
-            running_mode: Some("Auto_Stop".into()),
-            protocol: Some("dcv".into()),
-            compute_type_name: Some("power".into()),
-            ..named("ws-1")
-        };
-        workspace(&mut fleet).unwrap();
-        assert_eq!(fleet.state.as_deref(), Some("AVAILABLE"));
-        assert_eq!(fleet.running_mode.as_deref(), Some("AUTO_STOP"));
-        assert_eq!(fleet.protocol.as_deref(), Some("dcv"));
-        assert_eq!(fleet.compute_type_name.as_deref(), Some("POWER"));
-    }
-
-    #[test]
     fn bounds_are_inclusive_and_counted_in_code_points() {
-        assert!(workspace(&mut named(&"ä".repeat(64))).is_ok());
+        assert!(workspace(&named(&"ä".repeat(64))).is_ok());
         for bad in [String::new(), "ä".repeat(65), "ws\n1".to_owned()] {
-            assert_eq!(workspace(&mut named(&bad)).unwrap_err().field, "workSpId");
+            assert_eq!(workspace(&named(&bad)).unwrap_err().field, "workSpId");
         }
         let mut long = named("ws-1");
         long.region = Some("x".repeat(257));
-        assert_eq!(workspace(&mut long).unwrap_err().field, "region");
+        assert_eq!(workspace(&long).unwrap_err().field, "region");
     }
 
     #[test]

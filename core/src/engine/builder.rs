@@ -10,6 +10,7 @@ use crate::api::router::Router;
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::Limits;
 use crate::machine::{FreeSpace, Injected, Machine};
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
@@ -17,8 +18,10 @@ use crate::store::{Store, StoreOptions};
 
 use super::{Engine, Running};
 
-/// What an [`Engine`] is opened with. A clock and a source of randomness are required: the engine has none of its own.
-#[derive(Default)]
+/// What an [`Engine`] is opened with.
+///
+/// The clock and the randomness are those of the operating system unless others are given; without the feature `system` both
+/// must be given.
 #[must_use]
 pub struct EngineBuilder {
     config: Config,
@@ -26,6 +29,24 @@ pub struct EngineBuilder {
     fill_random: Option<Box<FillRandom>>,
     observer: Option<Box<dyn Observer>>,
     free_space: Option<Box<FreeSpace>>,
+}
+
+impl Default for EngineBuilder {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            #[cfg(feature = "system")]
+            clock: Some(Box::new(crate::clock::SystemClock)),
+            #[cfg(not(feature = "system"))]
+            clock: None,
+            #[cfg(feature = "system")]
+            fill_random: Some(Box::new(|buffer| getrandom::fill(buffer).is_ok())),
+            #[cfg(not(feature = "system"))]
+            fill_random: None,
+            observer: None,
+            free_space: None,
+        }
+    }
 }
 
 impl EngineBuilder {
@@ -67,6 +88,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Changes the limits of the configuration: `.limits(|limits| limits.queue_records = 100_000)`.
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.config.limits);
+        self
+    }
+
     /// Tells the free bytes of the medium, where the host can; asked before each commit. See
     /// [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn free_space(mut self, probe: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
@@ -84,6 +111,15 @@ impl EngineBuilder {
     pub fn open(self, path: impl AsRef<Path>) -> Result<Engine> {
         let path = path.as_ref();
         self.open_store(|options| Store::open_path(path, options))
+    }
+
+    /// Opens the file at `path`, and never creates it.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; [`ErrorKind::StorageUnavailable`] when there is no such file.
+    pub fn open_existing(self, path: impl AsRef<Path>) -> Result<Engine> {
+        let path = path.as_ref();
+        self.open_store(|options| Store::open_existing(path, options))
     }
 
     /// Opens the file at `path` for reading: not a byte of it changes, and one that may not be written, or on a read-only file
@@ -137,12 +173,12 @@ impl EngineBuilder {
         self.config.validate()?;
         let missing = |what: &str| EngineError::new(ErrorKind::Configuration, what);
         let injected = Injected {
-            clock: self
-                .clock
-                .ok_or_else(|| missing("an engine needs a clock: call .clock(..) first"))?,
+            clock: self.clock.ok_or_else(|| {
+                missing("an engine needs a clock: call .clock(..), or enable the feature `system`")
+            })?,
             fill_random: self.fill_random.ok_or_else(|| {
                 missing(
-                    "an engine needs randomness: call .random(..), or .seed(..) for a test, first",
+                    "an engine needs randomness: call .random(..), or .seed(..) for a test, or enable the feature `system`",
                 )
             })?,
             observer: self.observer,
@@ -168,6 +204,27 @@ impl EngineBuilder {
         Ok(Engine {
             running: Arc::new(running),
         })
+    }
+}
+
+/// The short way, with the feature `system`.
+#[cfg(feature = "system")]
+impl Engine {
+    /// Opens the file at `path`, or creates it, with the default configuration and the system's clock and randomness.
+    /// [`Self::builder`] is for everything else.
+    ///
+    /// # Errors
+    /// Those of [`EngineBuilder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().open(path)
+    }
+
+    /// Opens an engine that lives in memory and is gone with its last clone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be created.
+    pub fn in_memory() -> Result<Self> {
+        Self::builder().open_in_memory()
     }
 }
 

@@ -24,7 +24,7 @@ pub use builder::EngineBuilder;
 pub use future::{BatchFuture, ResponseFuture, StreamedFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
-pub use typed::{TelemetryBatch, WorkspacePage};
+pub use typed::{TelemetryBatch, WorkspaceList, WorkspacePage, WorkspaceQuery};
 pub use upload::Upload;
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
@@ -34,10 +34,7 @@ pub use upload::Upload;
 /// use deskfleet::Engine;
 /// use http::Request;
 ///
-/// let engine = Engine::builder()
-///     .clock(std::time::SystemTime::now)
-///     .seed(1) // a server passes `.random(getrandom::fill)` instead
-///     .open_in_memory()?;
+/// let engine = Engine::in_memory()?; // or `Engine::open("fleet.redb")`
 /// let request = Request::post("/api/Stats/Post")
 ///     .header("content-type", "application/json")
 ///     .body(Bytes::from_static(br#"{"username":"jdoe","processorInUse":12}"#))?;

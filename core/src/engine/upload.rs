@@ -33,10 +33,7 @@ use super::{Engine, ResponseFuture};
 /// #     }
 /// # }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let engine = Engine::builder()
-///     .clock(std::time::SystemTime::now)
-///     .seed(1)
-///     .open_in_memory()?;
+/// let engine = Engine::in_memory()?;
 /// let key = engine.issue_key(NewKey { name: "app".into(), scopes: [Scope::Admin].into_iter().collect(), expires: None })?;
 /// let request = Request::post("/operator/telemetry").header("x-api-key", &key.secret);
 /// let (head, ()) = request.body(())?.into_parts();

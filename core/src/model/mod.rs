@@ -28,5 +28,5 @@ pub use startup::StartupRecord;
 pub use stats::StatsRecord;
 pub(crate) use stream::history_order;
 pub use stream::{Received, Record, Stream};
-pub use vocabulary::{Action, ComputeType, Protocol, RunningMode, State};
+pub use vocabulary::{Action, ComputeType, Named, Protocol, RunningMode, State, Vocabulary};
 pub use workspace::{PendingAction, Workspace, WorkspaceView};

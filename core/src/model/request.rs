@@ -31,6 +31,54 @@ impl ActionRequest {
             compute_type: None,
         }
     }
+
+    /// Reboots the workspace.
+    #[must_use]
+    pub fn reboot(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::Reboot, workspace_id)
+    }
+
+    /// Reboots the workspace from the console, for one that does not react.
+    #[must_use]
+    pub fn recovery_reboot(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::RecoveryReboot, workspace_id)
+    }
+
+    /// Rebuilds the workspace from its image.
+    #[must_use]
+    pub fn rebuild(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::Rebuild, workspace_id)
+    }
+
+    /// Restores the workspace from its last backup.
+    #[must_use]
+    pub fn restore(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::Restore, workspace_id)
+    }
+
+    /// Terminates the workspace.
+    #[must_use]
+    pub fn terminate(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::Terminate, workspace_id)
+    }
+
+    /// Starts a stopped workspace.
+    #[must_use]
+    pub fn start(workspace_id: impl Into<String>) -> Self {
+        Self::new(Action::Start, workspace_id)
+    }
+
+    /// Changes the compute type of the workspace.
+    #[must_use]
+    pub fn change_compute_type(
+        workspace_id: impl Into<String>,
+        compute_type: impl Into<String>,
+    ) -> Self {
+        Self {
+            compute_type: Some(compute_type.into()),
+            ..Self::new(Action::ChangeComputeType, workspace_id)
+        }
+    }
 }
 
 /// The state a failed action leaves the workspace in.

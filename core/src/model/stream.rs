@@ -83,6 +83,30 @@ pub enum Record {
     Processes(Box<ProcessReport>),
 }
 
+impl From<StatsRecord> for Record {
+    fn from(record: StatsRecord) -> Self {
+        Self::Stats(Box::new(record))
+    }
+}
+
+impl From<ActivityRecord> for Record {
+    fn from(record: ActivityRecord) -> Self {
+        Self::Activity(Box::new(record))
+    }
+}
+
+impl From<StartupRecord> for Record {
+    fn from(record: StartupRecord) -> Self {
+        Self::Startup(Box::new(record))
+    }
+}
+
+impl From<ProcessReport> for Record {
+    fn from(record: ProcessReport) -> Self {
+        Self::Processes(Box::new(record))
+    }
+}
+
 impl Record {
     /// The stream the record belongs to.
     #[must_use]

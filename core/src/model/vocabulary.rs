@@ -1,7 +1,95 @@
 //! The closed vocabularies of the interface: states, actions, running modes, protocols, compute types.
 //!
-//! The values are those of Amazon WorkSpaces, upper case, compared without case. A workspace keeps its values as text,
-//! so one that a host loads with a value unknown here keeps it as given.
+//! The values are those of Amazon WorkSpaces, upper case, compared without case. A workspace may be given others: a
+//! [`Named`] keeps these as they are.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+
+/// A value of a closed vocabulary, or a text that is not in it.
+///
+/// It is made from a value or from any text, in any case, and reads as a text.
+///
+/// ```
+/// use deskfleet::{Named, State};
+///
+/// let state = Named::<State>::from("available");
+/// assert_eq!(state, Named::Known(State::Available));
+/// assert_eq!(&*state, "AVAILABLE");
+/// assert_eq!(Named::<State>::from("On fire").known(), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String", bound = "T: Vocabulary + Clone")]
+pub enum Named<T> {
+    /// A value of the vocabulary.
+    Known(T),
+    /// Any other text, as it was given.
+    Other(String),
+}
+
+/// The vocabularies: [`State`], [`RunningMode`], [`Protocol`], [`ComputeType`].
+pub trait Vocabulary: Sized {
+    /// The value of that name, in any case; `None` when the vocabulary has none.
+    fn named(name: &str) -> Option<Self>;
+    /// The value as written, in upper case.
+    fn as_str(&self) -> &str;
+}
+
+impl<T> Named<T> {
+    /// The value, where the text is one of the vocabulary.
+    pub const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+impl<T: Vocabulary> Deref for Named<T> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Known(value) => value.as_str(),
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl<T: Vocabulary> fmt::Display for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl<T: Vocabulary> From<T> for Named<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T: Vocabulary> From<&str> for Named<T> {
+    fn from(text: &str) -> Self {
+        T::named(text).map_or_else(|| Self::Other(text.to_owned()), Self::Known)
+    }
+}
+
+impl<T: Vocabulary> From<String> for Named<T> {
+    fn from(text: String) -> Self {
+        T::named(&text).map_or(Self::Other(text), Self::Known)
+    }
+}
+
+impl<T: Vocabulary> From<Named<T>> for String {
+    fn from(named: Named<T>) -> Self {
+        match named {
+            Named::Known(value) => value.as_str().to_owned(),
+            Named::Other(text) => text,
+        }
+    }
+}
 
 /// Declares an enum of upper-case names.
 macro_rules! vocabulary {
@@ -30,9 +118,19 @@ macro_rules! vocabulary {
             }
         }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.as_str())
+            }
+        }
+
+        impl Vocabulary for $name {
+            fn named(name: &str) -> Option<Self> {
+                Self::named(name)
+            }
+
+            fn as_str(&self) -> &str {
+                Self::as_str(*self)
             }
         }
     };
@@ -92,7 +190,7 @@ vocabulary! {
 }
 
 /// A compute type known to the interface, in upper case.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComputeType(String);
 
 /// Types named one by one.
@@ -136,6 +234,16 @@ impl ComputeType {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Vocabulary for ComputeType {
+    fn named(name: &str) -> Option<Self> {
+        Self::named(name)
+    }
+
+    fn as_str(&self) -> &str {
+        Self::as_str(self)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-use super::{Action, LitigationHold};
+use super::{Action, ComputeType, LitigationHold, Named, Protocol, RunningMode, State, Vocabulary};
 
 /// One workspace, as the interface's `WorkSpaceDetails` has it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,16 +21,16 @@ pub struct Workspace {
     pub region: Option<String>,
     /// Directory the user belongs to.
     pub directory_id: Option<String>,
-    /// How it runs; see [`RunningMode`](super::RunningMode).
-    pub running_mode: Option<String>,
-    /// Its compute type; see [`ComputeType`](super::ComputeType).
-    pub compute_type_name: Option<String>,
-    /// Its streaming protocol; see [`Protocol`](super::Protocol).
-    pub protocol: Option<String>,
-    /// The user.
+    /// How it runs.
+    pub running_mode: Option<Named<RunningMode>>,
+    /// Its compute type.
+    pub compute_type_name: Option<Named<ComputeType>>,
+    /// Its streaming protocol.
+    pub protocol: Option<Named<Protocol>>,
+    /// The user it belongs to.
     pub username: Option<String>,
-    /// Its state; see [`State`](super::State).
-    pub state: Option<String>,
+    /// Its state.
+    pub state: Option<Named<State>>,
 }
 
 impl Workspace {
@@ -65,19 +65,45 @@ impl Workspace {
         ]
     }
 
-    /// The fields that may be null, in the order of [`Self::FIELDS`] without the first.
-    pub(crate) fn optional_mut(&mut self) -> [&mut Option<String>; 9] {
-        [
-            &mut self.computer_name,
-            &mut self.account,
-            &mut self.region,
-            &mut self.directory_id,
-            &mut self.running_mode,
-            &mut self.compute_type_name,
-            &mut self.protocol,
-            &mut self.username,
-            &mut self.state,
-        ]
+    /// Makes a [`Named::Other`] that names a known value that value.
+    pub(crate) fn normalize(&mut self) {
+        fn known<T: Vocabulary>(value: &mut Option<Named<T>>) {
+            if let Some(Named::Other(text)) = value {
+                *value = Some(Named::from(std::mem::take(text)));
+            }
+        }
+        known(&mut self.running_mode);
+        known(&mut self.compute_type_name);
+        known(&mut self.protocol);
+        known(&mut self.state);
+    }
+
+    /// A workspace of these values, in the order of [`Self::FIELDS`].
+    pub(crate) fn of_values(values: [Option<&str>; 10]) -> Self {
+        let [
+            id,
+            computer_name,
+            account,
+            region,
+            directory_id,
+            running_mode,
+            compute_type_name,
+            protocol,
+            username,
+            state,
+        ] = values;
+        Self {
+            id: id.unwrap_or_default().to_owned(),
+            computer_name: computer_name.map(str::to_owned),
+            account: account.map(str::to_owned),
+            region: region.map(str::to_owned),
+            directory_id: directory_id.map(str::to_owned),
+            running_mode: running_mode.map(Named::from),
+            compute_type_name: compute_type_name.map(Named::from),
+            protocol: protocol.map(Named::from),
+            username: username.map(str::to_owned),
+            state: state.map(Named::from),
+        }
     }
 }
 
@@ -107,4 +133,27 @@ pub struct WorkspaceView {
     pub transition: Option<PendingAction>,
     /// The hold, if one is placed.
     pub litigation_hold: Option<LitigationHold>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values_become_upper_case_and_unknown_ones_stay() {
+        let mut workspace = Workspace {
+            state: Some("available".into()),
+            running_mode: Some(Named::Other("Auto_Stop".into())),
+            protocol: Some("dcv".into()),
+            compute_type_name: Some(Named::Other("power".into())),
+            ..Workspace::default()
+        };
+        workspace.normalize();
+        assert_eq!(workspace.state, Some(State::Available.into()));
+        assert_eq!(workspace.running_mode.as_deref(), Some("AUTO_STOP"));
+        assert_eq!(workspace.protocol.as_deref(), Some("dcv"));
+        assert_eq!(workspace.compute_type_name.as_deref(), Some("POWER"));
+        let same = Workspace::of_values(workspace.values());
+        assert_eq!(same, workspace);
+    }
 }

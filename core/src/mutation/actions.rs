@@ -114,14 +114,12 @@ impl Context<'_, '_> {
             self.end_row(&running, AuditResult::Cancelled, None, None)?;
         }
         let due_at = match self.config.action_driver {
-            ActionDriver::Clock => {
-                Some(self.now.plus_seconds(self.config.action_seconds.of(action)))
-            }
+            ActionDriver::Clock => Some(self.now + self.config.action_durations.of(action)),
             ActionDriver::Host => None,
         };
         row.set_new_state(Some(via.as_str().to_owned()));
         let id = self.write_row(row, AuditResult::Accepted)?;
-        entry.workspace.state = Some(via.as_str().to_owned());
+        entry.workspace.state = Some(via.into());
         entry.state_since = self.now;
         entry.transition = Some(Transition {
             id,
@@ -171,12 +169,12 @@ impl Context<'_, '_> {
 
     /// Ends a transition as intended, at the time `at`.
     fn end(&mut self, entry: &mut Entry, transition: &Transition, at: Timestamp) -> Result<()> {
-        let state = transition.outcome.as_str().to_owned();
-        self.end_row(transition, AuditResult::Completed, Some((&state, at)), None)?;
+        let state = transition.outcome.as_str();
+        self.end_row(transition, AuditResult::Completed, Some((state, at)), None)?;
         if let Some(compute_type) = &transition.compute_type {
-            entry.workspace.compute_type_name = Some(compute_type.clone());
+            entry.workspace.compute_type_name = Some(compute_type.as_str().into());
         }
-        entry.workspace.state = Some(state);
+        entry.workspace.state = Some(transition.outcome.into());
         entry.state_since = at;
         workspaces::put(self.tables, entry)
     }
@@ -221,10 +219,10 @@ impl Context<'_, '_> {
             Ok(running) => running,
             Err(error) => return Ok(Err(error)),
         };
-        let state = State::from(state).as_str().to_owned();
+        let state = State::from(state);
         let ended = Some((state.as_str(), self.now));
         self.end_row(&transition, AuditResult::Failed, ended, detail)?;
-        entry.workspace.state = Some(state);
+        entry.workspace.state = Some(state.into());
         entry.state_since = self.now;
         workspaces::put(self.tables, &entry)?;
         Ok(Ok(Done::Nothing))

@@ -22,8 +22,9 @@ impl Row {
         self.entry
             .computer_name
             .clone_from(&workspace.computer_name);
-        self.entry.previous_state.clone_from(&workspace.state);
-        self.entry.new_state.clone_from(&workspace.state);
+        let state = workspace.state.clone().map(String::from);
+        self.entry.previous_state.clone_from(&state);
+        self.entry.new_state = state;
     }
 
     /// Names the workspace as the call did. No workspace has a longer id than is kept.

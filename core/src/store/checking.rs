@@ -20,8 +20,8 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     // Opened twice: redb is not to be asked again after it found damage. And closing it asks it again.
     let look_at_pages = |backend| caught(|| pages(&mut inspected(backend)?));
     let look_at_values = |backend| caught(|| values(&inspected(backend)?));
-    let checked = file::open_existing(path, look_at_pages).and_then(|(pages, _)| {
-        let (mut report, _) = file::open_existing(path, look_at_values)?;
+    let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, _)| {
+        let (mut report, _) = file::open_to_read(path, look_at_values)?;
         report.problems.splice(..0, pages);
         Ok(report)
     });

@@ -171,8 +171,18 @@ pub(super) fn open<T>(
     opened
 }
 
-/// Opens the file that is at `path` and hands it to `open`, for reading only where it cannot be written.
+/// Opens the file that is at `path` and hands it to `open`.
 pub(super) fn open_existing<T>(
+    path: &Path,
+    open: impl FnOnce(FileOfProcess) -> Result<T>,
+) -> Result<(T, Place)> {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    let file = file.map_err(|error| cannot_open(path, error))?;
+    opened(path, file, false, open)
+}
+
+/// Opens the file that is at `path` and hands it to `open`, for reading only where it cannot be written.
+pub(super) fn open_to_read<T>(
     path: &Path,
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {

@@ -5,11 +5,11 @@ use std::sync::RwLock;
 use std::sync::atomic::AtomicU64;
 
 use redb::StorageBackend;
-use redb::backends::InMemoryBackend;
 
 use crate::config::CommitPhases;
 use crate::error::Result;
 
+use super::backends::MemoryBackend;
 use super::failure::unavailable;
 use super::file::{self, Place};
 use super::keys::KeyIndex;
@@ -24,13 +24,19 @@ impl Store {
         Ok(store.at(place))
     }
 
+    /// Opens the file at `path`, which must be there.
+    pub(crate) fn open_existing(path: &Path, options: StoreOptions) -> Result<Self> {
+        let (store, place) = file::open_existing(path, |backend| Self::open(backend, options))?;
+        Ok(store.at(place))
+    }
+
     /// Opens the file at `path` and never writes to it.
     pub(crate) fn open_read_only(path: &Path, options: StoreOptions) -> Result<Self> {
         let options = StoreOptions {
             read_only: true,
             ..options
         };
-        let opened = file::open_existing(path, |backend| Self::open(backend, options));
+        let opened = file::open_to_read(path, |backend| Self::open(backend, options));
         let (store, place) = opened?;
         Ok(store.at(place))
     }
@@ -47,7 +53,7 @@ impl Store {
             commit_phases: CommitPhases::One,
             ..options
         };
-        Self::open(InMemoryBackend::new(), options)
+        Self::open(MemoryBackend::new(), options)
     }
 
     /// Opens what the backend holds, or begins a new store on it.

@@ -1,6 +1,7 @@
 //! The embedded store: one redb file, its tables, and the memory beside it. The only folder that names redb.
 
 pub(crate) mod audit;
+pub mod backends;
 pub(crate) mod checking;
 mod codec;
 mod copy;

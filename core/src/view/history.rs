@@ -8,7 +8,7 @@ mod places;
 
 use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
-use crate::limits::HISTORY_PAGE_BYTES;
+use crate::limits::{HISTORY_PAGE_BYTES, PAGE_ITEMS_DEFAULT};
 use crate::model::{Received, Stream, history_order};
 use crate::store::telemetry::history::Bucket;
 use crate::store::telemetry::rows::{HistoryOrder, Rows};
@@ -19,21 +19,31 @@ use super::workspaces::bad_token;
 
 use places::{Place, each_content, first_places};
 
-/// What of a history is wanted.
-#[derive(Debug, Clone)]
-pub(crate) struct HistoryQuery {
-    /// Which stream.
-    pub(crate) stream: Stream,
+/// Which page of which history.
+///
+/// ```
+/// use deskfleet::{Engine, HistoryQuery, Stream};
+///
+/// let engine = Engine::in_memory()?;
+/// let day = "2026-11-20".parse().ok();
+/// let page = engine.history(&HistoryQuery { from: day, ..HistoryQuery::new(Stream::Stats, "ws-1") })?;
+/// assert!(page.records.is_empty());
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryQuery {
+    /// The stream.
+    pub stream: Stream,
     /// The instance; empty for records that name none.
-    pub(crate) instance_id: String,
-    /// First filed time, inclusive.
-    pub(crate) from: Option<Timestamp>,
-    /// Last filed time, exclusive.
-    pub(crate) to: Option<Timestamp>,
-    /// Most records to return.
-    pub(crate) limit: u32,
-    /// The token of the page before.
-    pub(crate) next_token: Option<String>,
+    pub instance_id: String,
+    /// Records filed at this time or later. Default no bound.
+    pub from: Option<Timestamp>,
+    /// Records filed before this time. Default no bound.
+    pub to: Option<Timestamp>,
+    /// Most records on the page, at least 1; fewer where they are large. Default 50.
+    pub limit: u32,
+    /// The token of the page before. Default none: the first page.
+    pub next_token: Option<String>,
 }
 
 /// One page of a history, oldest first.
@@ -47,6 +57,18 @@ pub struct HistoryPage {
 }
 
 impl HistoryQuery {
+    /// The first page of a whole history.
+    pub fn new(stream: Stream, instance_id: impl Into<String>) -> Self {
+        Self {
+            stream,
+            instance_id: instance_id.into(),
+            from: None,
+            to: None,
+            limit: PAGE_ITEMS_DEFAULT.unsigned_abs(),
+            next_token: None,
+        }
+    }
+
     /// Where the filed records of a day are.
     fn bucket(&self, day: u32) -> Bucket {
         Bucket {
@@ -77,7 +99,7 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
         to_pass: position.map_or(0, |position| position.shown),
         records: Vec::new(),
     };
-    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
     let to_pass = usize::try_from(page.to_pass).unwrap_or(usize::MAX);
     // One more says whether there is another page.
     let count = limit.saturating_add(to_pass).saturating_add(1);

@@ -111,27 +111,21 @@ fn pascal_case(name: &str) -> String {
 pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
     let mut body = WorkspaceBody::default();
     read_exactly(text, &mut body)?;
-    let mut workspace = Workspace {
-        id: body
-            .id
-            .value()
-            .cloned()
-            .or_else(|| id.map(str::to_owned))
-            .unwrap_or_default(),
-        ..Workspace::default()
-    };
-    if id.is_some_and(|id| id != workspace.id) {
+    let texts: [_; Workspace::FIELDS.len()] = std::array::from_fn(|index| match body.get(index) {
+        Some(FieldValue::Text(text)) => Some(text),
+        _ => None,
+    });
+    let mut values = texts.each_ref().map(Option::as_deref);
+    let [given, ..] = &mut values;
+    *given = given.or(id);
+    if id.is_some_and(|id| *given != Some(id)) {
         return Err(invalid(
             "workSpId",
             "The value differs from that of the path.",
         ));
     }
-    for (index, field) in (1..).zip(workspace.optional_mut()) {
-        if let Some(FieldValue::Text(text)) = body.get(index) {
-            *field = Some(text.into_owned());
-        }
-    }
-    validation::workspace(&mut workspace)?;
+    let workspace = Workspace::of_values(values);
+    validation::workspace(&workspace)?;
     Ok(workspace)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope};
+use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope, WorkspaceQuery};
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, stderr_log};
 
@@ -141,7 +141,14 @@ fn warn_of_readers(file: &Path) {
 fn warn_of_readers(_file: &Path) {}
 
 fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
-    if !engine.workspaces(1, None)?.workspaces.is_empty() {
+    if !engine
+        .workspaces(&WorkspaceQuery {
+            limit: 1,
+            ..WorkspaceQuery::default()
+        })?
+        .workspaces
+        .is_empty()
+    {
         log!("The store has workspaces already; --demo adds nothing.");
         return Ok(());
     }

@@ -95,10 +95,10 @@ struct Common {
 }
 
 fn common(desktop: &Desktop) -> Common {
-    let nullable = |text: &Option<String>| text.clone().map_or(Nullable::Null, Nullable::Value);
+    let nullable = |text: Option<&str>| text.map_or(Nullable::Null, Nullable::from);
     Common {
-        compute_type_name: nullable(&desktop.workspace.compute_type_name),
-        username: nullable(&desktop.workspace.username),
+        compute_type_name: nullable(desktop.workspace.compute_type_name.as_deref()),
+        username: nullable(desktop.workspace.username.as_deref()),
         instance_id: desktop.workspace.id.as_str().into(),
     }
 }

@@ -84,11 +84,11 @@ impl Desktop {
             account: Some(site.account.to_owned()),
             region: Some(site.region.to_owned()),
             directory_id: Some(site.directory.to_owned()),
-            running_mode: Some(running_mode.to_owned()),
-            compute_type_name: Some(compute_type.to_owned()),
-            protocol: Some(random.pick(&["WSP", "WSP", "PCOIP"]).to_owned()),
+            running_mode: Some(running_mode.into()),
+            compute_type_name: Some(compute_type.into()),
+            protocol: Some(random.pick(&["WSP", "WSP", "PCOIP"]).into()),
             username: Some(username(number)),
-            state: Some(state(running_mode, random).to_string()),
+            state: Some(state(running_mode, random).into()),
         };
         Self {
             workspace,

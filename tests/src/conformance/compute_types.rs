@@ -54,7 +54,9 @@ fn change(to: &str) -> Call {
 
 fn of_type(state: &str, compute_type: &str) -> deskfleet::Workspace {
     let mut workspace = desk("ws-1", state, "jdoe");
-    workspace.compute_type_name = Some(compute_type.to_owned()).filter(|text| !text.is_empty());
+    workspace.compute_type_name = Some(compute_type)
+        .filter(|text| !text.is_empty())
+        .map(Into::into);
     workspace
 }
 

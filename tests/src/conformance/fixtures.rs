@@ -6,7 +6,7 @@ use deskfleet::{ActivityRecord, ProcessReport, Record, StartupRecord, StatsRecor
 pub fn workspace(id: &str) -> Workspace {
     Workspace {
         id: id.to_owned(),
-        state: Some("AVAILABLE".to_owned()),
+        state: Some("AVAILABLE".into()),
         ..Workspace::default()
     }
 }
@@ -16,10 +16,10 @@ pub fn desk(id: &str, state: &str, username: &str) -> Workspace {
     Workspace {
         id: id.to_owned(),
         computer_name: Some(format!("PC-{id}")),
-        running_mode: Some("AUTO_STOP".to_owned()),
-        compute_type_name: Some("STANDARD".to_owned()),
+        running_mode: Some("AUTO_STOP".into()),
+        compute_type_name: Some("STANDARD".into()),
         username: Some(username.to_owned()),
-        state: Some(state.to_owned()),
+        state: Some(state.into()),
         ..Workspace::default()
     }
 }
@@ -33,11 +33,11 @@ pub fn full(id: &str) -> Workspace {
         account: text("123456789012"),
         region: text("eu-central-1"),
         directory_id: text("d-9067012345"),
-        running_mode: text("AUTO_STOP"),
-        compute_type_name: text("STANDARD"),
-        protocol: text("WSP"),
+        running_mode: Some("AUTO_STOP".into()),
+        compute_type_name: Some("STANDARD".into()),
+        protocol: Some("WSP".into()),
         username: text("jdoe"),
-        state: text("AVAILABLE"),
+        state: Some("AVAILABLE".into()),
     }
 }
 

@@ -84,7 +84,7 @@ fn desk_in(state: &str, compute_type: &str) -> deskfleet::Workspace {
     if state == "null" {
         workspace.state = None;
     }
-    workspace.compute_type_name = Some(compute_type.to_owned());
+    workspace.compute_type_name = Some(compute_type.into());
     workspace
 }
 

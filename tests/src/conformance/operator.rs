@@ -56,10 +56,10 @@ fn put_and_get() -> Case {
         .call(get("ws-1").gives(view(&full("ws-1"))))
         .call(put("ws-1", r#"{"state":"stopped","runningMode":"always_on","computeTypeName":"graphics_g4dn","protocol":"pcoip","unknown":1}"#).gives(
             view(&Workspace {
-                state: Some("STOPPED".to_owned()),
-                running_mode: Some("ALWAYS_ON".to_owned()),
-                compute_type_name: Some("GRAPHICS_G4DN".to_owned()),
-                protocol: Some("PCOIP".to_owned()),
+                state: Some("STOPPED".into()),
+                running_mode: Some("ALWAYS_ON".into()),
+                compute_type_name: Some("GRAPHICS_G4DN".into()),
+                protocol: Some("PCOIP".into()),
                 ..bare.clone()
             }),
         ))
@@ -144,10 +144,10 @@ fn put_lengths() -> Case {
 /// Known values are upper case; unknown ones are kept as given.
 fn put_types() -> Case {
     let odd = Workspace {
-        state: Some("Hibernating".to_owned()),
-        running_mode: Some("Sometimes".to_owned()),
-        compute_type_name: Some("Huge".to_owned()),
-        protocol: Some("Rdp".to_owned()),
+        state: Some("Hibernating".into()),
+        running_mode: Some("Sometimes".into()),
+        compute_type_name: Some("Huge".into()),
+        protocol: Some("Rdp".into()),
         ..Workspace {
             id: "ws-1".to_owned(),
             ..Workspace::default()
@@ -176,7 +176,7 @@ fn put_types() -> Case {
     ] {
         let known = Workspace {
             id: "ws-2".to_owned(),
-            state: Some(state.to_owned()),
+            state: Some(state.into()),
             ..Workspace::default()
         };
         case = case.call(
@@ -193,13 +193,13 @@ fn various() -> [Workspace; 4] {
         Workspace {
             username: text("CORP\\JDoe"),
             region: text("us-east-1"),
-            state: text("STOPPED"),
+            state: Some("STOPPED".into()),
             ..full("ws-2")
         },
         Workspace {
             username: text("asmith"),
-            running_mode: text("ALWAYS_ON"),
-            compute_type_name: text("POWER"),
+            running_mode: Some("ALWAYS_ON".into()),
+            compute_type_name: Some("POWER".into()),
             ..full("ws-3")
         },
         Workspace {
@@ -224,7 +224,7 @@ fn filters() -> Case {
         let found: Vec<_> = found.iter().map(|index| all[*index].clone()).collect();
         case = case.call(call(&format!("GET admin /operator/workspaces{query}")).gives(page(&found, "")));
     }
-    let rebooting = Workspace { state: Some("REBOOTING".to_owned()), ..all[0].clone() };
+    let rebooting = Workspace { state: Some("REBOOTING".into()), ..all[0].clone() };
     case.call(call("POST act /api/Actions/RebootWorkSpace?workSpaceId=ws-1"))
         .call(call("GET admin /operator/workspaces?state=rebooting").gives(page(&[rebooting], "")))
         .call(call("GET admin /operator/workspaces?state=available").gives(page(&all[2..3], "")))
@@ -236,7 +236,7 @@ fn filters() -> Case {
 fn filtered_paging() -> Case {
     let mut workspaces: Vec<_> = fleet(6).collect();
     for odd in workspaces.iter_mut().step_by(2) {
-        odd.state = Some("STOPPED".to_owned());
+        odd.state = Some("STOPPED".into());
     }
     let stopped: Vec<_> = workspaces.iter().step_by(2).cloned().collect();
     let list = |query: &str| {

@@ -1,5 +1,7 @@
 //! The rules of the actions besides states: accounts, compute types, requesters, durations, stuck reboots.
 
+use std::time::Duration;
+
 use deskfleet::{ActionDriver, Workspace};
 
 use super::audit::{Row, newest};
@@ -159,13 +161,13 @@ fn escaped(text: &str) -> String {
 /// Known values are upper case however they were stored, and compared without case; unknown ones are kept.
 fn state_values() -> Case {
     let mut lower = desk("ws-1", "available", "jdoe");
-    lower.running_mode = Some("auto_Stop".to_owned());
-    lower.compute_type_name = Some("graphicsPro_g4dn".to_owned());
-    lower.protocol = Some("wsp".to_owned());
+    lower.running_mode = Some("auto_Stop".into());
+    lower.compute_type_name = Some("graphicsPro_g4dn".into());
+    lower.protocol = Some("wsp".into());
     let mut odd = desk("ws-2", "Hibernating", "jdoe");
-    odd.running_mode = Some("Sometimes".to_owned());
-    odd.compute_type_name = Some("Huge".to_owned());
-    odd.protocol = Some("Rdp".to_owned());
+    odd.running_mode = Some("Sometimes".into());
+    odd.compute_type_name = Some("Huge".into());
+    odd.protocol = Some("Rdp".into());
     Case::new("4 values", "loaded in any case").put(lower).put(odd).call(
         call("GET read /api/Information/GetAllWorkSpaces").gives(r#"{"workSpaces":[{"workSpId":"ws-1","computerName":"PC-ws-1","account":null,"region":null,"directoryId":null,"runningMode":"AUTO_STOP","computeTypeName":"GRAPHICSPRO_G4DN","protocol":"WSP","username":"jdoe","state":"AVAILABLE"},{"workSpId":"ws-2","computerName":"PC-ws-2","account":null,"region":null,"directoryId":null,"runningMode":"Sometimes","computeTypeName":"Huge","protocol":"Rdp","username":"jdoe","state":"Hibernating"}],"nextToken":null,"hasMore":false}"#),
     )
@@ -184,7 +186,7 @@ fn running_modes() -> Vec<Case> {
     let start = || call("POST act /api/Actions/StartWorkSpace?workSpaceId=ws-1");
     let cases = modes.into_iter().map(|(mode, good)| {
         let mut workspace = desk("ws-1", "STOPPED", "jdoe");
-        workspace.running_mode = mode.map(str::to_owned);
+        workspace.running_mode = mode.map(Into::into);
         let case = Case::new("4 StartWorkSpace", format!("STOPPED with {mode:?}")).put(workspace);
         case.call(if good {
             start()
@@ -198,8 +200,8 @@ fn running_modes() -> Vec<Case> {
 fn configured_durations() -> Case {
     let case =
         Case::new("4 transitions", "the host decides how long an action takes").config(|config| {
-            config.action_seconds.reboot = 10;
-            config.action_seconds.change_compute_type = 1;
+            config.action_durations.reboot = Duration::from_secs(10);
+            config.action_durations.change_compute_type = Duration::from_secs(1);
         });
     case.put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(act(&ACTIONS[0]))

@@ -112,7 +112,7 @@ impl Stage {
         match step {
             Step::Put(workspace) => engine.put_workspace((**workspace).clone()).expect("put"),
             Step::Hold(id) => engine.place_hold(id, "Doe v. Roe", None).expect("hold"),
-            Step::Record(record) => engine.record(record).expect("record"),
+            Step::Record(record) => engine.record(record.clone()).expect("record"),
             Step::Key(name, scopes, expires) => self.issue(name, name, scopes, *expires),
             Step::Clock(seconds) => self.clock.advance_seconds(*seconds),
             Step::At(time) => self.clock.set(*time),

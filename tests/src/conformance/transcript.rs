@@ -136,9 +136,9 @@ fn key(name: &str, scopes: &[Scope], expires: Option<Timestamp>) -> Value {
 fn options(configure: fn(&mut Config)) -> Value {
     let mut config = Config::default();
     configure(&mut config);
-    let (limits, seconds, days) = (
+    let (limits, durations, days) = (
         &config.limits,
-        &config.action_seconds,
+        &config.action_durations,
         &config.retention_days,
     );
     json!({
@@ -155,13 +155,13 @@ fn options(configure: fn(&mut Config)) -> Value {
             "freeBytesMin": limits.free_bytes_min,
         },
         "actionSeconds": {
-            "reboot": seconds.reboot,
-            "recoveryReboot": seconds.recovery_reboot,
-            "rebuild": seconds.rebuild,
-            "restore": seconds.restore,
-            "terminate": seconds.terminate,
-            "start": seconds.start,
-            "changeComputeType": seconds.change_compute_type,
+            "reboot": durations.reboot.as_secs(),
+            "recoveryReboot": durations.recovery_reboot.as_secs(),
+            "rebuild": durations.rebuild.as_secs(),
+            "restore": durations.restore.as_secs(),
+            "terminate": durations.terminate.as_secs(),
+            "start": durations.start.as_secs(),
+            "changeComputeType": durations.change_compute_type.as_secs(),
         },
         "retentionDays": {
             "stats": days.stats,

@@ -71,7 +71,7 @@ fn spellings() -> Case {
 
 fn several_workspaces() -> Case {
     let mut all = ["ws-1", "ws-2", "ws-3"].map(|id| desk(id, "STOPPED", "jdoe"));
-    all[1].state = Some("TERMINATED".to_owned());
+    all[1].state = Some("TERMINATED".into());
     Case::new(
         ROW,
         "all workspaces of the user, in order; held when one of them is",

@@ -1,6 +1,6 @@
 //! All that can be read from an engine, as text.
 
-use deskfleet::{Engine, Stream};
+use deskfleet::{Engine, HistoryQuery, Stream, WorkspaceList, WorkspaceQuery};
 
 use crate::model::op::{Desk, Instance, Person};
 
@@ -16,10 +16,26 @@ impl Facts {
     pub fn of(engine: &Engine) -> deskfleet::Result<Self> {
         let mut facts = Vec::new();
         let mut tell = |name: &str, fact: String| facts.push((name.to_owned(), fact));
-        tell("all", format!("{:?}", engine.workspaces(500, None)?));
+        tell(
+            "all",
+            format!(
+                "{:?}",
+                engine.workspaces(&WorkspaceQuery {
+                    limit: 500,
+                    ..WorkspaceQuery::default()
+                })?
+            ),
+        );
         tell(
             "held",
-            format!("{:?}", engine.workspaces_on_hold(500, None)?),
+            format!(
+                "{:?}",
+                engine.workspaces(&WorkspaceQuery {
+                    list: WorkspaceList::OnHold,
+                    limit: 500,
+                    ..WorkspaceQuery::default()
+                })?
+            ),
         );
         for desk in (0..Desk::COUNT).map(Desk) {
             let view = engine.workspace(desk.value())?;
@@ -35,7 +51,10 @@ impl Facts {
         for stream in Stream::ALL {
             for instance in (0..Instance::COUNT).map(Instance) {
                 let name = format!("{} of {:?}", stream.name(), instance.value());
-                let page = engine.history(stream, instance.value(), None, None, 500, None)?;
+                let page = engine.history(&HistoryQuery {
+                    limit: 500,
+                    ..HistoryQuery::new(stream, instance.value())
+                })?;
                 tell(&name, format!("{page:?}"));
             }
         }

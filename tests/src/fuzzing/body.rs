@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use deskfleet::{
-    Engine, EngineError, FieldSpec, FieldValue, ManualClock, Received, Record, Stream,
+    Engine, EngineError, FieldSpec, FieldValue, HistoryQuery, ManualClock, Received, Record, Stream,
 };
 use serde_json::Value;
 
@@ -117,9 +117,10 @@ fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
 /// The records of the instance that was sent.
 fn held(place: &Place, stream: Stream, sent: &Value) -> Vec<Received> {
     let instance = member(sent, "instanceId").and_then(Value::as_str);
-    let page = place
-        .engine
-        .history(stream, instance.unwrap_or(""), None, None, 500, None);
+    let page = place.engine.history(&HistoryQuery {
+        limit: 500,
+        ..HistoryQuery::new(stream, instance.unwrap_or(""))
+    });
     let page = page.expect("an engine in memory reads");
     assert_eq!(page.next_token, None);
     page.records

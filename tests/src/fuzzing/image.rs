@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deskfleet::{
-    Action, ActionRequest, Engine, ManualClock, NewKey, Record, Scope, StatsRecord, StorageBackend,
-    Stream, Timestamp, Workspace,
+    Action, ActionRequest, Engine, HistoryQuery, ManualClock, NewKey, Record, Scope, StatsRecord,
+    StorageBackend, Stream, Timestamp, Workspace, WorkspaceList, WorkspaceQuery,
 };
 
 use super::START_SECONDS;
@@ -137,7 +137,7 @@ pub(super) fn filled() -> Image {
             engine.record_batch(batch)?;
         }
         for id in 0..5 {
-            engine.record(&record(id, "i"))?;
+            engine.record(record(id, "i"))?;
         }
         engine.file_pending()?;
         engine.maintain()?;
@@ -160,17 +160,27 @@ pub(super) fn use_everything(image: &Image) -> Option<()> {
     for id in ["ws-1", "ws-2", "ws-3"] {
         drop(engine.workspace(id));
     }
-    drop(engine.workspaces(500, None));
-    drop(engine.workspaces_on_hold(500, None));
+    drop(engine.workspaces(&WorkspaceQuery {
+        limit: 500,
+        ..WorkspaceQuery::default()
+    }));
+    drop(engine.workspaces(&WorkspaceQuery {
+        list: WorkspaceList::OnHold,
+        limit: 500,
+        ..WorkspaceQuery::default()
+    }));
     for stream in Stream::ALL {
-        drop(engine.history(stream, "i", None, None, 500, None));
+        drop(engine.history(&HistoryQuery {
+            limit: 500,
+            ..HistoryQuery::new(stream, "i")
+        }));
     }
     drop(engine.user("jdoe"));
     drop(engine.activity_24_hours());
     drop(engine.admin_activity(100));
     drop(engine.pending_actions());
     drop(engine.keys());
-    drop(engine.record(&record(9, "i")));
+    drop(engine.record(record(9, "i")));
     drop(act(&engine, Action::Reboot, "ws-2"));
     drop(engine.complete_action(1));
     drop(engine.release_hold("ws-1"));

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use deskfleet::{Engine, ErrorKind, Record, StatsRecord, Stream, WorkspaceFilter};
+use deskfleet::{
+    Engine, ErrorKind, HistoryQuery, Record, StatsRecord, Stream, WorkspaceFilter, WorkspaceList,
+    WorkspaceQuery,
+};
 
 use super::subject;
 
@@ -24,7 +27,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
             ..StatsRecord::default()
         };
         let record = Record::Stats(Box::new(record));
-        engine.record(&record).expect("a good record");
+        engine.record(record.clone()).expect("a good record");
     }
     let tokens = (0..LISTS_COUNT).filter_map(|list| page(&engine, list, None).ok().flatten());
     let tokens: Vec<_> = tokens.collect();
@@ -37,11 +40,27 @@ const LISTS_COUNT: usize = 4;
 /// The token after a page of one, or the refusal.
 fn page(engine: &Engine, list: usize, token: Option<&str>) -> Result<Option<String>, ErrorKind> {
     let workspaces = match list {
-        0 => engine.workspaces(1, token),
-        1 => engine.workspaces_on_hold(1, token),
-        2 => engine.find_workspaces(&WorkspaceFilter::default(), 1, token),
+        0 => engine.workspaces(&WorkspaceQuery {
+            limit: 1,
+            next_token: token.map(str::to_owned),
+            ..WorkspaceQuery::default()
+        }),
+        1 => engine.workspaces(&WorkspaceQuery {
+            list: WorkspaceList::OnHold,
+            limit: 1,
+            next_token: token.map(str::to_owned),
+        }),
+        2 => engine.workspaces(&WorkspaceQuery {
+            list: WorkspaceList::Matching(WorkspaceFilter::default()),
+            limit: 1,
+            next_token: token.map(str::to_owned),
+        }),
         _ => {
-            let page = engine.history(Stream::Stats, "i", None, None, 1, token);
+            let page = engine.history(&HistoryQuery {
+                limit: 1,
+                next_token: token.map(str::to_owned),
+                ..HistoryQuery::new(Stream::Stats, "i")
+            });
             return page
                 .map(|page| page.next_token)
                 .map_err(|error| error.kind());

@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use deskfleet::{Received, Stream, Timestamp, Workspace, WorkspaceFilter, WorkspacePage};
+use deskfleet::{
+    HistoryQuery, Received, Stream, Timestamp, Workspace, WorkspaceFilter, WorkspaceList,
+    WorkspacePage, WorkspaceQuery,
+};
 
 use super::World;
 
@@ -52,7 +55,13 @@ impl World {
             .map(|entry| entry.workspace.clone())
             .collect();
         let walked = walk(limit, |token| {
-            self.engine.workspaces(limit, token).expect("a page")
+            self.engine
+                .workspaces(&WorkspaceQuery {
+                    limit,
+                    next_token: token.map(str::to_owned),
+                    ..WorkspaceQuery::default()
+                })
+                .expect("a page")
         });
         assert_eq!(walked, all, "the list of all");
         let held: Vec<_> = self
@@ -64,7 +73,11 @@ impl World {
             .collect();
         let walked = walk(limit, |token| {
             self.engine
-                .workspaces_on_hold(limit, token)
+                .workspaces(&WorkspaceQuery {
+                    list: WorkspaceList::OnHold,
+                    limit,
+                    next_token: token.map(str::to_owned),
+                })
                 .expect("a page")
         });
         assert_eq!(walked, held, "the list of the held");
@@ -92,7 +105,11 @@ impl World {
             .collect();
         let walked = walk(2, |token| {
             self.engine
-                .find_workspaces(&filter, 2, token)
+                .workspaces(&WorkspaceQuery {
+                    list: WorkspaceList::Matching(filter.clone()),
+                    limit: 2,
+                    next_token: token.map(str::to_owned),
+                })
                 .expect("a page")
         });
         assert_eq!(walked, expected, "workspaces found by {filter:?}");
@@ -262,7 +279,13 @@ impl World {
         let expected = self.telemetry.history(stream, instance, from, to);
         let page = |limit: u32, token: Option<&str>| {
             self.engine
-                .history(stream, instance, from, to, limit, token)
+                .history(&HistoryQuery {
+                    from,
+                    to,
+                    limit,
+                    next_token: token.map(str::to_owned),
+                    ..HistoryQuery::new(stream, instance)
+                })
                 .expect("a page")
         };
         let whole = page(500, None);

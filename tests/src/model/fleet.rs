@@ -113,10 +113,10 @@ impl Fleet {
         let running = entry.running.take().expect("a running action");
         let (_, _, then, _) = table(running.action);
         let at = at.unwrap_or(running.due);
-        entry.workspace.state = Some(then.to_owned());
+        entry.workspace.state = Some(then.into());
         entry.since = at;
         if running.kind.is_some() {
-            entry.workspace.compute_type_name.clone_from(&running.kind);
+            entry.workspace.compute_type_name = running.kind.as_deref().map(Into::into);
         }
         let row = &mut self.audit[running.row];
         row.result = AuditResult::Completed;
@@ -127,7 +127,7 @@ impl Fleet {
     pub(crate) fn fail(&mut self, id: &str, now: Timestamp, state: &str, detail: Option<&str>) {
         let entry = self.desks.get_mut(id).expect("a workspace");
         let running = entry.running.take().expect("a running action");
-        entry.workspace.state = Some(state.to_owned());
+        entry.workspace.state = Some(state.into());
         entry.since = now;
         let row = &mut self.audit[running.row];
         row.result = AuditResult::Failed;
@@ -162,7 +162,7 @@ impl Fleet {
             entry.workspace.username.clone(),
             entry.workspace.computer_name.clone(),
         );
-        let before = entry.workspace.state.clone();
+        let before = entry.workspace.state.as_deref().map(str::to_owned);
         let row = |row: Row| Row {
             workspace: Some(Some(id.clone())),
             whose: Some(whose.clone()),
@@ -214,7 +214,7 @@ impl Fleet {
             kind,
         };
         let entry = self.desks.get_mut(id).expect("a workspace");
-        entry.workspace.state = Some(via.to_owned());
+        entry.workspace.state = Some(via.into());
         entry.since = now;
         if let Some(old) = entry.running.replace(running) {
             self.cancel(old.row);
@@ -297,14 +297,14 @@ impl Fleet {
         };
         let known = self.desks.get(id).map(|entry| &entry.workspace);
         let field =
-            |field: fn(&Workspace) -> &Option<String>| known.and_then(|known| field(known).clone());
+            |field: fn(&Workspace) -> Option<&str>| known.and_then(field).map(str::to_owned);
         self.note(Row {
             workspace,
             whose: Some((
-                field(|known| &known.username),
-                field(|known| &known.computer_name),
+                field(|known| known.username.as_deref()),
+                field(|known| known.computer_name.as_deref()),
             )),
-            previous: Some(field(|known| &known.state)),
+            previous: Some(field(|known| known.state.as_deref())),
             ..Row::refused(now, action, kind)
         });
         Err(kind)

@@ -79,15 +79,14 @@ fn same<T>(found: Result<T>, expected: Result<(), ErrorKind>) -> Option<T> {
 }
 
 fn workspace(new: NewDesk) -> Workspace {
-    let text = |text: Option<&str>| text.map(str::to_owned);
     let id = new.desk.value();
     Workspace {
         id: id.to_owned(),
         computer_name: Some(id.replace("ws-", "PC-WS-")),
-        running_mode: text(new.mode.value()),
-        compute_type_name: text(new.kind.value()),
-        username: text(new.person.map(op::Person::value)),
-        state: text(new.state.value()),
+        running_mode: new.mode.value().map(Into::into),
+        compute_type_name: new.kind.value().map(Into::into),
+        username: new.person.map(|person| person.value().to_owned()),
+        state: new.state.value().map(Into::into),
         ..Workspace::default()
     }
 }
@@ -210,13 +209,12 @@ impl World {
             person: asked.person.filter(|_| !changes),
             ..*asked
         };
-        let text = |text: Option<&str>| text.map(str::to_owned);
         let request = ActionRequest {
             action: asked.action,
-            workspace_id: text(asked.desk),
-            sam_account: text(asked.person),
+            workspace_id: asked.desk.map(str::to_owned),
+            sam_account: asked.person.map(str::to_owned),
             requester: None,
-            compute_type: text(asked.kind.filter(|_| changes)),
+            compute_type: asked.kind.filter(|_| changes).map(str::to_owned),
         };
         same(self.engine.act(request), self.fleet.act(&asked, self.now));
     }
@@ -292,7 +290,7 @@ impl World {
             return self.engine.record_all(&records).expect("good records");
         }
         for record in &records {
-            self.engine.record(record).expect("a good record");
+            self.engine.record(record.clone()).expect("a good record");
         }
     }
 

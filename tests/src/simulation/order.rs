@@ -87,8 +87,8 @@ fn now() -> Timestamp {
 fn workspace(state: &str) -> Workspace {
     Workspace {
         id: DESK.to_owned(),
-        state: Some(state.to_owned()),
-        running_mode: Some("AUTO_STOP".to_owned()),
+        state: Some(state.into()),
+        running_mode: Some("AUTO_STOP".into()),
         ..Workspace::default()
     }
 }
@@ -129,7 +129,12 @@ fn to_engine(engine: &Engine, deed: Deed) -> Said {
         Deed::Put(state) => said(engine.put_workspace(workspace(state))),
         Deed::Read => {
             let view = engine.workspace(DESK).expect("a good disk");
-            Said::State(view.map(|view| (view.workspace.state, view.litigation_hold.is_some())))
+            Said::State(view.map(|view| {
+                (
+                    view.workspace.state.map(Into::into),
+                    view.litigation_hold.is_some(),
+                )
+            }))
         }
     }
 }
@@ -158,7 +163,7 @@ fn to_reference(fleet: &mut Fleet, deed: Deed) -> Said {
             Said::Done
         }
         Deed::Read => Said::State(fleet.desks.get(DESK).map(|entry| {
-            let state = entry.workspace.state.clone();
+            let state = entry.workspace.state.as_deref().map(str::to_owned);
             (state, entry.held)
         })),
     }

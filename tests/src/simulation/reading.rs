@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deskfleet::{Engine, ManualClock, Received, Result, Stream, Timestamp};
+use deskfleet::{
+    Engine, HistoryQuery, ManualClock, Received, Result, Stream, Timestamp, WorkspaceList,
+    WorkspaceQuery,
+};
 
 use super::fact::Reading;
 use crate::sweeps::NEVER_SET_BEFORE;
@@ -14,7 +17,11 @@ fn history(engine: &Engine, stream: Stream, instance: &str, limit: u32) -> Resul
     let mut records = Vec::new();
     let mut token = None;
     loop {
-        let page = engine.history(stream, instance, None, None, limit, token.as_deref())?;
+        let page = engine.history(&HistoryQuery {
+            limit,
+            next_token: token.clone(),
+            ..HistoryQuery::new(stream, instance)
+        })?;
         records.extend(page.records);
         token = page.next_token;
         if token.is_none() {
@@ -41,7 +48,13 @@ pub(super) fn read(engine: &Engine, limit: u32) -> Result<Reading> {
             desks.insert(id, view);
         }
     }
-    let held = engine.workspaces_on_hold(500, None)?.workspaces;
+    let held = engine
+        .workspaces(&WorkspaceQuery {
+            list: WorkspaceList::OnHold,
+            limit: 500,
+            ..WorkspaceQuery::default()
+        })?
+        .workspaces;
     let mut audit = engine.admin_activity(10_000)?;
     audit.sort_by_key(|row| row.id);
     let keys = engine.keys();

@@ -21,10 +21,7 @@ use crate::wire::body;
 /// ```
 /// use deskfleet::{Engine, Stream};
 ///
-/// let engine = Engine::builder()
-///     .clock(std::time::SystemTime::now)
-///     .seed(1)
-///     .open_in_memory()?;
+/// let engine = Engine::in_memory()?;
 /// let mut batch = engine.batch();
 /// batch.push_json(Stream::Stats, br#"{"instanceId":"ws-1","username":"jdoe","processorInUse":12}"#)?;
 /// batch.push_json(Stream::Activity, br#"{"instanceId":"ws-1","username":"jdoe","activity":"Logon"}"#)?;
@@ -144,6 +141,7 @@ mod tests {
 
     use crate::config::{CommitDriver, Config};
     use crate::model::{Nullable, StartupRecord, StatsRecord};
+    use crate::view::history::HistoryQuery;
 
     use super::*;
 
@@ -176,7 +174,7 @@ mod tests {
         let stats = Record::Stats(Box::new(stats));
         let startup = Record::Startup(Box::new(startup));
         for record in [&stats, &startup] {
-            one_by_one.record(record).unwrap();
+            one_by_one.record(record.clone()).unwrap();
         }
         let mut batch = batched.batch();
         assert!(batch.is_empty());
@@ -188,7 +186,7 @@ mod tests {
         assert_eq!(batched.queue_count(), 0);
         batched.record_batch(batch).unwrap();
         for stream in [Stream::Stats, Stream::Startup] {
-            let of = |engine: &Engine| engine.history(stream, "ws-1", None, None, 10, None);
+            let of = |engine: &Engine| engine.history(&HistoryQuery::new(stream, "ws-1"));
             let (left, right) = (of(&one_by_one).unwrap(), of(&batched).unwrap());
             assert_eq!(left.records, right.records);
             assert_eq!(left.records.len(), 1);

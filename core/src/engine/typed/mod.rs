@@ -15,7 +15,7 @@ use crate::mutation::Mutation;
 use super::Engine;
 
 pub use batch::TelemetryBatch;
-pub use workspaces::WorkspacePage;
+pub use workspaces::{WorkspaceList, WorkspacePage, WorkspaceQuery};
 
 impl From<validation::Violation> for EngineError {
     fn from(violation: validation::Violation) -> Self {
@@ -23,9 +23,53 @@ impl From<validation::Violation> for EngineError {
     }
 }
 
+/// The items of all pages, from the one that `token` names: `page` reads one, and returns the token of the next.
+fn pages<T>(
+    token: Option<String>,
+    mut page: impl FnMut(Option<String>) -> Result<(Vec<T>, Option<String>)>,
+) -> impl Iterator<Item = Result<T>> {
+    let mut next = Some(token);
+    let mut items = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(item) = items.next() {
+                return Some(Ok(item));
+            }
+            match page(next.take()?) {
+                Ok((read, token)) => {
+                    items = read.into_iter();
+                    next = token.map(Some);
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    })
+}
+
 impl Engine {
     /// Runs a mutation of which only the success matters.
     fn done(&self, mutation: Mutation) -> Result<()> {
         self.machine().run(mutation).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn pages_yields_every_item_and_ends_after_an_error() {
+        let page = |token: Option<String>| match token.as_deref() {
+            None => Ok((vec![1, 2], Some("empty".to_owned()))),
+            Some("empty") => Ok((vec![], Some("last".to_owned()))),
+            Some("last") => Ok((vec![3], None)),
+            Some(_) => Err(EngineError::new(ErrorKind::InvalidParameter, "bad token")),
+        };
+        let all: Result<Vec<_>> = pages(None, page).collect();
+        assert_eq!(all.unwrap(), [1, 2, 3]);
+        let mut bad = pages(Some("other".to_owned()), page);
+        assert!(bad.next().is_some_and(|item| item.is_err()));
+        assert!(bad.next().is_none());
     }
 }

@@ -1,12 +1,12 @@
 //! Telemetry, from Rust.
 
 use crate::engine::Engine;
+use crate::engine::typed::pages;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::model::{Record, Stream, user_key};
+use crate::model::{Received, Record, Stream, user_key};
 use crate::store::telemetry::queue::Wanted;
-use crate::timestamp::Timestamp;
 use crate::view::activity::{ActivityView, Last24Hours};
 use crate::view::history::{self, HistoryPage, HistoryQuery};
 use crate::view::user::{self, UserView};
@@ -18,8 +18,19 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite,
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
-    pub fn record(&self, record: &Record) -> Result<()> {
-        self.record_all(std::slice::from_ref(record))
+    ///
+    /// ```
+    /// use deskfleet::{Engine, StatsRecord};
+    ///
+    /// let engine = Engine::in_memory()?;
+    /// engine.record(StatsRecord { username: "jdoe".into(), processor_in_use: Some(12), ..StatsRecord::default() })?;
+    /// assert_eq!(engine.queue_count(), 1);
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    pub fn record(&self, record: impl Into<Record>) -> Result<()> {
+        let mut batch = self.batch();
+        batch.push(&record.into())?;
+        self.record_batch(batch)
     }
 
     /// Accepts records in one transaction: all of them, or none.
@@ -74,28 +85,28 @@ impl Engine {
         Ok(views)
     }
 
-    /// One page of the history of an instance, oldest first: filed times from `from`, inclusive, to `to`, exclusive.
+    /// One page of the history of an instance, oldest first.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a token of another list.
-    pub fn history(
+    /// [`ErrorKind::InvalidParameter`] on a token of another list, [`ErrorKind::StorageUnavailable`] when the store cannot be
+    /// read.
+    pub fn history(&self, query: &HistoryQuery) -> Result<HistoryPage> {
+        let wanted = Wanted::Instance(query.stream, &query.instance_id);
+        history::page(&self.machine().telemetry_reader(wanted)?, query)
+    }
+
+    /// The whole history that a query names, from its page on, oldest first, read page by page. Ends after the first error.
+    pub fn all_history(
         &self,
-        stream: Stream,
-        instance_id: &str,
-        from: Option<Timestamp>,
-        to: Option<Timestamp>,
-        limit: u32,
-        next_token: Option<&str>,
-    ) -> Result<HistoryPage> {
-        let query = HistoryQuery {
-            stream,
-            instance_id: instance_id.to_owned(),
-            from,
-            to,
-            limit: limit.max(1),
-            next_token: next_token.map(str::to_owned),
-        };
-        let wanted = Wanted::Instance(stream, instance_id);
-        history::page(&self.machine().telemetry_reader(wanted)?, &query)
+        query: HistoryQuery,
+    ) -> impl Iterator<Item = Result<Received>> + use<> {
+        let engine = self.clone();
+        pages(query.next_token.clone(), move |next_token| {
+            let page = engine.history(&HistoryQuery {
+                next_token,
+                ..query.clone()
+            })?;
+            Ok((page.records, page.next_token))
+        })
     }
 }

@@ -2,14 +2,59 @@
 
 use crate::domain::validation;
 use crate::engine::Engine;
+use crate::engine::typed::pages;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::limits::BULK_UPSERT_CHUNK;
+use crate::limits::{BULK_UPSERT_CHUNK, PAGE_ITEMS_DEFAULT};
 use crate::model::{Workspace, WorkspaceView};
 use crate::mutation::{Caller, Mutation};
 use crate::store::table::Step;
 use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
+
+/// Which list of workspaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WorkspaceList {
+    /// All that are listed.
+    #[default]
+    All,
+    /// Those on litigation hold.
+    OnHold,
+    /// Those that a filter accepts.
+    Matching(WorkspaceFilter),
+}
+
+/// Which page of which list of workspaces.
+///
+/// ```
+/// use deskfleet::{Engine, WorkspaceFilter, WorkspaceList, WorkspaceQuery};
+///
+/// let engine = Engine::in_memory()?;
+/// let filter = WorkspaceFilter { state: Some("AVAILABLE".into()), ..WorkspaceFilter::default() };
+/// let list = WorkspaceList::Matching(filter);
+/// let page = engine.workspaces(&WorkspaceQuery { list, limit: 500, ..WorkspaceQuery::default() })?;
+/// assert!(page.workspaces.is_empty());
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceQuery {
+    /// The list. Default all workspaces.
+    pub list: WorkspaceList,
+    /// Most workspaces on the page, at least 1. Default 50; unlike over HTTP there is no upper bound.
+    pub limit: u32,
+    /// The token of the page before. Default none: the first page.
+    pub next_token: Option<String>,
+}
+
+impl Default for WorkspaceQuery {
+    fn default() -> Self {
+        Self {
+            list: WorkspaceList::default(),
+            limit: PAGE_ITEMS_DEFAULT.unsigned_abs(),
+            next_token: None,
+        }
+    }
+}
 
 /// One page of workspaces, in the order of their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,49 +75,23 @@ impl Engine {
         workspaces::one(&self.machine().reader()?, id)
     }
 
-    /// One page of all workspaces; `next_token` is that of the page before.
+    /// One page of a list of workspaces, in the order of their ids.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a token of another list.
-    pub fn workspaces(&self, limit: u32, next_token: Option<&str>) -> Result<WorkspacePage> {
-        self.page(&Listing::All, limit, next_token)
-    }
-
-    /// One page of the workspaces on litigation hold.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a token of another list.
-    pub fn workspaces_on_hold(
-        &self,
-        limit: u32,
-        next_token: Option<&str>,
-    ) -> Result<WorkspacePage> {
-        self.page(&Listing::OnHold, limit, next_token)
-    }
-
-    /// One page of the workspaces that a filter accepts.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on a token of another list.
-    pub fn find_workspaces(
-        &self,
-        filter: &WorkspaceFilter,
-        limit: u32,
-        next_token: Option<&str>,
-    ) -> Result<WorkspacePage> {
-        self.page(
-            &Listing::Filtered(Box::new(Matcher::new(filter))),
-            limit,
-            next_token,
-        )
-    }
-
-    fn page(&self, listing: &Listing, limit: u32, token: Option<&str>) -> Result<WorkspacePage> {
-        let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+    /// [`ErrorKind::InvalidParameter`] on a token of another list, [`ErrorKind::StorageUnavailable`] when the store cannot be
+    /// read.
+    pub fn workspaces(&self, query: &WorkspaceQuery) -> Result<WorkspacePage> {
+        let listing = match &query.list {
+            WorkspaceList::All => Listing::All,
+            WorkspaceList::OnHold => Listing::OnHold,
+            WorkspaceList::Matching(filter) => Listing::Filtered(Box::new(Matcher::new(filter))),
+        };
+        let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
+        let token = query.next_token.as_deref();
         let after = token.map(|token| listing.after(token)).transpose()?;
         let mut found = Vec::new();
         let reader = self.machine().reader()?;
-        let end = workspaces::page(&reader, listing, limit, after.as_deref(), |entry| {
+        let end = workspaces::page(&reader, &listing, limit, after.as_deref(), |entry| {
             found.push(entry.into_entry().workspace);
             Step::Continue(())
         })?;
@@ -85,13 +104,33 @@ impl Engine {
         })
     }
 
+    /// Every workspace of a list, read page by page; each page is a snapshot of its own. Ends after the first error.
+    pub fn all_workspaces(
+        &self,
+        list: WorkspaceList,
+    ) -> impl Iterator<Item = Result<Workspace>> + use<> {
+        let query = WorkspaceQuery {
+            list,
+            ..WorkspaceQuery::default()
+        };
+        let engine = self.clone();
+        pages(query.next_token.clone(), move |next_token| {
+            let page = engine.workspaces(&WorkspaceQuery {
+                next_token,
+                ..query.clone()
+            })?;
+            Ok((page.workspaces, page.next_token))
+        })
+    }
+
     /// Creates or replaces a workspace. Known values are stored in upper case. A state other than that of a running
     /// action cancels the action.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] when a value is empty or too long.
     pub fn put_workspace(&self, mut workspace: Workspace) -> Result<()> {
-        validation::workspace(&mut workspace)?;
+        workspace.normalize();
+        validation::workspace(&workspace)?;
         self.done(Mutation::PutWorkspace(Box::new(workspace)))
     }
 
@@ -102,6 +141,7 @@ impl Engine {
     /// also when some of the thousands are stored and others could not be.
     pub fn put_workspaces(&self, mut workspaces: Vec<Workspace>) -> Result<u64> {
         for workspace in &mut workspaces {
+            workspace.normalize();
             validation::workspace(workspace)?;
         }
         let count = workspaces.len() as u64;

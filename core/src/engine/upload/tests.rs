@@ -8,6 +8,7 @@ use crate::api::endpoint::BrokenBody;
 use crate::clock::ManualClock;
 use crate::config::Config;
 use crate::model::{NewKey, Received, Scope, Stream};
+use crate::view::history::HistoryQuery;
 
 use super::*;
 
@@ -57,7 +58,7 @@ fn in_pieces(engine: &Engine, head: &Parts, pieces: &[&[u8]]) -> Response<Bytes>
 }
 
 fn records(engine: &Engine) -> Vec<Received> {
-    let of = |stream| engine.history(stream, "ä", None, None, 500, None).unwrap();
+    let of = |stream| engine.history(&HistoryQuery::new(stream, "ä")).unwrap();
     let pages = Stream::ALL.into_iter().map(of);
     pages.flat_map(|page| page.records).collect()
 }

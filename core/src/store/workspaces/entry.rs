@@ -184,14 +184,8 @@ impl<'a> EntryRef<'a> {
     }
 
     pub(crate) fn into_entry(self) -> Entry {
-        let mut workspace = Workspace::default();
-        let [id, rest @ ..] = self.values;
-        id.unwrap_or_default().clone_into(&mut workspace.id);
-        for (field, value) in workspace.optional_mut().into_iter().zip(rest) {
-            *field = value.map(str::to_owned);
-        }
         Entry {
-            workspace,
+            workspace: Workspace::of_values(self.values),
             state_since: self.state_since,
             held: self.held,
             transition: self.transition.map(TransitionRef::into_transition),

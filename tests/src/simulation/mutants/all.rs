@@ -138,7 +138,7 @@ fn about_actions() -> Vec<Mutant> {
             lifecycle,
             FactChange::Reading(|reading| {
                 if let Some(view) = desk(reading, |view| view.transition.is_some()) {
-                    view.workspace.state = Some("AVAILABLE".to_owned());
+                    view.workspace.state = Some("AVAILABLE".into());
                 }
             }),
         ),
