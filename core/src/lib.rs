@@ -48,6 +48,8 @@ pub use model::{
     RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, Stream, Vocabulary, Workspace,
     WorkspaceView,
 };
+#[cfg(feature = "tracing")]
+pub use observer::TracingObserver;
 pub use observer::{Event, Observer};
 pub use store::backends;
 pub use store::backends::StorageBackend;

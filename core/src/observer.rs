@@ -75,3 +75,113 @@ impl<F: Fn(&Event<'_>) + Send + Sync + 'static> Observer for F {
         self(event);
     }
 }
+
+/// Hands every event to [`tracing`], with the target `deskfleet`: failures as errors, what a host should look at as warnings,
+/// commits and filing as debug.
+#[cfg(feature = "tracing")]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TracingObserver;
+
+#[cfg(feature = "tracing")]
+impl Observer for TracingObserver {
+    fn event(&self, event: &Event<'_>) {
+        use tracing::{debug, error, info, warn};
+        let chain = crate::error::error_chain;
+        match event {
+            Event::Committed {
+                mutations,
+                duration,
+            } => debug!(target: "deskfleet", mutations, ?duration, "committed"),
+            Event::Filed { records } => debug!(target: "deskfleet", records, "filed telemetry"),
+            Event::CommitFailed { error } => {
+                error!(target: "deskfleet", error = %chain(*error), "a commit failed");
+            }
+            Event::Internal { error } => {
+                error!(target: "deskfleet", error = %chain(*error), "a request was answered 500");
+            }
+            Event::WriterThreadRestarted { panic } => {
+                error!(target: "deskfleet", panic, "the writer thread panicked and goes on");
+            }
+            Event::FileDisplaced { error } => {
+                error!(target: "deskfleet", error = %chain(*error), "the file was removed or replaced");
+            }
+            Event::RetentionBehind { seconds } => {
+                warn!(target: "deskfleet", seconds, "the clock is far ahead of the last retention");
+            }
+            Event::Reopened => warn!(target: "deskfleet", "the store was opened again"),
+            Event::FileReturned => info!(target: "deskfleet", "the file is where it was opened"),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests {
+    use std::fmt;
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Metadata, Subscriber};
+
+    use crate::error::ErrorKind;
+
+    use super::*;
+
+    /// Keeps each event as a line.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<String>>>);
+
+    struct Line(String);
+
+    impl Visit for Line {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            self.0 += &format!(" {field}={value:?}");
+        }
+    }
+
+    impl Subscriber for Lines {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            let metadata = event.metadata();
+            let mut line = Line(format!("{} {}", metadata.level(), metadata.target()));
+            event.record(&mut line);
+            self.0.lock().unwrap().push(line.0);
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn tracing_observer_says_what_happened_and_how_bad_it_is() {
+        let lines = Lines::default();
+        let error = EngineError::new(ErrorKind::StorageUnavailable, "the disk is gone");
+        tracing::subscriber::with_default(lines.clone(), || {
+            TracingObserver.event(&Event::Filed { records: 3 });
+            TracingObserver.event(&Event::CommitFailed { error: &error });
+        });
+        let lines = lines.0.lock().unwrap();
+        assert_eq!(
+            lines[0],
+            "DEBUG deskfleet message=filed telemetry records=3"
+        );
+        assert!(
+            lines[1].starts_with("ERROR deskfleet message=a commit failed error="),
+            "{}",
+            lines[1]
+        );
+        assert!(lines[1].contains("the disk is gone"), "{}", lines[1]);
+    }
+}
