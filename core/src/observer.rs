@@ -116,8 +116,8 @@ impl Observer for TracingObserver {
 
 #[cfg(all(test, feature = "tracing"))]
 mod tests {
-    use std::fmt;
-    use std::sync::{Arc, Mutex};
+    use std::fmt::{self, Write};
+    use std::sync::{Arc, Mutex, PoisonError};
 
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
@@ -135,7 +135,7 @@ mod tests {
 
     impl Visit for Line {
         fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-            self.0 += &format!(" {field}={value:?}");
+            let _ = write!(self.0, " {field}={value:?}");
         }
     }
 
@@ -156,7 +156,10 @@ mod tests {
             let metadata = event.metadata();
             let mut line = Line(format!("{} {}", metadata.level(), metadata.target()));
             event.record(&mut line);
-            self.0.lock().unwrap().push(line.0);
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(line.0);
         }
 
         fn enter(&self, _: &Id) {}

@@ -179,7 +179,7 @@ impl World {
                 )
             })
             .collect();
-        let found: Vec<_> = found
+        let actions: Vec<_> = found
             .iter()
             .map(|action| {
                 (
@@ -191,7 +191,7 @@ impl World {
                 )
             })
             .collect();
-        assert_eq!(found, expected, "the outbox");
+        assert_eq!(actions, expected, "the outbox");
         assert!(
             found.is_sorted_by(|left, right| left.id < right.id),
             "the outbox in the order of its numbers"
