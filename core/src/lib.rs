@@ -1,12 +1,53 @@
 //! A fleet of virtual desktops inside your process: inventory, lifecycle actions and telemetry of thousands of
 //! workspaces, behind one fixed HTTP interface.
 //!
-//! [`Engine`] maps HTTP requests to responses over an embedded redb store. It has no runtime, no socket, no environment
-//! and no clock of its own: [`Engine::handle`] blocks, [`Engine::call`] is a plain future, and the typed methods need
-//! no URLs. Status 200 means that what the request wrote is on disk.
+//! ```
+//! use deskfleet::{ActionRequest, Engine, HistoryQuery, State, StatsRecord, Stream, Workspace};
+//!
+//! let engine = Engine::in_memory()?; // or `Engine::open("fleet.redb")`
+//! engine.put_workspace(Workspace {
+//!     id: "ws-1".into(),
+//!     username: Some("jdoe".into()),
+//!     state: Some(State::Available.into()),
+//!     ..Workspace::default()
+//! })?;
+//! engine.record(StatsRecord {
+//!     instance_id: "ws-1".into(),
+//!     processor_in_use: Some(97),
+//!     ..StatsRecord::default()
+//! })?; // on disk when this returns
+//! engine.act(ActionRequest::reboot("ws-1"))?;
+//! assert_eq!(engine.all_history(HistoryQuery::new(Stream::Stats, "ws-1")).count(), 1);
+//! # Ok::<(), deskfleet::EngineError>(())
+//! ```
+//!
+//! # In the order of need
+//! 1. [`Engine`] and its typed methods: workspaces, actions, telemetry, keys, upkeep. No URL, no JSON.
+//! 2. [`EngineBuilder`] and [`Config`]: limits, retention, who commits and who ends actions, an own clock or storage.
+//! 3. [`Engine::handle`] and [`Engine::call`]: the HTTP interface, for any server. An `http::Request` in, an `http::Response`
+//!    out; every failure is a response already.
+//! 4. [`ManualClock`] and [`EngineBuilder::seed`]: a test double that repeats to the byte.
+//! 5. [`Observer`]: what goes wrong inside, to log and to count.
+//! 6. [`backends`]: storage of your own.
+//!
+//! # Durability
+//! A write that returned `Ok`, or status 200, is synced. All pending writes share one transaction and one sync.
+//! [`ErrorKind::Indeterminate`] is the one failure after which a write may have taken effect.
+//!
+//! # Threads and async
+//! [`Engine`] is `Clone`, `Send` and `Sync`; clones share one store, and any number of threads may call it.
+//!
+//! The typed methods and [`Engine::handle`] block: reads for as long as they read, writes until their commit is synced, which
+//! takes as long as the disk does, typically 0.1 to 10 ms. From async code use [`Engine::call`], [`Engine::submit_batch`] and the other
+//! methods that return a future, with [`CommitDriver::Thread`], so that no future waits for the disk inside `poll`. The futures need
+//! no particular executor. [`Engine::maintain`] and the methods on whole files ([`Engine::check`], [`Engine::backup`],
+//! [`Engine::compact`]) belong on a thread where blocking is allowed, such as `tokio::task::spawn_blocking`.
 //!
 //! # Features
+//! - `system` (default): the clock and the randomness of the operating system, unless the builder is given others. Without it
+//!   the engine has neither, and compiles to `wasm32-unknown-unknown`.
 //! - `tower`: `tower_service::Service` for [`Engine`].
+//! - `tracing`: an [`Observer`] that hands every event to `tracing`.
 
 mod api;
 mod clock;
