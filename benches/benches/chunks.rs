@@ -116,7 +116,7 @@ impl Filled {
     }
 
     /// Prints the size of the records in a compacted copy of the file.
-    fn tell_bytes(&self, what: &str, folder: &Path) {
+    fn print_bytes(&self, what: &str, folder: &Path) {
         let path = folder.join("copy.redb");
         self.engine.backup(&path).expect("a copy");
         let copy = builder(&self.clock).open(&path).expect("the copy opens");
@@ -175,7 +175,7 @@ fn main() {
         rounds: 1,
     };
     for plan in [small(300, 7), small(60, 2)] {
-        tell_history(plan, folder.path());
+        print_history(plan, folder.path());
     }
     let (few, many) = if is_measuring() {
         (100, 10_000)
@@ -183,12 +183,12 @@ fn main() {
         (2, 20)
     };
     for desktops in [few, many] {
-        tell_reading(desktops, folder.path());
+        print_reading(desktops, folder.path());
     }
 }
 
 /// The size of filed records, and the cost of filing them.
-fn tell_history(plan: Plan, folder: &Path) {
+fn print_history(plan: Plan, folder: &Path) {
     let mut waiting = fill(
         Plan {
             rounds: i64::MAX,
@@ -201,9 +201,9 @@ fn tell_history(plan: Plan, folder: &Path) {
         "{} desktops, every {} s, {} records; JSON {json:.1} bytes/record",
         plan.desktops, plan.interval_seconds, waiting.records
     );
-    waiting.tell_bytes("queued, a commit each", folder);
+    waiting.print_bytes("queued, a commit each", folder);
     waiting.file();
-    waiting.tell_bytes("filed at once", folder);
+    waiting.print_bytes("filed at once", folder);
     println!("  filing all at once: {:.0} ns/record", waiting.filing_ns());
     let crowded = Plan {
         rounds: i64::MAX,
@@ -211,12 +211,12 @@ fn tell_history(plan: Plan, folder: &Path) {
         ..plan
     };
     let crowded = fill(crowded, EngineBuilder::open_in_memory);
-    crowded.tell_bytes("queued, 1000 a commit", folder);
+    crowded.print_bytes("queued, 1000 a commit", folder);
     let filed = fill(plan, EngineBuilder::open_in_memory);
-    filed.tell_bytes("filed one by one", folder);
+    filed.print_bytes("filed one by one", folder);
     println!("  filing one by one: {:.0} ns/record", filed.filing_ns());
     let sealing = filed.seal();
-    filed.tell_bytes("filed one by one, then sealed", folder);
+    filed.print_bytes("filed one by one, then sealed", folder);
     println!(
         "  sealing: {:.0} ns/record",
         per(sealing.as_nanos(), filed.records)
@@ -224,7 +224,7 @@ fn tell_history(plan: Plan, folder: &Path) {
 }
 
 /// The cost of reading 24 hours of one desktop among `desktops`; they span two days.
-fn tell_reading(desktops: u32, folder: &Path) {
+fn print_reading(desktops: u32, folder: &Path) {
     let plan = Plan {
         desktops,
         interval_seconds: 300,

@@ -42,7 +42,7 @@ const WORK: [(&str, Work); 9] = [
     ("file_a_record_of_10000", file),
     ("query_24_hours", query),
     ("open_a_queued_record", open_queue),
-    ("refuse_strange_key", || refuse(strange_key)),
+    ("refuse_unknown_key", || refuse(unknown_key)),
     ("refuse_similar_key", || refuse(similar_key)),
     ("refuse_revoked_key", || refuse(revoked_key)),
 ];
@@ -278,7 +278,7 @@ fn refuse(bad: fn(&Fixture) -> String) -> u64 {
     ask(&fixture, path, times, StatusCode::UNAUTHORIZED)
 }
 
-fn strange_key(fixture: &Fixture) -> String {
+fn unknown_key(fixture: &Fixture) -> String {
     let start = fixture.key.find('_').expect("a prefix") + 1;
     let (prefix, secret) = fixture.key.split_at(start);
     format!("{prefix}{}", "x".repeat(secret.len()))

@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 
 /// More than a branch predictor remembers.
 const BODIES: u64 = 512;
-/// After this many records the batch is dropped and begun anew; the time of both is included.
+/// After this many records the batch is replaced by a new one; the time of both is included.
 const RECORDS_A_BATCH: usize = 1000;
 
 /// A text that points into the body. `Option<Cow<str>>` never would: serde makes an owned text of any `Cow` inside an

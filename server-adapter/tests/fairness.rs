@@ -2,7 +2,7 @@
 //! there is no room.
 //!
 //! `cargo run --release -p deskfleet-server --example abuse` measures the same attacks at full size.
-#![cfg(target_os = "linux")] // where every address of 127.0.0.0/8 is this machine
+#![cfg(target_os = "linux")] // where every address of 127.0.0.0/8 is this host
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;

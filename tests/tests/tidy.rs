@@ -28,7 +28,7 @@ fn confined_crates_stay_in_their_places() {
 }
 
 #[test]
-fn core_does_not_call_the_machine() {
+fn core_uses_no_host_resources() {
     assert_none(&tidy::forbidden(&TREE.files, tidy::FORBIDDEN, tidy::EXEMPT));
 }
 
@@ -70,4 +70,9 @@ fn every_command_of_the_readme_exists() {
 #[test]
 fn every_checklist_names_files_and_names_that_exist() {
     assert_none(&tidy::checklists(&TREE));
+}
+
+#[test]
+fn prose_uses_standard_words() {
+    assert_none(&tidy::language(&TREE.files, tidy::UNCHECKED));
 }

@@ -127,10 +127,10 @@ mod linux {
             stop.store(true, Ordering::Relaxed);
             (times, end, peak)
         });
-        Ok(told(attack, taken, &times, end?, peak?))
+        Ok(summary(attack, taken, &times, end?, peak?))
     }
 
-    fn told(
+    fn summary(
         attack: &Attack,
         taken: bool,
         [posts, livez]: &[Times; 2],

@@ -79,7 +79,7 @@ impl Row {
     }
 
     /// About a workspace that does not exist.
-    pub(super) fn nobody(self, workspace: &'static str) -> Self {
+    pub(super) fn unknown_workspace(self, workspace: &'static str) -> Self {
         Self {
             workspace,
             username: "null",
@@ -145,7 +145,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn refused_rows(count: usize) -> String {
     let row = Row {
         time: "«_»",
-        ..Row::refused("RebootWorkSpace", "WorkSpaceNotFound").nobody("null")
+        ..Row::refused("RebootWorkSpace", "WorkSpaceNotFound").unknown_workspace("null")
     };
     format!("[{}]", vec![row.text(); count].join(","))
 }
@@ -207,7 +207,7 @@ fn ten_thousand() -> Case {
 /// The four keys of every case, which the host issued: no key name, the requester is the host.
 fn host_rows() -> Case {
     let row = |name: &str| {
-        let row = Row::of("IssueKey", "Completed").nobody("null");
+        let row = Row::of("IssueKey", "Completed").unknown_workspace("null");
         Row {
             requester: "host".to_owned(),
             completed: "«_»".to_owned(),
@@ -228,7 +228,7 @@ fn key_rows() -> Case {
         key: "\"operator-desk\"",
         completed: "«_»".to_owned(),
         detail: format!("{detail:?}"),
-        ..Row::of(action, result).nobody("null")
+        ..Row::of(action, result).unknown_workspace("null")
     };
     Case::new(ROW, "keys issued and revoked through the operator surface")
         .call(
@@ -256,7 +256,7 @@ fn key_rows() -> Case {
 /// Refused calls make rows, whatever the refusal, as long as the key is valid.
 fn refusals() -> Case {
     let refused = |action, code| Row::refused(action, code);
-    let nobody = refused("RestoreWorkSpace", "WorkSpaceNotFound").nobody("\"ws-9\"");
+    let nobody = refused("RestoreWorkSpace", "WorkSpaceNotFound").unknown_workspace("\"ws-9\"");
     let change = Row {
         previous: "«_»".to_owned(),
         username: "«_»",
@@ -272,7 +272,8 @@ fn refusals() -> Case {
         workspace: "«_»",
         ..refused("RebootWorkSpace", "InsufficientScope")
     };
-    let removal = refused("RemoveWorkSpaceDbEntry", "WorkSpaceNotFound").nobody("\"ws-9\"");
+    let removal =
+        refused("RemoveWorkSpaceDbEntry", "WorkSpaceNotFound").unknown_workspace("\"ws-9\"");
     Case::new(
         ROW,
         "every refusal of a valid key is audited, a bad key is not",
@@ -313,7 +314,7 @@ fn repeated_refusals() -> Case {
         call(&format!("POST act /api/Actions/RebootWorkSpace{query}")).refused("WorkSpaceNotFound")
     };
     let row = |workspace, detail: &str| {
-        let row = Row::refused("RebootWorkSpace", "WorkSpaceNotFound").nobody(workspace);
+        let row = Row::refused("RebootWorkSpace", "WorkSpaceNotFound").unknown_workspace(workspace);
         Row {
             detail: format!("{detail:?}"),
             ..row

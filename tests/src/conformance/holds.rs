@@ -93,7 +93,7 @@ fn nothing_to_release() -> Case {
     };
     let nowhere = |action| Row {
         detail: r#""WorkSpaceNotFound""#.to_owned(),
-        ..by_operator(action, "Refused").nobody("\"ws-9\"")
+        ..by_operator(action, "Refused").unknown_workspace("\"ws-9\"")
     };
     Case::new("7 litigation hold", "no hold and no workspace")
         .put(desk("ws-1", "AVAILABLE", "jdoe"))

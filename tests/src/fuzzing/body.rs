@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::subject;
 
-/// Records one engine takes before the next begins anew.
+/// Records of one engine before the next replaces it.
 const USES_MAX: u32 = 64;
 
 struct Place {

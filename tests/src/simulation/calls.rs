@@ -19,7 +19,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The response, if it is ready. The first poll lets other calls gather; the second commits if nobody else does.
+    /// The response, if it is ready. The first poll lets other calls gather; the second commits if no other caller does.
     pub(super) fn poll(&mut self) -> Option<Response<Bytes>> {
         let mut context = Context::from_waker(Waker::noop());
         let future = self.future.as_mut()?;

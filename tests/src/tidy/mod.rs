@@ -1,4 +1,4 @@
-//! Reads the repository as text and holds what no compiler holds: floors, confined crates, sizes, names, documents.
+//! Reads the repository as text and holds what no compiler holds: floors, confined crates, sizes, names, documents, words.
 //!
 //! Every check is a function from files to violations, so its own test can plant one. Tables of what is allowed are in
 //! the module of the check; change the table, with its reason, when the house changes.
@@ -7,6 +7,7 @@ mod checklists;
 mod code;
 mod documents;
 mod floors;
+mod language;
 mod layout;
 mod sizes;
 mod tree;
@@ -16,6 +17,7 @@ pub use checklists::checklists;
 pub use code::code_of;
 pub use documents::{decisions, readme_commands};
 pub use floors::{FLOORS, floors};
+pub use language::{REPLACED, UNCHECKED, language};
 pub use layout::{TOP_LEVEL, file_names, required_files, top_level, unfinished};
 pub use sizes::{FILE_LINES_MAX, FUNCTION_LINES_MAX, sizes};
 pub use tree::{Source, Tree};

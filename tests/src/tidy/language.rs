@@ -1,0 +1,151 @@
+//! Words that comments, documents and function names do not use, each with a standard term for it.
+
+use super::tree::{Source, extension_of};
+
+/// A word or phrase, and what to write instead. Case does not matter.
+pub const REPLACED: &[(&str, &str)] = &[
+    ("; answers", "returns"),
+    ("all that waits", "pending"),
+    ("answers how", "returns"),
+    ("answers what", "returns"),
+    ("answers whether", "returns"),
+    ("begins anew", "restarts"),
+    ("begun anew", "restarted"),
+    ("enemies", "attackers"),
+    ("enemy", "attacker"),
+    ("exact reader", "strict parser"),
+    ("had by", "install with"),
+    ("herald", "waker"),
+    ("heralds", "wakers"),
+    ("made up", "synthetic, generated"),
+    ("made-up", "synthetic, generated"),
+    ("mend", "fix"),
+    ("mended", "fixed"),
+    ("nobody knows", "unknown"),
+    ("so many", "`n`"),
+    ("stranger", "untrusted client"),
+    ("strangers", "untrusted clients"),
+    ("tells", "returns, reports, says"),
+    ("told", "notified, reported"),
+    ("twin", "duplicate"),
+    ("twins", "duplicates"),
+    ("weather", "fault schedule"),
+    ("what waits", "pending"),
+    ("whoever", "the caller"),
+    ("wish", "signal, command"),
+];
+
+/// Files and folders that are not checked yet.
+pub const UNCHECKED: &[&str] = &[
+    "README.md",
+    "core/docs/format.md",
+    "core/src/api/",
+    "core/src/domain/",
+    "core/src/engine/",
+    "core/src/machine",
+    "core/src/mutation/",
+    "core/src/store/",
+    "core/src/view/",
+    "core/src/wire/",
+    "server-adapter/README.md",
+    "server-adapter/src/",
+    // Names the words.
+    "tests/src/tidy/language.rs",
+    "tests/src/main.rs",
+    "wasm/build/",
+    "wasm/src/",
+];
+
+/// Replaced words outside the unchecked files.
+#[must_use]
+pub fn language(files: &[Source], unchecked: &[&str]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files {
+        if unchecked.iter().any(|path| file.path.starts_with(path)) {
+            continue;
+        }
+        for (index, line) in file.text.lines().enumerate() {
+            let Some(prose) = prose(file, line) else {
+                continue;
+            };
+            for (word, instead) in REPLACED.iter().filter(|(word, _)| has_word(&prose, word)) {
+                violations.push(format!(
+                    "{}:{}: instead of `{word}`: {instead}",
+                    file.path,
+                    index + 1
+                ));
+            }
+        }
+    }
+    violations
+}
+
+/// The text for people in a line, in lower case and without what is in code font: a line of a document, a comment, the name
+/// of a function.
+fn prose(file: &Source, line: &str) -> Option<String> {
+    let line = line.trim();
+    let text = match extension_of(&file.path)? {
+        "md" => line.to_owned(),
+        "rs" | "js" | "mjs" | "ts" => {
+            let starts = ["//", "/*", "* "];
+            if starts.iter().any(|start| line.starts_with(start)) {
+                line.to_owned()
+            } else if let Some((_, comment)) = line.split_once(" // ") {
+                comment.to_owned()
+            } else {
+                let (_, name) = line.split_once("fn ")?;
+                let name = name.split(['(', '<']).next()?;
+                name.replace('_', " ")
+            }
+        }
+        _ => return None,
+    };
+    let outside_code = text.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    Some(outside_code.to_lowercase())
+}
+
+/// Whether `word` is in `text`, not as a part of a longer word.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (text.get(..at), text.get(at + word.len()..));
+        !before.is_some_and(|text| text.ends_with(char::is_alphanumeric))
+            && !after.is_some_and(|text| text.starts_with(char::is_alphanumeric))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(path: &str, text: &str) -> usize {
+        language(&[Source::planted(path, text)], UNCHECKED).len()
+    }
+
+    #[test]
+    fn replaced_word_in_prose_is_reported() {
+        for (path, text) in [
+            ("tests/src/disk.rs", "/// Fails when told to.\nfn f() {}"),
+            ("tests/src/disk.rs", "let a = 1; // so many"),
+            ("tests/src/disk.rs", "fn whoever_reads() {}"),
+            ("wasm/js/engine.js", "/**\n * Whoever asks.\n */"),
+            ("core/docs/decisions.md", "| pages of Strangers | none |"),
+        ] {
+            assert_eq!(count(path, text), 1, "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn replaced_word_in_code_or_inside_a_longer_word_is_not_reported() {
+        for (path, text) in [
+            ("tests/src/disk.rs", "let told = \"whoever\";"),
+            (
+                "tests/src/disk.rs",
+                "/// The user `twin`, and recommended names.\nfn f() {}",
+            ),
+            ("tests/tests/a.csv", "whoever"),
+            ("core/src/store/mod.rs", "// so many"),
+        ] {
+            assert_eq!(count(path, text), 0, "{path}: {text}");
+        }
+    }
+}
