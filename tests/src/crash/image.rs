@@ -92,7 +92,7 @@ impl Platter {
         }
     }
 
-    /// Whether a write is unsynced.
+    /// Whether every write is synced.
     pub fn is_settled(&self) -> bool {
         self.pending.is_empty()
     }
@@ -156,7 +156,7 @@ fn tear(image: &mut Vec<u8>, io: &Io, mut keeps: impl FnMut() -> bool) {
         }
         return;
     };
-    // Writes begin at sectors, except those that are shorter than one.
+    // Writes begin at sectors, except those that fit into one.
     for (number, sector) in data.chunks(SECTOR).enumerate() {
         if keeps() {
             write(image, offset + (number * SECTOR) as u64, sector);

@@ -56,7 +56,7 @@ pub struct Scene {
 /// A run: the operations of the disk, and the scenes.
 #[derive(Debug)]
 pub struct Recording {
-    /// Everything.
+    /// Every operation of the disk.
     pub log: Vec<Io>,
     /// In the order in which they came.
     pub scenes: Vec<Scene>,
