@@ -5,7 +5,7 @@ import { Leader } from "./leader.js";
 
 /** Part of the names by which workers find each other; changed when versions are incompatible. */
 const PROTOCOL = 1;
-/** Milliseconds between a worker's start and the first message that others may receive. */
+/** Interval of requests for the leader, in milliseconds: a leader that just started may miss the first ones. */
 const KNOCK_MS = 100;
 /** Longer than the wait for a file, in milliseconds. */
 const WELCOME_MS = 15_000;
