@@ -195,7 +195,7 @@ test("stale_lock_of_an_unknown_owner_is_taken", async () => {
     });
 });
 
-test("lock_of_a_killed_container_is_taken", { skip: process.platform !== "linux" || process.getuid() !== 0 }, async (context) => {
+test("lock_of_a_killed_container_is_taken", { skip: (process.platform !== "linux" || process.getuid() !== 0) && "needs root on Linux" }, async (context) => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const script = `import { fileStorage } from ${JSON.stringify(new URL("../pkg/node.js", import.meta.url).href)};
@@ -203,7 +203,7 @@ test("lock_of_a_killed_container_is_taken", { skip: process.platform !== "linux"
         const other = spawn("unshare", ["--pid", "--fork", "--kill-child", "--mount-proc", process.execPath, "--input-type=module", "-e", script]);
         const ended = new Promise((resolve) => other.once("close", resolve));
         const said = await Promise.race([new Promise((resolve) => other.stdout.once("data", (data) => resolve(String(data)))), ended]);
-        if (said !== "open") return context.skip("no namespace can be made here");
+        if (said !== "open") return context.skip("needs the right to make namespaces");
         assert.throws(() => fileStorage(file), { code: "StorageLocked" });
         other.kill("SIGKILL");
         await ended;
@@ -212,7 +212,7 @@ test("lock_of_a_killed_container_is_taken", { skip: process.platform !== "linux"
     });
 });
 
-test("lock_of_a_terminated_worker_is_taken", { skip: process.platform !== "linux" }, async () => {
+test("lock_of_a_terminated_worker_is_taken", { skip: process.platform !== "linux" && "needs Linux" }, async () => {
     await inFolder(async (folder) => {
         const file = path.join(folder, "fleet.redb");
         const script = `import { parentPort } from "node:worker_threads";

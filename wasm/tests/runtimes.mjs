@@ -1,5 +1,7 @@
 // The programs that the tests start. Most are npm packages with a package per platform for their binaries; they are
 // taken from there, or from the place of their install scripts, which may be disabled.
+//
+// `node wasm/tests/runtimes.mjs [name …]` fails if one of these programs, or of those named, is missing, and prints how to install it.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -7,57 +9,63 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MODULES = fileURLToPath(new URL("./node_modules", import.meta.url));
-const NPM_CI = "run npm ci in wasm/tests";
 
+/** `debian` is the name of a package of Debian's; without one, `npm ci` installs it. */
 const RUNTIMES = {
-    deno: { places: () => [...binaries("@deno", /^/, "deno"), linked("deno")], how: NPM_CI },
-    bun: { places: () => [...binaries("@oven", /^bun-/, "bin/bun"), linked("bun")], how: NPM_CI },
-    workerd: { places: () => [...binaries("@cloudflare", /^workerd-/, "bin/workerd"), linked("workerd")], how: NPM_CI },
+    deno: { places: () => [...binaries("@deno", /^/, "deno"), linked("deno")] },
+    bun: { places: () => [...binaries("@oven", /^bun-/, "bin/bun"), linked("bun")] },
+    workerd: { places: () => [...binaries("@cloudflare", /^workerd-/, "bin/workerd"), linked("workerd")] },
     chromium: {
         places: () => [process.env.DESKFLEET_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].filter(Boolean),
-        how: "install Chromium (on Debian: apt-get install chromium), or name another browser of its kind in DESKFLEET_CHROMIUM",
+        debian: "chromium",
     },
     firefox: {
         places: () => [process.env.DESKFLEET_FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"].filter(Boolean),
-        how: "install Firefox (on Debian: apt-get install firefox-esr), or name one in DESKFLEET_FIREFOX",
+        debian: "firefox-esr",
     },
 };
-
-/** Whether every runtime must be installed, as in CI. */
-const ALL_REQUIRED = process.env.DESKFLEET_REQUIRE_RUNTIMES === "1";
 
 /** @type {Map<string, string | undefined>} */
 const found = new Map();
 
-/** The path of a runtime. @param {keyof typeof RUNTIMES} name @returns {string | undefined} */
+/** The path of a runtime, or `undefined`. @param {keyof typeof RUNTIMES} name @returns {string | undefined} */
 export function find(name) {
     if (!found.has(name)) found.set(name, RUNTIMES[name].places().find(runs));
     return found.get(name);
 }
 
 /**
- * The path of a runtime. If it is missing, the test is skipped, or fails if all are required.
+ * The path of a runtime. If it is missing, skips the test and returns `undefined`.
  * @param {keyof typeof RUNTIMES} name
  * @param {import("node:test").TestContext} context
  * @returns {string | undefined}
  */
 export function runtime(name, context) {
     const binary = find(name);
-    if (binary === undefined) missing(`${name} is not there; ${RUNTIMES[name].how}`, context);
+    if (binary === undefined) context.skip(`${name} is not installed`);
     return binary;
 }
 
-/** Whether the packages of `package.json` are installed. @param {string} name @param {import("node:test").TestContext} context */
+/** The folder of a package of `package.json`. @param {string} name @param {import("node:test").TestContext} context */
 export function tool(name, context) {
     const folder = path.join(MODULES, name);
     if (existsSync(folder)) return folder;
-    missing(`${name} is not there; ${NPM_CI}`, context);
+    context.skip(`${name} is not installed`);
     return undefined;
 }
 
-function missing(what, context) {
-    if (ALL_REQUIRED) throw new Error(what);
-    context.skip(what);
+/**
+ * One command that installs runtimes and tools, to be run in the root of the repository.
+ * @param {string[]} names
+ */
+export function installCommand(names) {
+    const packages = names.map((name) => RUNTIMES[name]?.debian);
+    const debian = packages.filter((name) => name !== undefined);
+    const sudo = process.getuid?.() === 0 ? "" : "sudo ";
+    const commands = [];
+    if (debian.length < names.length) commands.push("npm ci --ignore-scripts --prefix wasm/tests");
+    if (debian.length > 0) commands.push(`${sudo}apt-get update`, `${sudo}apt-get install --yes --no-install-recommends ${debian.join(" ")}`);
+    return commands.join(" && ");
 }
 
 function binaries(scope, name, binary) {
@@ -79,5 +87,14 @@ function runs(binary) {
         return true;
     } catch {
         return false;
+    }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(RUNTIMES);
+    const missing = names.filter((name) => find(name) === undefined);
+    if (missing.length > 0) {
+        console.error(`Not installed: ${missing.join(", ")}. Install with: ${installCommand(missing)}`);
+        process.exitCode = 1;
     }
 }

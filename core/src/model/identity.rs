@@ -35,19 +35,39 @@ pub(crate) fn user_key(name: &str) -> Cow<'_, str> {
     folded(account.split('@').next().unwrap_or(account))
 }
 
-/// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`), computed with the standard library's
-/// mappings, which the WebAssembly module contains already: the lower case of the upper case, if each is one character,
-/// with three exceptions.
+/// Unicode's simple case folding (statuses C and S of `CaseFolding.txt`): the lower case of the standard library where that is
+/// one character, except for the characters listed here, most of which are variants of a small letter. Deriving these from the
+/// upper case would add its table to the WebAssembly module, 5 kB in gzip.
 fn simple_folding(char: char) -> char {
-    let upper = single(char.to_uppercase(), char);
+    let shifted = |by: u32| char::from_u32(u32::from(char) - by).unwrap_or(char);
     match char {
-        // Its upper case is I, but only Turkish folds it.
-        'ı' => char,
-        // Cherokee folds to its upper case, which is the older one.
-        '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => upper,
-        // Two ligatures of the same letters; their upper case is two characters.
+        'µ' => 'μ',
+        'ſ' => 's',
+        '\u{345}' | '\u{1fbe}' => 'ι',
+        'ς' => 'σ',
+        'ϐ' => 'β',
+        'ϑ' => 'θ',
+        'ϕ' => 'φ',
+        'ϖ' => 'π',
+        'ϰ' => 'κ',
+        'ϱ' => 'ρ',
+        'ϵ' => 'ε',
+        '\u{1c80}' => 'в',
+        '\u{1c81}' => 'д',
+        '\u{1c82}' => 'о',
+        '\u{1c83}' => 'с',
+        '\u{1c84}' | '\u{1c85}' => 'т',
+        '\u{1c86}' => 'ъ',
+        '\u{1c87}' => 'ѣ',
+        '\u{1c88}' => 'ꙋ',
+        'ẛ' => 'ṡ',
+        // Two ligatures of the same letters.
         '\u{fb05}' => '\u{fb06}',
-        _ => single(upper.to_lowercase(), upper),
+        // Cherokee folds to its upper case, which is older than the lower case.
+        '\u{13a0}'..='\u{13f5}' => char,
+        '\u{13f8}'..='\u{13fd}' => shifted(0x13f8 - 0x13f0),
+        '\u{ab70}'..='\u{abbf}' => shifted(0xab70 - 0x13a0),
+        _ => single(char.to_lowercase(), char),
     }
 }
 

@@ -1,16 +1,16 @@
 //! The compiler of Debian's packages, for machines that reach a Debian mirror and not rustup's servers.
 //!
-//! Debian has no package of the standard library for [`TARGET`]; it is built once from Debian's source package, for size. A
-//! stamp tells by which compiler and how that was done.
+//! Debian has no package of the standard library for [`TARGET`]: it is built once from Debian's source package, for size. A
+//! stamp file names the compiler and the options it was built with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::toolchain::{TARGET, said};
+use crate::toolchain::{TARGET, printed};
 
-/// rustc and cargo in a version that can compile the engine, the source of the standard library, and a linker.
+/// rustc and cargo of a version that can compile the engine, the source of the standard library, and a linker.
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
@@ -20,36 +20,51 @@ const SOURCE: &str = "/usr/lib/rustlib/src/rust/library/sysroot/Cargo.toml";
 const FEATURES: &str = "optimize_for_size";
 const OPT_LEVEL: &str = "s";
 
-/// Makes the compiler ready; answers its version.
-pub(crate) fn prepare(target: &Path) -> Result<String> {
-    let source = Path::new(SOURCE);
-    let all = [RUSTC, CARGO, LINKER]
-        .iter()
-        .all(|tool| Path::new(tool).exists());
-    if !all || !source.exists() {
-        install()?;
+/// Installs the compiler if it is missing; returns its version.
+pub(crate) fn install() -> Result<String> {
+    if !is_installed() {
+        install_packages()?;
     }
-    let version = said(Command::new(RUSTC).arg("-vV"))?;
+    printed(Command::new(RUSTC).arg("--version"))
+}
+
+/// Whether the compiler is installed, or can be: `apt-get` is there and we are root.
+pub(crate) fn is_available() -> bool {
+    let is_root = || {
+        let user = Command::new("id").arg("-u").output();
+        user.is_ok_and(|user| user.stdout == b"0\n")
+    };
+    is_installed() || Path::new("/usr/bin/apt-get").exists() && is_root()
+}
+
+fn is_installed() -> bool {
+    let files = [RUSTC, CARGO, LINKER, SOURCE];
+    files.iter().all(|file| Path::new(file).exists())
+}
+
+/// Builds the standard library unless that was done, with this compiler and these options.
+pub(crate) fn prepare_std(target: &Path) -> Result<()> {
+    let version = printed(Command::new(RUSTC).arg("-vV"))?;
     let stamp = sysroot(target).join("stamp");
     let stamped = format!("{version}\n{FEATURES}, opt-level {OPT_LEVEL}\n");
     if fs::read_to_string(&stamp).ok().as_ref() != Some(&stamped) {
-        build_std(source, target)?;
+        build_std(target)?;
         fs::write(&stamp, &stamped).map_err(|error| cannot_write(&stamp, &error))?;
     }
-    Ok(version.lines().next().unwrap_or_default().to_owned())
+    Ok(())
 }
 
-/// What the compiler is told by `--sysroot`: where it finds the standard library.
+/// The folder for `--sysroot`, which holds the standard library.
 pub(crate) fn sysroot(target: &Path) -> PathBuf {
     folder(target).join("sysroot")
 }
 
-/// A folder of its own within the target folder: two compilers would throw each other's work away.
+/// A folder of its own within the target folder: two compilers would rebuild each other's artifacts.
 fn folder(target: &Path) -> PathBuf {
     target.join("debian")
 }
 
-/// A cargo command that compiles with it.
+/// A cargo command that uses Debian's compiler.
 pub(crate) fn cargo(target: &Path) -> Command {
     let mut cargo = Command::new(CARGO);
     cargo
@@ -61,13 +76,7 @@ pub(crate) fn cargo(target: &Path) -> Command {
     cargo
 }
 
-/// Whether this is Debian or one of its kind, and we are root.
-pub(crate) fn may_install() -> bool {
-    let user = Command::new("id").arg("-u").output();
-    Path::new("/usr/bin/apt-get").exists() && user.is_ok_and(|user| user.stdout == b"0\n")
-}
-
-fn install() -> Result<()> {
+fn install_packages() -> Result<()> {
     let apt = |arguments: &[&str]| {
         let status = Command::new("apt-get")
             .args(arguments)
@@ -83,21 +92,20 @@ fn install() -> Result<()> {
         return Ok(());
     }
     Err(format!(
-        "apt-get could not install {}; as root, on Debian 12 with its security updates, run\n\n    apt-get update && apt-get {}",
-        PACKAGES.join(" "),
+        "Debian's compiler cannot be installed. On Debian 12 with its security updates, run as root: apt-get update && apt-get {}",
         install.join(" ")
     ))
 }
 
 /// Builds the standard library for exactly this compiler.
-fn build_std(manifest: &Path, target: &Path) -> Result<()> {
+fn build_std(target: &Path) -> Result<()> {
     let built = folder(target).join("std");
     let mut build = cargo(target);
     build
         .args(["build", "--locked", "--release", "--target", TARGET])
         .args(["--features", FEATURES])
         .arg("--manifest-path")
-        .arg(manifest)
+        .arg(SOURCE)
         .env("CARGO_TARGET_DIR", &built)
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", OPT_LEVEL)
         .env("RUSTC_BOOTSTRAP", "1")
@@ -106,7 +114,7 @@ fn build_std(manifest: &Path, target: &Path) -> Result<()> {
             "CARGO_ENCODED_RUSTFLAGS",
             "-Zforce-unstable-if-unmarked\u{1f}-Cembed-bitcode=yes",
         );
-    said(&mut build)?;
+    printed(&mut build)?;
     let libraries = sysroot(target).join("lib/rustlib").join(TARGET).join("lib");
     replace_libraries(&built.join(TARGET).join("release/deps"), &libraries)?;
     fs::remove_dir_all(&built).map_err(|error| cannot_write(&built, &error))

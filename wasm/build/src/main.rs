@@ -1,6 +1,7 @@
 //! Builds the npm package into `wasm/pkg`: compiles the engine, generates the glue and lays the hand-written files beside it.
 //!
-//! `cargo wasm --names` keeps the names of functions in the module, for profilers.
+//! `cargo wasm --names` keeps the names of functions in the module, for profilers. `--std current` and `--std debian` choose the
+//! standard library that [`toolchain`] otherwise finds; exit status 3 means that it cannot be installed here.
 //!
 //! The glue generator is a library here, at the version of the crate that it generates for: one `Cargo.lock` holds both.
 
@@ -13,42 +14,99 @@ mod toolchain;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use toolchain::Toolchain;
+use toolchain::{Std, Toolchain};
 
-/// A sentence for the person at the keyboard.
+/// The error is a sentence for the user.
 type Result<T> = std::result::Result<T, String>;
 
+/// The exit status where the standard library asked for cannot be installed.
+const NOT_AVAILABLE: u8 = 3;
+
 fn main() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(said) => {
-            eprintln!("cargo wasm: {said}");
-            ExitCode::FAILURE
+    let root = root();
+    let failed = |message| {
+        eprintln!("cargo wasm: {message}");
+        ExitCode::FAILURE
+    };
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(message) => return failed(message),
+    };
+    let toolchain = match Toolchain::install(options.std) {
+        Ok(toolchain) => toolchain,
+        Err(message) => {
+            failed(message);
+            return NOT_AVAILABLE.into();
         }
+    };
+    build(&root, &toolchain, options.names).map_or_else(failed, |()| ExitCode::SUCCESS)
+}
+
+/// What the command line asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    /// Whether the module keeps the names of its functions.
+    names: bool,
+    std: Option<Std>,
+}
+
+impl Options {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--names" => options.names = true,
+                "--std" => {
+                    options.std = match arguments.next().as_deref() {
+                        Some("current") => Some(Std::Current),
+                        Some("debian") => Some(Std::Debian),
+                        _ => return Err("--std takes current or debian".to_owned()),
+                    };
+                }
+                other => {
+                    return Err(format!(
+                        "{other:?} is no option; there are --names and --std"
+                    ));
+                }
+            }
+        }
+        Ok(options)
     }
 }
 
-fn build() -> Result<()> {
-    let names = match std::env::args().nth(1).as_deref() {
-        None => false,
-        Some("--names") => true,
-        Some(other) => return Err(format!("{other:?} is no option; there is --names")),
-    };
-    let root = root();
-    let toolchain = Toolchain::chosen(&root)?;
+fn build(root: &Path, toolchain: &Toolchain, names: bool) -> Result<()> {
     eprintln!("cargo wasm: compiling with {toolchain}");
-    let module = toolchain.compile(&root, names)?;
+    let module = toolchain.compile(root, names)?;
     let pkg = root.join("wasm/pkg");
-    let sizes = package::write(&root, &module, &pkg, names)?;
+    let sizes = package::write(root, &module, &pkg, names)?;
     eprintln!("cargo wasm: {} ({sizes})", pkg.display());
     Ok(())
 }
 
-/// The root of the repository this was compiled in.
+/// The root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
         .nth(2)
         .unwrap_or_else(|| Path::new("."))
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_with_a_known_std_are_parsed_and_others_refused() {
+        let parse = |line: &str| Options::parse(line.split_whitespace().map(str::to_owned));
+        let given = Options {
+            names: true,
+            std: Some(Std::Debian),
+        };
+        assert_eq!(parse(""), Ok(Options::default()));
+        assert_eq!(parse("--std debian --names"), Ok(given));
+        assert!(parse("--std").is_err());
+        assert!(parse("--std stock").is_err());
+        assert!(parse("debian").is_err());
+    }
 }

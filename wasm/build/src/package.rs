@@ -12,7 +12,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::Result;
 
-/// Writes the package into the folder `pkg`, which is emptied first; answers the size of the module in words.
+/// Replaces the folder `pkg` by the package; returns the size of the module in words.
 pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
@@ -43,13 +43,13 @@ fn gzipped(bytes: &[u8]) -> std::io::Result<usize> {
     Ok(encoder.finish()?.len())
 }
 
-/// The glue asks whether a module is one of these, which none is; where Node is asked for one, it loads its HTTP client.
+/// The glue tests whether a module is one of these, which none is; in Node, naming one loads its HTTP client.
 const UNUSED: &str = "const Request = undefined, Response = undefined;";
 
-/// Generates the glue; answers it with the module that fits it.
+/// Generates the glue; returns it with the module that fits it.
 ///
-/// The glue keeps its instance in variables of its own. It is wrapped in a function, so that each engine has an instance and
-/// a broken one harms no other.
+/// The glue keeps its instance in module-level variables. It is wrapped in a function, so that each engine has an instance and
+/// a crashed one harms no other.
 fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
     let failed = |error| format!("no glue can be made for {}: {error:#}", module.display());
     let mut output = Bindgen::new()
@@ -81,7 +81,7 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
     Ok((glue, output.wasm_mut().emit_wasm()))
 }
 
-/// The module within JavaScript, for places that cannot fetch a `.wasm`.
+/// The module inside JavaScript, for places that cannot fetch a `.wasm`.
 fn inlined(module: &[u8]) -> String {
     format!(
         "// Generated: deskfleet.wasm in base64.\nexport default \"{}\";\n",
@@ -89,7 +89,7 @@ fn inlined(module: &[u8]) -> String {
     )
 }
 
-/// The package has the version of the crates.
+/// Fails if the package does not have the version of the crates.
 fn check_version(manifest: &Path) -> Result<()> {
     let text = fs::read_to_string(manifest).map_err(|error| at(manifest, &error))?;
     let json: serde_json::Value =

@@ -1,4 +1,4 @@
-//! Which compiler makes the WebAssembly, and running it.
+//! The compiler that makes the WebAssembly, and how it is run.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,65 +9,46 @@ use serde_json::Value;
 
 use crate::{Result, debian};
 
-/// The target all of this is about.
+/// The target of the package.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
-/// Chooses the compiler; unset is the one that compiled this, or what can be had.
-const CHOICE: &str = "DESKFLEET_WASM_TOOLCHAIN";
+
+/// A choice of the standard library for [`TARGET`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Std {
+    /// That of the toolchain in use, which rustup installs.
+    Current,
+    /// That of Debian's compiler, built here for size.
+    Debian,
+}
 
 /// A compiler that has the standard library for [`TARGET`].
 #[derive(Debug)]
-pub(crate) enum Toolchain {
-    /// The one cargo runs with.
-    Current {
-        /// What `rustc --version` says.
-        version: String,
-    },
-    /// The one of Debian's packages.
-    Debian {
-        /// What `rustc --version` says.
-        version: String,
-    },
+pub(crate) struct Toolchain {
+    std: Std,
+    /// What `rustc --version` prints.
+    version: String,
 }
 
 impl fmt::Display for Toolchain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Current { version } => write!(f, "{version}"),
-            Self::Debian { version } => write!(f, "{version}, of Debian's packages"),
+        let Self { std, version } = self;
+        match std {
+            Std::Current => write!(f, "{version}"),
+            Std::Debian => write!(f, "{version}, of Debian's packages"),
         }
     }
 }
 
 impl Toolchain {
-    /// The one that the environment asks for, made ready.
-    pub(crate) fn chosen(root: &Path) -> Result<Self> {
-        match std::env::var(CHOICE).unwrap_or_default().as_str() {
-            "" => Self::current()?.map_or_else(|| Self::fetched(root), Ok),
-            "debian" => Self::debian(root),
-            other => Err(format!(
-                "{CHOICE} is {other:?}; leave it unset for the toolchain in use, or set it to debian"
-            )),
+    /// Installs what is missing. Without a choice: the current toolchain if it has the standard library or rustup can add it,
+    /// else Debian's if that is installed or can be.
+    pub(crate) fn install(std: Option<Std>) -> Result<Self> {
+        if std == Some(Std::Debian) {
+            return Self::debian();
         }
-    }
-
-    /// The one in use, if it has the standard library.
-    fn current() -> Result<Option<Self>> {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let sysroot = said(Command::new(&rustc).args(["--print", "sysroot"]))?;
-        let version = said(Command::new(&rustc).arg("--version"))?;
-        let libraries = Path::new(&sysroot).join("lib/rustlib").join(TARGET);
-        let there = libraries.join("lib").is_dir();
-        Ok(there.then_some(Self::Current { version }))
-    }
-
-    fn debian(root: &Path) -> Result<Self> {
-        let version = debian::prepare(&target_folder(root))?;
-        Ok(Self::Debian { version })
-    }
-
-    /// The one in use with the standard library that rustup downloads; where it cannot, and packages may be installed, that of
-    /// Debian.
-    fn fetched(root: &Path) -> Result<Self> {
+        if let Some(current) = Self::current()? {
+            return Ok(current);
+        }
         eprintln!("cargo wasm: rustup target add {TARGET}");
         let added = Command::new("rustup")
             .args(["target", "add", TARGET])
@@ -77,26 +58,48 @@ impl Toolchain {
         {
             return Ok(current);
         }
-        if debian::may_install() {
-            eprintln!("cargo wasm: it could not; taking the compiler of Debian's packages");
-            return Self::debian(root);
+        if std.is_none() && debian::is_available() {
+            eprintln!("cargo wasm: rustup cannot add it; using Debian's compiler");
+            return Self::debian();
         }
         Err(format!(
-            "no standard library for {TARGET}. Run\n\n    rustup target add {TARGET}\n\nor, on a Debian machine without \
-             rustup's servers, this as root with {CHOICE}=debian, which installs Debian's packages."
+            "the toolchain in use has no standard library for {TARGET}. Install it with `rustup target add {TARGET}` or, on \
+             Debian 12, run `cargo wasm` as root, which installs Debian's compiler."
         ))
     }
 
-    /// Compiles the engine; answers where the module is.
+    /// The toolchain in use, if it has the standard library.
+    fn current() -> Result<Option<Self>> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let sysroot = printed(Command::new(&rustc).args(["--print", "sysroot"]))?;
+        let version = printed(Command::new(&rustc).arg("--version"))?;
+        let libraries = Path::new(&sysroot).join("lib/rustlib").join(TARGET);
+        let std = Std::Current;
+        Ok(libraries
+            .join("lib")
+            .is_dir()
+            .then_some(Self { std, version }))
+    }
+
+    fn debian() -> Result<Self> {
+        let version = debian::install()?;
+        let std = Std::Debian;
+        Ok(Self { std, version })
+    }
+
+    /// Compiles the engine; returns the path of the module.
     pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
-        // The texts of panics name source files; where this machine keeps them is nobody's business.
+        // Panic messages name source files: without the folders of this machine the module is the same wherever it is built.
         let mut flags = remapped(root)?;
-        let mut cargo = match self {
-            Self::Current { .. } => {
+        // One block of a hash for each request with a key: small before fast.
+        flags.push("\u{1f}--cfg=sha2_backend_soft=\"compact\"");
+        let mut cargo = match self.std {
+            Std::Current => {
                 Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             }
-            Self::Debian { .. } => {
+            Std::Debian => {
                 let target = target_folder(root);
+                debian::prepare_std(&target)?;
                 flags.push("\u{1f}--sysroot=");
                 flags.push(debian::sysroot(&target));
                 debian::cargo(&target)
@@ -125,12 +128,12 @@ impl Toolchain {
     }
 }
 
-/// Where cargo keeps what it makes.
+/// The target folder of cargo.
 fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// Flags that take the folders of this machine out of the module.
+/// The flags that take the folders of this machine out of the module.
 fn remapped(root: &Path) -> Result<OsString> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
@@ -168,8 +171,8 @@ fn module_of(messages: &str) -> Option<PathBuf> {
     })
 }
 
-/// What a command prints, trimmed.
-pub(crate) fn said(command: &mut Command) -> Result<String> {
+/// The standard output of a command, trimmed.
+pub(crate) fn printed(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
