@@ -31,6 +31,13 @@ pub struct EngineBuilder {
     free_space: Option<Box<FreeSpace>>,
 }
 
+#[cfg_attr(
+    not(feature = "system"),
+    expect(
+        clippy::derivable_impls,
+        reason = "with the feature it cannot be derived"
+    )
+)]
 impl Default for EngineBuilder {
     fn default() -> Self {
         Self {
