@@ -4,7 +4,7 @@ use crate::limits::{BLOCK_BYTES_MAX, BLOCK_TEXT_BYTES_MAX};
 use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
-use super::codec::BlockEncoder;
+use super::block::BlockEncoder;
 use super::contents::{Contents, ContentsBuilder};
 
 /// Accepted records, in their order.

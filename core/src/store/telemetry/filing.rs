@@ -11,7 +11,7 @@ use crate::limits::{CHUNK_BYTES_MAX, CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX, PROCESS
 use crate::model::user_key;
 use crate::store::table::{Read, Table, Tables};
 
-use super::codec::BlockEncoder;
+use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::queue;
 use super::repetitions::{Buckets, bucket_of};

@@ -12,7 +12,7 @@ use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
 use crate::timestamp::Timestamp;
 
-use super::columns::{self, ChunkWriter};
+use super::chunk::{self, ChunkWriter};
 use super::repetitions::{Buckets, Repetitions, bucket_of};
 use super::rows::{HistoryOrder, Rows};
 
@@ -82,7 +82,7 @@ impl PartHead {
         Ok(Self {
             key: key.to_vec(),
             part: part_number(key)?,
-            records: columns::count(chunk)?,
+            records: chunk::count(chunk)?,
             bytes: value.len(),
             first,
             last,
@@ -163,7 +163,7 @@ fn compare_parts(
 /// The times that the records of a part carry.
 fn sent_times(read: &impl Read, key: &[u8]) -> Result<Vec<Option<Timestamp>>> {
     let times = read.get(Table::History, key, |value| {
-        columns::sent_times(split_part(value)?.2)
+        chunk::sent_times(split_part(value)?.2)
     })?;
     Ok(times.unwrap_or_default())
 }
@@ -187,7 +187,7 @@ pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
 pub(super) fn add_part(read: &impl Read, key: &[u8], rows: &mut Rows) -> Result<()> {
     read.get(Table::History, key, |value| {
         let (_, _, chunk) = split_part(value)?;
-        columns::decode_into(chunk, rows)
+        chunk::decode_into(chunk, rows)
     })?;
     Ok(())
 }
@@ -199,7 +199,7 @@ pub(super) struct PartWriter(ChunkWriter);
 impl PartWriter {
     /// A part of as many of the `rows` in `order` as one takes, and the rest of these.
     pub(super) fn write<'o>(&mut self, rows: &Rows, order: &'o [u32]) -> (Vec<u8>, &'o [u32]) {
-        let mut count = columns::fitting(rows, order);
+        let mut count = chunk::fitting(rows, order);
         loop {
             let (part, rest) = order.split_at_checked(count).unwrap_or((order, &[]));
             let value = self.write_all(rows, part);
@@ -263,7 +263,7 @@ pub(crate) struct PartOrders<'p>(&'p [u8]);
 impl PartOrders<'_> {
     /// The order of each record, sorted.
     pub(crate) fn read(&self) -> Result<Vec<HistoryOrder>> {
-        columns::orders(self.0)
+        chunk::orders(self.0)
     }
 }
 
@@ -313,7 +313,7 @@ pub(crate) struct OldPart<'p> {
 impl OldPart<'_> {
     /// The times that its records carry.
     pub(crate) fn sent_times(&self) -> Result<impl Iterator<Item = Timestamp>> {
-        Ok(columns::sent_times(self.chunk)?.into_iter().flatten())
+        Ok(chunk::sent_times(self.chunk)?.into_iter().flatten())
     }
 }
 
@@ -333,7 +333,7 @@ pub(crate) fn scan_before(
     let range = (start, Bound::Excluded(end.as_slice()));
     read.scan(Table::History, range, |key, value| {
         let (_, _, chunk) = split_part(value)?;
-        let [instances, users] = columns::names(chunk)?;
+        let [instances, users] = chunk::names(chunk)?;
         visit(OldPart {
             key,
             instances,

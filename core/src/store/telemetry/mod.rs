@@ -1,8 +1,8 @@
 //! Telemetry on disk: the arrival queue, the per-instance history it is filed into, and the newest record of each user.
 
 pub(crate) mod arrivals;
-mod codec;
-mod columns;
+mod block;
+mod chunk;
 pub(crate) mod contents;
 pub(crate) mod filing;
 pub(crate) mod history;

@@ -12,7 +12,7 @@ use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
 
 use super::arrivals::Arrivals;
-use super::codec;
+use super::block;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
 use super::rows::Rows;
 
@@ -60,7 +60,7 @@ impl QueueIndex {
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
             let number = block_number(key)?;
             rows.cut(start);
-            codec::decode_into(block, &mut rows)?;
+            block::decode_into(block, &mut rows)?;
             index.add(number, Contents::of(&rows));
             index.next = number + 1;
             Ok(Step::Continue(()))
@@ -141,7 +141,7 @@ pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
     let mut blocks = Vec::new();
     let (mut records, mut text_bytes) = (0, 0);
     read.scan(Table::Queue, ALL_KEYS, |key, block| {
-        let counts = codec::counts(block)?;
+        let counts = block::counts(block)?;
         records += counts.records;
         text_bytes += counts.text_bytes;
         let too_much = records > FILE_RECORDS_MAX || text_bytes > FILE_TEXT_BYTES_MAX;
@@ -149,7 +149,7 @@ pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
             return Ok(Step::Break(()));
         }
         blocks.push(block_number(key)?);
-        codec::decode_into(block, rows)?;
+        block::decode_into(block, rows)?;
         Ok(if rows.all_items() < FILE_ITEMS_MAX {
             Step::Continue(())
         } else {
@@ -171,7 +171,7 @@ pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
 /// Adds the records of a block to `rows`; none when it was filed since the index was read: they are in history then.
 pub(crate) fn add_block(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
     read.get(Table::Queue, &number.to_be_bytes(), |block| {
-        codec::decode_into(block, rows)
+        block::decode_into(block, rows)
     })?;
     Ok(())
 }

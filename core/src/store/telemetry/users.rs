@@ -12,7 +12,7 @@ use crate::store::codec::{Decoder, Encoder};
 use crate::store::table::{Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
 
-use super::codec::{self, BlockEncoder};
+use super::block::{self, BlockEncoder};
 use super::key_name;
 use super::rows::Rows;
 
@@ -130,7 +130,7 @@ impl UserLatest {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = Stored::read(bytes)?;
         let newest = |block: Option<&[u8]>| -> Result<Option<Received>> {
-            let records = block.map(codec::decode).transpose()?;
+            let records = block.map(block::decode).transpose()?;
             Ok(records.into_iter().flatten().next())
         };
         let [stats, startup, activity] = stored.blocks;
@@ -177,7 +177,7 @@ impl<'a> Stored<'a> {
         }
         let end = rows.mark();
         let known = rows.len();
-        codec::decode_into(block, rows)?;
+        block::decode_into(block, rows)?;
         let newer = rows.filed_at(row) > rows.filed_at(known);
         rows.cut(end);
         Ok(newer)

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::model::Stream;
 use crate::store::table::{Read, Step};
-use crate::store::telemetry::columns;
+use crate::store::telemetry::chunk;
 use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
@@ -22,7 +22,7 @@ pub(in crate::store::telemetry) struct Span<'v> {
 impl Span<'_> {
     /// How many records it holds.
     pub(in crate::store::telemetry) fn records(&self) -> Result<usize> {
-        columns::count(self.chunk)
+        chunk::count(self.chunk)
     }
 
     /// Whether any of its records was filed from `from` to `to`, both inclusive.
@@ -39,14 +39,14 @@ impl Span<'_> {
         if self.records()? <= 2 {
             return Ok(false);
         }
-        let mut filed = columns::filed(self.chunk)?.into_iter();
-        Ok(filed.any(|ticks| within(Timestamp::from_ticks(ticks))))
+        let mut orders = chunk::orders(self.chunk)?.into_iter();
+        Ok(orders.any(|(filed_at, _)| within(filed_at)))
     }
 
     /// Puts its records into `rows`, in place of what is there.
     pub(in crate::store::telemetry) fn read(&self, rows: &mut Rows) -> Result<()> {
         rows.clear();
-        columns::decode_into(self.chunk, rows)
+        chunk::decode_into(self.chunk, rows)
     }
 }
 

@@ -1,31 +1,23 @@
 //! Checking the parts.
 
 use crate::error::Result;
-use crate::model::{Received, history_order};
 use crate::store::table::{ALL_KEYS, Read, Step, Table};
-use crate::store::telemetry::columns;
-use crate::timestamp::Timestamp;
+use crate::store::telemetry::chunk;
+use crate::store::telemetry::repetitions::bucket_of;
+use crate::store::telemetry::rows::Rows;
 
 use super::{bucket_prefix, part_name, split_part};
 
 /// Checks every part and counts the records.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let mut records = 0;
+    let mut rows = Rows::default();
     read.scan(Table::History, ALL_KEYS, |key, value| {
-        let decoded = split_part(value).and_then(|(first, last, chunk)| {
-            let records = columns::decode(chunk, Timestamp::MIN, Timestamp::MAX)?;
-            Ok((first, last, records))
-        });
-        match decoded {
-            Ok((first, last, decoded)) => {
-                records += decoded.len() as u64;
-                let sorted = decoded.is_sorted_by_key(history_order);
-                let spanned = decoded.first().map(|r| r.filed_at) == Some(first)
-                    && decoded.last().map(|r| r.filed_at) == Some(last);
-                let placed = decoded
-                    .iter()
-                    .all(|record| key.starts_with(&prefix_of(record)));
-                if !(sorted && spanned && placed) {
+        rows.clear();
+        match is_in_place(key, value, &mut rows) {
+            Ok(in_place) => {
+                records += rows.len() as u64;
+                if !in_place {
                     broken(format!("{}: records out of place", part_name(key)));
                 }
             }
@@ -36,11 +28,17 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
     Ok(records)
 }
 
-fn prefix_of(received: &Received) -> Vec<u8> {
-    let record = &received.record;
-    bucket_prefix(
-        record.stream(),
-        received.filed_at.day(),
-        record.instance_id(),
-    )
+/// Reads a part into `rows`; returns whether its records are in order and where its key and its head say.
+fn is_in_place(key: &[u8], value: &[u8], rows: &mut Rows) -> Result<bool> {
+    let (first, last, chunk) = split_part(value)?;
+    chunk::decode_into(chunk, rows)?;
+    let all = rows.all();
+    let filed = |row: Option<&u32>| row.map(|row| rows.filed_at(*row as usize));
+    let is_placed = |row: &u32| {
+        let (stream, day, instance) = bucket_of(rows, *row);
+        key.starts_with(&bucket_prefix(stream, day, instance))
+    };
+    Ok(all.is_sorted_by_key(|row| rows.order(*row as usize))
+        && (filed(all.first()), filed(all.last())) == (Some(first), Some(last))
+        && all.iter().all(is_placed))
 }

@@ -1,45 +1,61 @@
-//! Writing the columns of a table.
+//! Writing columns.
+
+use std::collections::BTreeMap;
 
 use crate::model::{FieldKind, FieldSpec, ProcessItem};
 use crate::store::codec::Encoder;
-use crate::store::telemetry::rows::{Cells, Rows, VALUE, items_of};
+use crate::store::telemetry::rows::{ABSENT, Cells, Rows, VALUE, items_of};
 use crate::store::telemetry::texts::Texts;
 
 use super::decimals::{self, Scale};
-use super::head::{Head, Part, Presence, Relation};
+use super::head::{Head, Presence, Relation};
 use super::integers::{self, IntegerWriter};
-use super::texts::TextWriter;
 
-/// The rows of a table that become columns.
+/// Records that become columns, or the process items in them.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'r> {
     pub(super) rows: &'r Rows,
     pub(super) specs: &'static [FieldSpec],
     pub(super) cells: &'r [Cells<'r>],
-    /// Date-times are written against these; none are in a table that has no date-times.
+    /// Times are stored relative to these, one for each record; process items have no times.
     pub(super) filed: &'r [i64],
 }
 
-/// Writes tables, one after the other in the same memory.
+/// Writes columns, one after the other in the same memory.
 #[derive(Debug, Default)]
-pub(super) struct TableWriter {
+pub(super) struct ColumnWriter {
     integers: IntegerWriter,
     marks: Vec<i64>,
+    /// The bits of the values of a column, and the integers that are stored for them.
     values: Vec<i64>,
-    wholes: Vec<i64>,
-    /// Columns of integers that are not all alike: their places in the table, and where they begin and end in `earlier`.
+    stored: Vec<i64>,
+    /// Columns of integers that are not all alike: their fields, and where they begin and end in `earlier`.
     places: Vec<(u8, usize, usize)>,
     earlier: Vec<i64>,
 }
 
-impl TableWriter {
+impl ColumnWriter {
     /// Appends a column of integers that is no field.
     pub(super) fn integers(&mut self, out: &mut Encoder, values: &[i64]) {
         self.integers.write(out, values);
     }
 
-    /// Appends the columns of one part.
-    pub(super) fn write(&mut self, out: &mut Encoder, source: Source<'_>, part: Part) {
+    /// Appends the columns of text fields, which come first so that they can be read alone.
+    pub(super) fn write_texts(&mut self, out: &mut Encoder, source: Source<'_>) {
+        self.write(out, source, |kind| kind == FieldKind::Text);
+    }
+
+    /// Appends the columns of the other fields.
+    pub(super) fn write_others(&mut self, out: &mut Encoder, source: Source<'_>) {
+        self.write(out, source, |kind| kind != FieldKind::Text);
+    }
+
+    fn write(
+        &mut self,
+        out: &mut Encoder,
+        source: Source<'_>,
+        is_wanted: impl Fn(FieldKind) -> bool,
+    ) {
         self.places.clear();
         self.earlier.clear();
         let first = source.cells.first().map_or(0, |cells| cells.presence);
@@ -49,7 +65,7 @@ impl TableWriter {
             .iter()
             .fold(0, |different, cells| different | (cells.presence ^ first));
         for (place, spec) in (0_u8..).zip(source.specs) {
-            if part.holds(spec) {
+            if is_wanted(spec.kind) {
                 let index = usize::from(place);
                 let mixed = different >> (2 * index) & 3 != 0;
                 self.column(out, source, spec, (place, mixed));
@@ -65,20 +81,20 @@ impl TableWriter {
         (place, mixed): (u8, bool),
     ) {
         let index = usize::from(place);
-        let mark = |cells: &Cells<'_>| i64::try_from(cells.mark(index)).unwrap_or_default();
-        let alike = source.cells.first().map_or(0, mark);
         let mut head = Head {
             presence: if mixed {
                 Presence::Mixed
             } else {
-                Presence::Alike(alike)
+                let first = source.cells.first();
+                Presence::Alike(first.map_or(ABSENT, |cells| cells.mark(index)))
             },
             relation: Relation::None,
             scale: Scale::Digits(0),
         };
         self.marks.clear();
         if mixed {
-            self.marks.extend(source.cells.iter().map(mark));
+            let marks = source.cells.iter().map(|cells| cells.mark(index));
+            self.marks.extend(marks.map(u64::cast_signed));
         }
         self.take_values(source, spec.kind, index);
         match spec.kind {
@@ -93,12 +109,12 @@ impl TableWriter {
             }
             FieldKind::Float | FieldKind::Double => {
                 head.scale = if spec.kind == FieldKind::Float {
-                    decimals::whole_numbers::<f32>(&self.values, &mut self.wholes)
+                    decimals::whole_numbers::<f32>(&self.values, &mut self.stored)
                 } else {
-                    decimals::whole_numbers::<f64>(&self.values, &mut self.wholes)
+                    decimals::whole_numbers::<f64>(&self.values, &mut self.stored)
                 };
                 self.start(out, head);
-                self.integers.write(out, &self.wholes);
+                self.integers.write(out, &self.stored);
             }
             FieldKind::Time => {
                 self.start(out, head);
@@ -106,11 +122,7 @@ impl TableWriter {
             }
             FieldKind::Text => {
                 self.start(out, head);
-                let mut texts = TextWriter::new(&source.rows.texts, self.values.len());
-                for number in &self.values {
-                    texts.push(Texts::number(number.cast_unsigned()));
-                }
-                texts.write(out, &mut self.integers);
+                self.texts(out, &source.rows.texts);
             }
             FieldKind::Items => {
                 self.start(out, head);
@@ -140,6 +152,38 @@ impl TableWriter {
         }
     }
 
+    /// The different texts in the order in which they first appear, then which of them each value is.
+    fn texts(&mut self, out: &mut Encoder, texts: &Texts) {
+        if self.values.is_empty() {
+            return;
+        }
+        let mut places = BTreeMap::new();
+        let mut distinct = Vec::new();
+        self.stored.clear();
+        let mut before = None;
+        for number in &self.values {
+            // Nearly always the text of the record before.
+            let place = before.filter(|(text, _)| text == number).map_or_else(
+                || {
+                    *places.entry(*number).or_insert_with(|| {
+                        distinct.push(Texts::number(number.cast_unsigned()));
+                        distinct.len() - 1
+                    })
+                },
+                |(_, place)| place,
+            );
+            before = Some((*number, place));
+            self.stored.push(i64::try_from(place).unwrap_or(i64::MAX));
+        }
+        out.count(distinct.len());
+        for number in &distinct {
+            out.text(texts.text(*number));
+        }
+        if distinct.len() > 1 {
+            self.integers.write(out, &self.stored);
+        }
+    }
+
     /// How many items each row has, then the columns of all items in a row.
     fn items(&mut self, out: &mut Encoder, rows: &Rows) {
         let items = || {
@@ -161,9 +205,9 @@ impl TableWriter {
             cells: &cells,
             filed: &[],
         };
-        let mut table = Self::default();
-        table.write(out, source, Part::Texts);
-        table.write(out, source, Part::Others);
+        let mut columns = Self::default();
+        columns.write_texts(out, source);
+        columns.write_others(out, source);
     }
 
     /// The one integer by which the values follow from an earlier column, as the memory in use follows from that which is
@@ -199,4 +243,37 @@ impl TableWriter {
 fn only(mut integers: impl Iterator<Item = i64>) -> Option<i64> {
     let first = integers.next()?;
     integers.all(|integer| integer == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::codec::Decoder;
+    use crate::store::telemetry::chunk::columns::Column;
+
+    #[test]
+    fn texts_survive_and_repetitions_are_short() {
+        for texts in [
+            vec![],
+            vec![""],
+            vec!["a", "a", "b", "", "a", "ü"],
+            ["anna", "john"].repeat(100),
+            (0..20).map(|at| &"aaaaaaaaaaaaaaaaaaaa"[at..]).collect(),
+        ] {
+            let mut out = Encoder::default();
+            let mut interned = Texts::default();
+            let numbers = texts.iter().map(|text| interned.intern(text).into());
+            let mut writer = ColumnWriter {
+                values: numbers.collect(),
+                ..ColumnWriter::default()
+            };
+            writer.texts(&mut out, &interned);
+            let bytes = out.finish();
+            assert!(bytes.len() < 64 || texts.len() == 20);
+            let mut decoder = Decoder::new(&bytes);
+            let column = Column::of_texts(&mut decoder, texts.len()).unwrap();
+            decoder.end().unwrap();
+            assert_eq!(column.each_text(), texts);
+        }
+    }
 }

@@ -1,36 +1,24 @@
-//! What stands in front of a column.
+//! What is stored before the values of a column.
 
 use crate::error::Result;
-use crate::model::{FieldKind, FieldSpec};
 use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::telemetry::rows::ABSENT;
 
 use super::decimals::Scale;
-
-// What a record has of a field.
-pub(super) const ABSENT: i64 = 0;
-pub(super) const NULL: i64 = 1;
-pub(super) const VALUE: i64 = 2;
-
-/// Texts stand in front of all other columns, so that they can be read alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Texts,
-    Others,
-}
-
-impl Part {
-    pub(super) fn holds(self, spec: &FieldSpec) -> bool {
-        (self == Self::Texts) == (spec.kind == FieldKind::Text)
-    }
-}
 
 /// What the records of a chunk have of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// All of them the same: [`ABSENT`], [`NULL`] or [`VALUE`].
-    Alike(i64),
-    /// Not the same; a column of its own tells.
+    /// All of them the same.
+    Alike(u64),
+    /// Not the same: a column of its own says what each has.
     Mixed,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self::Alike(ABSENT)
+    }
 }
 
 /// How a column of integers follows from an earlier one, whose place in the table is given.

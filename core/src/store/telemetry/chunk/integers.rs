@@ -3,7 +3,7 @@
 //! All arithmetic is modulo 2^64, so every integer comes back as it was, however far apart they lie.
 
 use crate::error::Result;
-use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::codec::{Decoder, Encoder, damaged, unzigzag, zigzag};
 
 use super::bits;
 
@@ -149,14 +149,6 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (rest, a);
     }
     b
-}
-
-fn zigzag(value: i64) -> u64 {
-    (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
-}
-
-fn unzigzag(number: u64) -> i64 {
-    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
 /// Takes `count` integers that an [`IntegerWriter`] wrote. The caller bounds `count`: a column of one integer, however often, is short.

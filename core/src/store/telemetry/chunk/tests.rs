@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::model::{
-    ActivityRecord, Nullable, ProcessItem, ProcessReport, Record, StartupRecord, StatsRecord,
+    ActivityRecord, Nullable, ProcessItem, ProcessReport, Received, Record, StartupRecord,
+    StatsRecord,
 };
 
 use super::*;
@@ -25,20 +26,13 @@ fn encode(records: &[Received]) -> Vec<u8> {
     let (rows, order) = rows(records);
     let mut out = Encoder::default();
     ChunkWriter::default().write(&mut out, &rows, &order);
-    let chunk = out.finish();
-    if let Ok(read) = decode_all(&chunk) {
-        let mut again = Rows::default();
-        decode_into(&chunk, &mut again).unwrap();
-        let again: Vec<_> = (0..again.len())
-            .map(|row| again.received(row).unwrap())
-            .collect();
-        assert_same(&again, &read);
-    }
-    chunk
+    out.finish()
 }
 
 fn decode_all(chunk: &[u8]) -> Result<Vec<Received>> {
-    decode(chunk, Timestamp::MIN, Timestamp::MAX)
+    let mut rows = Rows::default();
+    decode_into(chunk, &mut rows)?;
+    (0..rows.len()).map(|row| rows.received(row)).collect()
 }
 
 /// Records alike, down to the bits of their floats.
@@ -148,22 +142,6 @@ fn every_stream_survives() {
 }
 
 #[test]
-fn a_span_is_read_alone() {
-    for records in samples() {
-        let chunk = encode(&records);
-        for (from, to) in [(0, 1), (1, 1), (10, 30), (39, 60), (99, 100), (3, 2)] {
-            let time = |at: usize| records.get(at).map_or(Timestamp::MAX, |r| r.filed_at);
-            let (from, to) = (time(from), time(to));
-            let within = records
-                .iter()
-                .filter(|r| r.filed_at >= from && r.filed_at <= to);
-            let within: Vec<_> = within.cloned().collect();
-            assert_same(&decode(&chunk, from, to).unwrap(), &within);
-        }
-    }
-}
-
-#[test]
 fn names_and_times_are_read_without_the_rest() {
     for records in samples() {
         let chunk = encode(&records);
@@ -200,7 +178,6 @@ fn every_bit_flip_is_refused_or_decodes() {
         for bit in 0..chunk.len() * 8 {
             let mut flipped = chunk.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            let _ = decode_into(&flipped, &mut Rows::default());
             if let Ok(records) = decode_all(&flipped) {
                 assert!(records.len() <= CHUNK_RECORDS_MAX);
             }
@@ -297,8 +274,10 @@ proptest! {
         for stream in 1..=4 {
             let head = [VERSION, 9, stream];
             let chunk = [&head[..], &bytes].concat();
-            let read = decode_all(&chunk).is_ok();
-            assert_eq!(decode_into(&chunk, &mut Rows::default()).is_ok(), read);
+            let mut rows = Rows::default();
+            if decode_into(&chunk, &mut rows).is_ok() {
+                assert_eq!(decode_all(&chunk).map(|records| records.len()).ok(), Some(rows.len()));
+            }
         }
     }
 }
