@@ -23,11 +23,7 @@ const FILED_AT_RECEIPT: u8 = 0x80;
 /// Its presence is that of the record of the same stream before.
 const SAME_PRESENCE: u8 = 0x40;
 
-// Presence: two bits a field, in the order of the record's table.
-const ABSENT: u64 = 0;
-const NULL: u64 = 1;
-const VALUE: u64 = 2;
-/// The last value of this field in the block again.
+/// Of two bits of presence, besides those that rows have: the last value of this field in the block again.
 const AGAIN: u64 = 3;
 
 /// What integers are written in where they are whole numbers of it.
@@ -107,39 +103,5 @@ impl Last {
             *place = value;
             self.had_value |= 1 << index;
         }
-    }
-}
-
-/// The texts of a block, in the order of their first appearance.
-#[derive(Debug, Clone, Default)]
-struct Texts {
-    pool: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn get(&self, number: usize) -> Option<&str> {
-        let end = *self.ends.get(number)?;
-        let start = match number.checked_sub(1) {
-            Some(before) => *self.ends.get(before)?,
-            None => 0,
-        };
-        self.pool.get(start..end)
-    }
-
-    /// Adds a text; answers its number.
-    fn add(&mut self, text: &str) -> usize {
-        self.pool.push_str(text);
-        self.ends.push(self.pool.len());
-        self.ends.len() - 1
-    }
-
-    fn clear(&mut self) {
-        self.pool.clear();
-        self.ends.clear();
     }
 }

@@ -1,13 +1,10 @@
 //! What is remembered of a block beside the file, and what a transaction changes of that.
 
-use std::hash::{BuildHasher, Hasher};
-
-use foldhash::fast::FixedState;
-
 use crate::model::{Stream, user_key};
 use crate::timestamp::Timestamp;
 
 use super::rows::Rows;
+use super::texts::hash;
 
 /// The newest filed time of each stream, where there is one.
 type Newest = [Option<Timestamp>; Stream::ALL.len()];
@@ -91,13 +88,6 @@ pub(super) fn instance_hash(stream: Stream, instance: &str) -> u64 {
 
 pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
     hash(stream.number() | 0x80, user_key)
-}
-
-/// All that a collision costs is a look into a block in vain; the hash is nowhere in the file.
-pub(super) fn hash(kind: u8, name: &str) -> u64 {
-    let mut hasher = FixedState::with_seed(u64::from(kind)).build_hasher();
-    hasher.write(name.as_bytes());
-    hasher.finish()
 }
 
 /// What a transaction did to the queue.

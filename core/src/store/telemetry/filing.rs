@@ -14,7 +14,7 @@ use crate::store::table::{Read, Table, Tables};
 use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
 use super::queue;
-use super::repetitions::{Buckets, bucket_of};
+use super::repetitions::{bucket_of, buckets};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 
@@ -49,11 +49,8 @@ pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
         parts: PartWriter::default(),
         users: BTreeMap::new(),
     };
-    let buckets = Buckets::of(&preparation.rows);
-    let mut order = Vec::new();
-    for bucket in 0..buckets.len() {
-        buckets.take(bucket, &mut order);
-        preparation.add_bucket(&mut order)?;
+    for order in buckets(&preparation.rows) {
+        preparation.add_bucket(order)?;
     }
     preparation.finish().map(Some)
 }
@@ -74,19 +71,19 @@ impl<R: Read> Preparation<'_, R> {
     ///
     /// Parts grow like a binary counter: the new records take in the last part where that is no larger than they are, and
     /// so on, so a record is written again only a few times until its part is full.
-    fn add_bucket(&mut self, order: &mut Vec<u32>) -> Result<()> {
+    fn add_bucket(&mut self, mut order: Vec<u32>) -> Result<()> {
         let Some(first) = order.first() else {
             return Ok(());
         };
         let (stream, day, instance) = bucket_of(&self.rows, *first);
         let prefix = history::bucket_prefix(stream, day, instance);
         let mut heads = history::heads(self.read, &prefix)?;
-        history::drop_repetitions(self.read, &heads, &mut self.rows, order)?;
+        history::drop_repetitions(self.read, &heads, &mut self.rows, &mut order)?;
         let end = self.rows.mark();
         if order.is_empty() {
             return Ok(());
         }
-        self.note_users(order);
+        self.note_users(&order);
         let mut next = heads.last().map_or(0, |last| last.part + 1);
         while let Some(last) = heads.pop_if(|last| last.records <= order.len() && last.has_room()) {
             // Those of the part are older: of equal ones they come first.

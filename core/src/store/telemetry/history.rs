@@ -13,7 +13,7 @@ use crate::store::table::{Read, Step, Table, Tables, after_prefix, within_prefix
 use crate::timestamp::Timestamp;
 
 use super::chunk::{self, ChunkWriter};
-use super::repetitions::{Buckets, Repetitions, bucket_of};
+use super::repetitions::{Repetitions, bucket_of, buckets};
 use super::rows::{HistoryOrder, Rows};
 
 mod key;
@@ -170,10 +170,8 @@ fn sent_times(read: &impl Read, key: &[u8]) -> Result<Vec<Option<Timestamp>>> {
 
 /// The `rows`, in the order of their buckets, without those that repeat an earlier one or one in history.
 pub(crate) fn fresh(read: &impl Read, rows: &mut Rows) -> Result<Vec<u32>> {
-    let buckets = Buckets::of(rows);
-    let (mut fresh, mut order) = (Vec::with_capacity(rows.len()), Vec::new());
-    for bucket in 0..buckets.len() {
-        buckets.take(bucket, &mut order);
+    let mut fresh = Vec::with_capacity(rows.len());
+    for mut order in buckets(rows) {
         let Some(first) = order.first() else { continue };
         let (stream, day, instance) = bucket_of(rows, *first);
         let heads = heads(read, &bucket_prefix(stream, day, instance))?;

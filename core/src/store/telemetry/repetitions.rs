@@ -2,7 +2,6 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use crate::limits::REPETITIONS_COMPARED_MAX;
 use crate::model::Stream;
@@ -10,79 +9,24 @@ use crate::timestamp::Timestamp;
 
 use super::rows::{ContentDigest, Rows};
 
-/// Rows, those of one bucket together.
-#[derive(Debug)]
-pub(super) struct Buckets {
-    /// Stream and day, the number of the instance, the row.
-    keys: Vec<(u64, u32, u32)>,
-    /// Of `keys`, the rows of each bucket; the buckets in the order of their keys in history.
-    ranges: Vec<Range<usize>>,
-}
-
-fn place(rows: &Rows, row: usize) -> u64 {
-    u64::from(rows.stream(row).number()) << 32 | u64::from(rows.filed_at(row).day())
-}
-
-impl Buckets {
-    /// Of all `rows`.
-    pub(super) fn of(rows: &Rows) -> Self {
-        let key = |row: u32| (place(rows, row as usize), rows.instance(row as usize), row);
-        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let mut buckets = Self {
-            keys: (0..count).map(key).collect(),
-            ranges: Vec::new(),
-        };
-        while !buckets.try_group(rows) {}
-        buckets
-    }
-
-    /// Groups the keys; answers whether that is all, which it is not when a name has more than one number: these are made
-    /// one then.
-    fn try_group(&mut self, rows: &Rows) -> bool {
-        self.keys.sort_unstable();
-        self.ranges.clear();
-        let mut end = 0;
-        for same in self.keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            self.ranges.push(end..end + same.len());
-            end += same.len();
-        }
-        let keys = &mut self.keys;
-        let name = |keys: &[(u64, u32, u32)], range: &Range<usize>| {
-            let (place, instance, _) = keys.get(range.start).copied().unwrap_or_default();
-            (place, instance)
-        };
-        self.ranges.sort_unstable_by(|a, b| {
-            let ((place_a, a), (place_b, b)) = (name(keys, a), name(keys, b));
-            let texts = || rows.texts.text(a).cmp(rows.texts.text(b));
-            place_a.cmp(&place_b).then_with(texts)
-        });
-        let mut whole = true;
-        for pair in self.ranges.windows(2) {
-            let [before, range] = pair else { continue };
-            let (first, second) = (name(keys, before), name(keys, range));
-            if first.0 == second.0 && rows.texts.text(first.1) == rows.texts.text(second.1) {
-                whole = false;
-                for key in keys.get_mut(range.clone()).unwrap_or_default() {
-                    key.1 = first.1;
-                }
-            }
-        }
-        whole
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// Puts the rows of a bucket into `order`, as they were read.
-    pub(super) fn take(&self, bucket: usize, order: &mut Vec<u32>) {
-        let keys = self
-            .ranges
-            .get(bucket)
-            .and_then(|range| self.keys.get(range.clone()));
-        order.clear();
-        order.extend(keys.unwrap_or_default().iter().map(|(_, _, row)| *row));
-    }
+/// The rows of each bucket, as they were read; the buckets by stream, day and name.
+pub(super) fn buckets(rows: &Rows) -> Vec<Vec<u32>> {
+    let bucket = |row: usize| {
+        (
+            rows.stream(row),
+            rows.filed_at(row).day(),
+            rows.instance(row),
+        )
+    };
+    let keyed = |row: u32| (bucket(row as usize), row);
+    let mut keyed: Vec<_> = rows.all().into_iter().map(keyed).collect();
+    keyed.sort_unstable();
+    let same = keyed.chunk_by(|(a, _), (b, _)| a == b);
+    let rows_of = |same: &[(_, u32)]| same.iter().map(|(_, row)| *row).collect();
+    let mut buckets: Vec<Vec<u32>> = same.map(rows_of).collect();
+    let name = |bucket: &[u32]| bucket.first().map(|row| bucket_of(rows, *row));
+    buckets.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
+    buckets
 }
 
 /// So many process items of a report count as another record compared.

@@ -1,20 +1,30 @@
 //! Texts by number.
 
-/// Places that are looked at for a text before it gets another number.
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::FixedState;
+
+/// Places that are searched for a text.
 const PROBES: usize = 8;
 /// Places at first; a power of two.
 const PLACES_MIN: usize = 64;
 /// Most places that are kept when all texts are dropped.
 const PLACES_KEPT: usize = 1024;
 
-/// Texts, each with a number. Equal texts nearly always have one number, but where too many hashes meet they may have
-/// several: who must know compares the texts.
-#[derive(Debug)]
+/// Different texts, each with a number of its own.
+///
+/// A hash table of which a text takes the first free place of [`PROBES`], so of two texts the one with the lower number comes first.
+/// The hash has no seed, and an untrusted client may choose texts that all want the same places: those that find none free are in
+/// an ordered map, where a search costs no more than it does among any texts.
+#[derive(Debug, Clone)]
 pub(super) struct Texts {
     pool: String,
     ends: Vec<usize>,
     /// By hash, numbers; [`Self::EMPTY`] where there is none.
     places: Vec<u32>,
+    /// The numbers of texts that found no place.
+    crowded: BTreeMap<Box<str>, u32>,
 }
 
 impl Default for Texts {
@@ -23,6 +33,7 @@ impl Default for Texts {
             pool: String::new(),
             ends: vec![0],
             places: vec![Self::EMPTY; PLACES_MIN],
+            crowded: BTreeMap::new(),
         }
     }
 }
@@ -35,6 +46,7 @@ impl Texts {
     pub(super) fn clear(&mut self) {
         self.pool.clear();
         self.ends.truncate(1);
+        self.crowded.clear();
         if self.places.len() > PLACES_KEPT {
             self.places = vec![Self::EMPTY; PLACES_MIN];
         } else {
@@ -69,13 +81,8 @@ impl Texts {
         if text.is_empty() {
             return Self::EMPTY;
         }
-        if self.ends.len() * 2 > self.places.len() {
-            self.grow();
-        }
-        let hash = hash(text);
         let mut free = None;
-        for probe in 0..PROBES {
-            let place = self.place(hash, probe);
+        for place in self.places_of(text) {
             let number = self.places.get(place).copied().unwrap_or(Self::EMPTY);
             if number == Self::EMPTY {
                 free = Some(place);
@@ -85,12 +92,17 @@ impl Texts {
                 return number;
             }
         }
+        if free.is_none()
+            && let Some(number) = self.crowded.get(text)
+        {
+            return *number;
+        }
+        let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         self.pool.push_str(text);
         self.ends.push(self.pool.len());
-        let number = u32::try_from(self.ends.len() - 1).unwrap_or(u32::MAX);
-        let place = free.unwrap_or_else(|| self.place(hash, 0));
-        if let Some(place) = self.places.get_mut(place) {
-            *place = number;
+        self.put(free, number);
+        if self.ends.len() * 2 > self.places.len() {
+            self.grow();
         }
         number
     }
@@ -102,63 +114,52 @@ impl Texts {
 
     /// Drops all but the first `len` texts.
     pub(super) fn cut(&mut self, len: usize) {
-        // The last first, so that the places before one are those that were taken when it came.
         for number in (len..self.ends.len()).rev() {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
-            let hash = hash(self.text(number));
-            let taken = (0..PROBES)
-                .map(|probe| self.place(hash, probe))
-                .find(|place| self.places.get(*place) == Some(&number));
+            let mut places = self.places_of(self.text(number));
+            let taken = places.find(|place| self.places.get(*place) == Some(&number));
             if let Some(place) = taken.and_then(|place| self.places.get_mut(place)) {
                 *place = Self::EMPTY;
             }
         }
+        self.crowded.retain(|_, number| (*number as usize) < len);
         self.ends.truncate(len);
         self.pool
             .truncate(self.ends.last().copied().unwrap_or_default());
     }
 
-    fn place(&self, hash: usize, probe: usize) -> usize {
-        hash.wrapping_add(probe) & (self.places.len() - 1)
+    /// The places that a text may take, the best first.
+    fn places_of(&self, text: &str) -> impl Iterator<Item = usize> + use<> {
+        let last = self.places.len() - 1;
+        let hash = usize::try_from(hash(0, text) & u64::from(u32::MAX)).unwrap_or_default();
+        (0..PROBES).map(move |probe| hash.wrapping_add(probe) & last)
     }
 
+    fn put(&mut self, free: Option<usize>, number: u32) {
+        if let Some(place) = free.and_then(|place| self.places.get_mut(place)) {
+            *place = number;
+        } else {
+            self.crowded.insert(self.text(number).into(), number);
+        }
+    }
+
+    /// Gives all texts new places, in the order of their numbers.
     fn grow(&mut self) {
-        let places = vec![Self::EMPTY; self.places.len() * 4];
-        let before = std::mem::replace(&mut self.places, places);
-        for number in before.into_iter().filter(|number| *number != Self::EMPTY) {
-            let hash = hash(self.text(number));
-            let free = (0..PROBES)
-                .map(|probe| self.place(hash, probe))
-                .find(|place| self.places.get(*place) == Some(&Self::EMPTY));
-            if let Some(place) = free.and_then(|place| self.places.get_mut(place)) {
-                *place = number;
-            }
+        self.places = vec![Self::EMPTY; self.places.len() * 4];
+        self.crowded.clear();
+        for number in 1..u32::try_from(self.ends.len()).unwrap_or(u32::MAX) {
+            let mut places = self.places_of(self.text(number));
+            let free = places.find(|place| self.places.get(*place) == Some(&Self::EMPTY));
+            self.put(free, number);
         }
     }
 }
 
-/// Quick and no more: a text that loses its place is only stored again.
-fn hash(text: &str) -> usize {
-    const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15;
-    let mut rest = text.as_bytes();
-    let mut hash = rest.len() as u64;
-    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
-    let mut mix = |word: [u8; 8]| {
-        let product = u128::from(hash ^ u64::from_le_bytes(word)) * FACTOR;
-        hash = (product >> 64) as u64 ^ product as u64;
-    };
-    while let Some((word, behind)) = rest.split_first_chunk() {
-        mix(*word);
-        rest = behind;
-    }
-    if !rest.is_empty() {
-        let mut word = [0; 8];
-        for (byte, stored) in word.iter_mut().zip(rest) {
-            *byte = *stored;
-        }
-        mix(word);
-    }
-    usize::try_from(hash & u64::from(u32::MAX)).unwrap_or_default()
+/// A hash of a name of some kind, in memory only.
+pub(super) fn hash(kind: u8, name: &str) -> u64 {
+    let mut hasher = FixedState::with_seed(u64::from(kind)).build_hasher();
+    hasher.write(name.as_bytes());
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -188,9 +189,8 @@ mod tests {
             assert_eq!(texts.text(*number), text(at));
             assert_eq!(texts.length(*number), text(at).len());
         }
-        let again = (0..5000).map(|number| texts.intern(&text(number)));
-        let moved = again.zip(&numbers).filter(|(again, first)| again != *first);
-        assert!(moved.count() < 50);
+        let again: Vec<_> = (0..5000).map(|at| texts.intern(&text(at))).collect();
+        assert_eq!(again, numbers);
         assert_eq!(texts.intern(""), Texts::EMPTY);
         assert_eq!(texts.text(Texts::EMPTY), "");
         assert_eq!(texts.text(u32::MAX), "");
@@ -212,7 +212,34 @@ mod tests {
         for (at, number) in first.iter().enumerate() {
             assert_eq!(texts.text(*number), text(at));
         }
+        let again: Vec<_> = (0..1000).map(|at| texts.intern(&text(at))).collect();
+        assert_eq!(again, first);
         let again = texts.intern(&text(4000));
         assert_eq!(texts.text(again), text(4000));
+    }
+
+    #[test]
+    fn texts_of_one_place_have_one_number_each() {
+        let mut texts = Texts::default();
+        let mut all = Vec::new();
+        for number in 0.. {
+            let text = format!("ws-{number}");
+            // So also when the places have grown to 256.
+            if hash(0, &text) & 255 == 7 {
+                all.push(text);
+            }
+            if all.len() == 100 {
+                break;
+            }
+        }
+        let numbers: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
+        assert_eq!(texts.len(), 101);
+        assert_eq!(texts.crowded.len(), 92);
+        let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
+        assert_eq!(again, numbers);
+        texts.cut(5);
+        assert!(texts.crowded.is_empty());
+        let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
+        assert_eq!(again, numbers);
     }
 }

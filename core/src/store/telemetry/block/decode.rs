@@ -4,14 +4,13 @@ use crate::error::Result;
 use crate::limits::PROCESS_ITEMS_MAX;
 use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Received, Stream};
 use crate::store::codec::{Decoder, damaged, unzigzag};
-use crate::store::telemetry::rows::{Rows, items_bits};
+use crate::store::telemetry::rows::{ABSENT, NULL, Rows, VALUE, items_bits};
 use crate::store::telemetry::texts::Texts;
 use crate::timestamp::Timestamp;
 
 use super::{
-    ABSENT, AGAIN, BYTES, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL, KINDS, Last, NULL,
-    PROCESS_ITEM, SAME_PRESENCE, TICKS, Units, VALUE, VERSION, WIDE, kind_of, of_hundredths,
-    presence_bytes,
+    AGAIN, BYTES, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL, KINDS, Last, PROCESS_ITEM,
+    SAME_PRESENCE, TICKS, Units, VERSION, WIDE, kind_of, of_hundredths, presence_bytes,
 };
 
 /// How much a block holds.
@@ -57,7 +56,7 @@ pub(in crate::store::telemetry) fn decode(block: &[u8]) -> Result<Vec<Received>>
 pub(in crate::store::telemetry) fn decode_into(block: &[u8], rows: &mut Rows) -> Result<()> {
     let mut decoder = Decoder::new(block);
     let counts = read_counts(&mut decoder)?;
-    let mut reader = Reader {
+    let mut block = BlockDecoder {
         received_at: i64::from_le_bytes(decoder.array()?),
         decoder,
         last: [Last::NOTHING; KINDS],
@@ -67,12 +66,12 @@ pub(in crate::store::telemetry) fn decode_into(block: &[u8], rows: &mut Rows) ->
         text_bytes: counts.text_bytes,
     };
     for _ in 0..counts.records {
-        reader.record()?;
+        block.record()?;
     }
-    reader.decoder.end()
+    block.decoder.end()
 }
 
-struct Reader<'a, 'r> {
+struct BlockDecoder<'a, 'r> {
     decoder: Decoder<'a>,
     /// When the last record was received, in ticks.
     received_at: i64,
@@ -86,7 +85,7 @@ struct Reader<'a, 'r> {
     text_bytes: usize,
 }
 
-impl Reader<'_, '_> {
+impl BlockDecoder<'_, '_> {
     fn record(&mut self) -> Result<()> {
         let head = self.decoder.u8()?;
         let number = head & !(FILED_AT_RECEIPT | SAME_PRESENCE);

@@ -2,17 +2,15 @@
 
 use crate::model::{FieldKind, FieldSpec, FieldValue, Fields, ProcessItem, RecordRef};
 use crate::store::codec::{Encoder, zigzag};
-use crate::store::telemetry::contents::hash;
+use crate::store::telemetry::rows::{ABSENT, NULL, VALUE};
+use crate::store::telemetry::texts::Texts;
 use crate::timestamp::Timestamp;
 
 use super::{
-    ABSENT, AGAIN, BYTES, COUNTS_AT, EXACT_MAX, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL,
-    KINDS, Last, NULL, PROCESS_ITEM, SAME_PRESENCE, TICKS, Texts, Units, VALUE, VERSION, WIDE,
-    kind_of, of_hundredths, presence_bytes,
+    AGAIN, BYTES, COUNTS_AT, EXACT_MAX, FILED_AT_RECEIPT, HUNDREDTHS, IN_LARGE, IN_SMALL, KINDS,
+    Last, PROCESS_ITEM, SAME_PRESENCE, TICKS, Units, VERSION, WIDE, kind_of, of_hundredths,
+    presence_bytes,
 };
-
-/// Places in which the number of a text is looked for by its hash.
-const TEXT_PLACES: usize = 512;
 
 /// Writes records into one block, one behind the other.
 #[derive(Debug, Clone)]
@@ -32,8 +30,10 @@ pub(in crate::store::telemetry) struct BlockEncoder {
 struct Values {
     out: Encoder,
     texts: Texts,
-    /// By hash, the number of a text and 1; a text that loses its place is written again.
-    places: Vec<u32>,
+    /// By the number of a text, how many were written before it and itself; 0 before it is written.
+    places: Vec<usize>,
+    /// How many texts were written.
+    written: usize,
     /// Of all records, repeated texts included.
     text_bytes: u32,
 }
@@ -133,6 +133,7 @@ impl BlockEncoder {
         self.last.fill(Last::NOTHING);
         self.values.texts.clear();
         self.values.places.clear();
+        self.values.written = 0;
         self.values.text_bytes = 0;
         block
     }
@@ -185,32 +186,31 @@ impl Values {
         VALUE
     }
 
-    /// Writes a text: how far back it stands, or 0 and what it does not have in common with the last one of its field.
-    /// Answers its number; `None` when it is the last one itself.
+    /// Writes a text: how many texts ago it was written, or 0 and what it does not have in common with the last one of its field.
+    /// Returns its number; `None` when it is the last one itself.
     fn text(&mut self, text: &str, last: Option<u64>) -> Option<u64> {
         let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.text_bytes = self.text_bytes.saturating_add(bytes);
-        let last = last.and_then(|last| usize::try_from(last).ok());
-        let before = last.and_then(|last| self.texts.get(last));
-        if before == Some(text) {
+        let number = self.texts.intern(text);
+        if last == Some(number.into()) {
             return None;
         }
-        if self.places.is_empty() {
-            self.places.resize(TEXT_PLACES, 0);
+        if self.places.len() < self.texts.len() {
+            self.places.resize(self.texts.len(), 0);
         }
-        let place = self.places.get_mut(place(text))?;
-        let found = place.checked_sub(1).map(|found| found as usize);
-        if let Some(found) = found.filter(|found| self.texts.get(*found) == Some(text)) {
-            self.out.count(self.texts.len() - found);
-            return Some(found as u64);
+        let place = self.places.get_mut(number as usize)?;
+        if *place > 0 {
+            self.out.count(self.written + 1 - *place);
+        } else {
+            let before = last.map_or("", |last| self.texts.text(Texts::number(last)));
+            let (head, tail) = text.split_at(common_prefix(before, text));
+            self.out.u8(0);
+            self.out.count(head.len());
+            self.out.text(tail);
+            self.written += 1;
+            *place = self.written;
         }
-        let (head, tail) = text.split_at(common_prefix(before.unwrap_or(""), text));
-        self.out.u8(0);
-        self.out.count(head.len());
-        self.out.text(tail);
-        let number = self.texts.add(text);
-        *place = u32::try_from(number + 1).unwrap_or(0);
-        Some(number as u64)
+        Some(number.into())
     }
 
     fn items(&mut self, last: &mut Last, items: &[ProcessItem], received_at: Timestamp) {
@@ -305,8 +305,4 @@ fn common_prefix(a: &str, b: &str) -> usize {
         length -= 1;
     }
     length
-}
-
-fn place(text: &str) -> usize {
-    usize::try_from(hash(0, text) >> 32).unwrap_or(0) % TEXT_PLACES
 }
