@@ -2,7 +2,7 @@
 //! another version of Unicode.
 
 use crate::error::Result;
-use crate::model::{Received, history_order, user_key};
+use crate::model::user_key;
 
 use super::table::{Read, Step, Table, Tables};
 use super::telemetry::key_name;
@@ -13,18 +13,11 @@ use super::{meta, workspaces};
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
     let mut misplaced = Vec::new();
-    for_each_misplaced(tables, |key, _| misplaced.push(key.to_vec()))?;
-    for key in misplaced {
-        let Some(latest) = tables.get(Table::Users, &key, UserLatest::decode)? else {
-            continue;
-        };
-        tables.remove(Table::Users, &key)?;
-        let user = user_key(&latest.username).into_owned();
-        let latest = match users::get(tables, &user)? {
-            Some(other) => newest_of_both(latest, other),
-            None => latest,
-        };
-        users::put(tables, &user, &latest)?;
+    for_each_misplaced(tables, |key, latest| {
+        misplaced.push((key.to_vec(), user_key(&latest.username).into_owned()));
+    })?;
+    for (key, user) in misplaced {
+        users::move_to(tables, &key, &user)?;
     }
     meta::write_format(tables)
 }
@@ -51,26 +44,4 @@ fn for_each_misplaced(read: &impl Read, mut visit: impl FnMut(&[u8], &UserLatest
         }
         Ok(Step::Continue(()))
     })
-}
-
-/// What is known of one user under two keys.
-fn newest_of_both(one: UserLatest, other: UserLatest) -> UserLatest {
-    let newest = |one: Option<Received>, other: Option<Received>| {
-        [one, other]
-            .into_iter()
-            .flatten()
-            .max_by(|one, other| history_order(one).cmp(&history_order(other)))
-    };
-    let username = if one.last_seen >= other.last_seen {
-        one.username
-    } else {
-        other.username
-    };
-    UserLatest {
-        username,
-        last_seen: one.last_seen.max(other.last_seen),
-        stats: newest(one.stats, other.stats),
-        startup: newest(one.startup, other.startup),
-        activity: newest(one.activity, other.activity),
-    }
 }

@@ -7,7 +7,7 @@ use crate::model::{Received, Stream, Workspace, user_key};
 use crate::store::telemetry::history;
 use crate::store::telemetry::queue::{self, WaitingBlock};
 use crate::store::telemetry::rows::Rows;
-use crate::store::telemetry::users::{self, News, UserLatest};
+use crate::store::telemetry::users::{self, UserLatest};
 use crate::timestamp::Timestamp;
 
 use super::{Reader, workspaces};
@@ -76,15 +76,10 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
         let newest = known.as_ref().and_then(|known| known.newest(stream));
         Pending::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
     }
-    let all = rows.all();
-    let Some(first) = all.first() else {
+    if rows.len() == 0 {
         return Ok(known);
-    };
-    let mut news = News::of(&rows, *first);
-    for row in &all {
-        news.see(&rows, *row);
     }
-    UserLatest::with(known, &rows, &news).map(Some)
+    users::get_with(&reader.snapshot, user, &mut rows)
 }
 
 /// Where a pending record is: its block, and its row there. In the order in which they were accepted.

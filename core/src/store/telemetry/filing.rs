@@ -13,6 +13,7 @@ use crate::store::table::{Read, Table, Tables};
 
 use super::block::BlockEncoder;
 use super::history::{self, PartHead, PartWriter};
+use super::key_name;
 use super::queue;
 use super::repetitions::{bucket_of, buckets};
 use super::rows::{NO_TEXT, Rows};
@@ -131,8 +132,7 @@ impl<R: Read> Preparation<'_, R> {
                 continue;
             }
             if !self.users.contains_key(key.as_ref()) {
-                let news = News::of(rows, first);
-                self.users.insert(key.clone().into_owned(), news);
+                self.users.insert(key.clone().into_owned(), News::default());
             }
             if let Some(news) = self.users.get_mut(key.as_ref()) {
                 for row in same {
@@ -145,8 +145,9 @@ impl<R: Read> Preparation<'_, R> {
     fn finish(mut self) -> Result<Filing> {
         let mut encoder = BlockEncoder::default();
         for (user, news) in &self.users {
-            let renewed = users::renewed(self.read, user, &mut self.rows, news, &mut encoder)?;
-            self.filing.users.extend(renewed);
+            let key = key_name(user);
+            let value = users::renewed(self.read, &key, &mut self.rows, news, &mut encoder)?;
+            self.filing.users.extend(value.map(|value| (key, value)));
         }
         Ok(self.filing)
     }

@@ -29,53 +29,46 @@ pub(crate) struct UserLatest {
 /// The streams of which the newest record of a user is kept, in the order in which they stand.
 const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
 
-/// What rows tell of one user.
-#[derive(Debug, Clone, Copy)]
+/// What rows say of one user.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct News {
-    /// The newest of all streams.
-    seen: u32,
-    /// The newest of each of [`KEPT`].
+    /// The filed time of the newest row, and of several the first.
+    seen: Option<(Timestamp, Reverse<u32>)>,
+    /// The name in it.
+    username: u32,
+    /// The newest row of each of [`KEPT`].
     newest: [Option<u32>; KEPT.len()],
 }
 
 impl News {
-    /// What a row tells.
-    pub(crate) fn of(rows: &Rows, row: u32) -> Self {
-        let mut news = Self {
-            seen: row,
-            newest: [None; KEPT.len()],
-        };
-        news.see(rows, row);
+    /// What all `rows` say, which are of one user.
+    fn of_all(rows: &Rows) -> Self {
+        let mut news = Self::default();
+        for row in rows.all() {
+            news.see(rows, row);
+        }
         news
     }
 
-    /// Takes in a row. Of two filed at one time that which was accepted first counts, so a repetition at that time never does.
+    /// Adds a row. Of two filed at one time that which was accepted first counts, so a repetition at that time never does.
     pub(crate) fn see(&mut self, rows: &Rows, row: u32) {
         let order = |row: u32| (rows.filed_at(row as usize), Reverse(row));
-        let is_newer = |than: u32| order(row) > order(than);
-        if is_newer(self.seen) {
-            self.seen = row;
+        if self.seen < Some(order(row)) {
+            self.seen = Some(order(row));
+            self.username = rows.user(row as usize);
         }
         let stream = rows.stream(row as usize);
         let place = KEPT.iter().position(|kept| *kept == stream);
         if let Some(newest) = place.and_then(|place| self.newest.get_mut(place))
-            && newest.is_none_or(is_newer)
+            && newest.is_none_or(|newest| order(row) > order(newest))
         {
             *newest = Some(row);
         }
     }
-
-    fn last_seen(&self, rows: &Rows) -> Timestamp {
-        rows.filed_at(self.seen as usize)
-    }
-
-    fn username<'r>(&self, rows: &'r Rows) -> &'r str {
-        rows.username(self.seen as usize)
-    }
 }
 
 impl UserLatest {
-    /// The time before which a record of `stream` tells nothing new, if there is one.
+    /// The time before which a record of `stream` says nothing new, if there is one.
     pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
         let newest = match stream {
             Stream::Stats => &self.stats,
@@ -86,52 +79,27 @@ impl UserLatest {
         newest.as_ref().map(|received| received.filed_at)
     }
 
-    /// What is known of a user with what `rows` tell, of which none repeats a filed record.
-    pub(crate) fn with(known: Option<Self>, rows: &Rows, news: &News) -> Result<Self> {
-        let seen = news.last_seen(rows);
-        let mut latest = known.unwrap_or_else(|| Self {
-            username: String::new(),
-            last_seen: seen,
-            stats: None,
-            startup: None,
-            activity: None,
-        });
-        if seen > latest.last_seen || latest.username.is_empty() {
-            latest.last_seen = seen;
-            news.username(rows).clone_into(&mut latest.username);
-        }
-        let slots = [&mut latest.stats, &mut latest.startup, &mut latest.activity];
-        for (slot, row) in slots.into_iter().zip(news.newest) {
-            let Some(row) = row else { continue };
-            let received = rows.received(row as usize)?;
-            let is_newer = |known: &Received| received.filed_at > known.filed_at;
-            if slot.as_ref().is_none_or(is_newer) {
-                *slot = Some(received);
-            }
-        }
-        Ok(latest)
-    }
-
     fn encode(&self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
-        encoder.text(&self.username);
-        encoder.time(self.last_seen);
-        for newest in [&self.stats, &self.startup, &self.activity] {
-            encoder.option(newest.as_ref(), |encoder, received| {
-                let mut block = BlockEncoder::default();
+        let mut encoder = BlockEncoder::default();
+        let newest = [&self.stats, &self.startup, &self.activity];
+        let blocks = newest.map(|newest| {
+            newest.as_ref().map(|received| {
                 let record = RecordRef::of(&received.record);
-                block.push(&record, received.received_at, received.filed_at);
-                write_block(encoder, &block.finish());
-            });
-        }
-        encoder.finish()
+                encoder.push(&record, received.received_at, received.filed_at);
+                encoder.finish()
+            })
+        });
+        encode(&self.username, self.last_seen, &blocks)
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = Stored::read(bytes)?;
         let newest = |block: Option<&[u8]>| -> Result<Option<Received>> {
-            let records = block.map(block::decode).transpose()?;
-            Ok(records.into_iter().flatten().next())
+            let Some(block) = block else { return Ok(None) };
+            let mut rows = Rows::default();
+            block::decode_into(block, &mut rows)?;
+            let first = (0..rows.len()).next();
+            first.map(|row| rows.received(row)).transpose()
         };
         let [stats, startup, activity] = stored.blocks;
         Ok(Self {
@@ -145,11 +113,25 @@ impl UserLatest {
 }
 
 /// A value of the table, its records not read.
+#[derive(Debug, Clone, Copy)]
 struct Stored<'a> {
     username: &'a str,
     last_seen: Timestamp,
     /// Blocks of one record, of [`KEPT`].
     blocks: [Option<&'a [u8]>; KEPT.len()],
+}
+
+fn encode(username: &str, last_seen: Timestamp, blocks: &[Option<Vec<u8>>]) -> Vec<u8> {
+    let mut out = Encoder::with_capacity(256);
+    out.text(username);
+    out.time(last_seen);
+    for block in blocks {
+        out.option(block.as_ref(), |out, block| {
+            out.count(block.len());
+            out.raw(block);
+        });
+    }
+    out.finish()
 }
 
 impl<'a> Stored<'a> {
@@ -183,80 +165,105 @@ impl<'a> Stored<'a> {
         Ok(newer)
     }
 
-    /// The value with what `rows` tell; `None` when that is nothing new.
+    /// Adds its records to `rows`; returns what it says.
+    fn into_news(self, rows: &mut Rows) -> Result<News> {
+        for block in self.blocks.into_iter().flatten() {
+            block::decode_into(block, rows)?;
+        }
+        Ok(News {
+            seen: Some((self.last_seen, Reverse(0))),
+            username: rows.texts.intern(self.username),
+            ..News::of_all(rows)
+        })
+    }
+
+    /// The value with what `rows` say; `None` when that is nothing new.
     fn renewed(
-        &self,
+        self,
         rows: &mut Rows,
         news: &News,
         encoder: &mut BlockEncoder,
     ) -> Result<Option<Vec<u8>>> {
         let mut newest = [None; KEPT.len()];
-        let mut changed = false;
         for ((newest, row), block) in newest.iter_mut().zip(news.newest).zip(self.blocks) {
             let Some(row) = row else { continue };
-            if match block {
+            let is_newer = match block {
                 Some(block) => self.is_older(block, rows, row as usize)?,
                 None => true,
-            } {
-                *newest = Some(row);
-                changed = true;
-            }
+            };
+            *newest = is_newer.then_some(row as usize);
         }
         let (mut username, mut last_seen) = (self.username, self.last_seen);
-        if news.last_seen(rows) > last_seen || username.is_empty() {
-            (username, last_seen) = (news.username(rows), news.last_seen(rows));
-            changed = true;
-        }
-        if !changed {
+        let seen = news.seen.map(|(seen, _)| seen);
+        let seen = seen.filter(|seen| *seen > last_seen || username.is_empty());
+        if let Some(seen) = seen {
+            (username, last_seen) = (rows.texts.text(news.username), seen);
+        } else if newest == [None; KEPT.len()] {
             return Ok(None);
         }
-        let mut out = Encoder::with_capacity(256);
-        out.text(username);
-        out.time(last_seen);
-        for (row, block) in newest.into_iter().zip(self.blocks) {
-            match row {
-                Some(row) => {
-                    let row = row as usize;
-                    let record = rows.borrowed(row)?;
-                    encoder.push(&record, rows.received_at(row), rows.filed_at(row));
-                    let block = encoder.finish();
-                    out.option(Some(block.as_slice()), write_block);
-                }
-                None => out.option(block, write_block),
-            }
+        let mut blocks = self.blocks.map(|block| block.map(<[u8]>::to_vec));
+        for (block, row) in blocks.iter_mut().zip(newest) {
+            let Some(row) = row else { continue };
+            encoder.push(
+                &rows.borrowed(row)?,
+                rows.received_at(row),
+                rows.filed_at(row),
+            );
+            *block = Some(encoder.finish());
         }
-        Ok(Some(out.finish()))
+        Ok(Some(encode(username, last_seen, &blocks)))
     }
 }
 
-fn write_block(out: &mut Encoder, block: &[u8]) {
-    out.count(block.len());
-    out.raw(block);
-}
-
-/// The key and the value of a user with what `rows` tell; `None` when that is nothing new.
+/// The value of a user with what `rows` say; `None` when that is nothing new.
 pub(super) fn renewed(
     read: &impl Read,
-    user_key: &str,
+    key: &[u8],
     rows: &mut Rows,
     news: &News,
     encoder: &mut BlockEncoder,
-) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-    let key = key_name(user_key);
-    let renewed = read.get(Table::Users, &key, |value| {
+) -> Result<Option<Vec<u8>>> {
+    let known = read.get(Table::Users, key, |value| {
         Stored::read(value)?.renewed(rows, news, encoder)
     })?;
-    let value = if let Some(renewed) = renewed {
-        renewed
-    } else {
-        let nothing = Stored {
-            username: "",
-            last_seen: news.last_seen(rows),
-            blocks: [None; KEPT.len()],
-        };
-        nothing.renewed(rows, news, encoder)?
+    if let Some(renewed) = known {
+        return Ok(renewed);
+    }
+    let nothing = Stored {
+        username: "",
+        last_seen: Timestamp::MIN,
+        blocks: [None; KEPT.len()],
     };
-    Ok(value.map(|value| (key, value)))
+    nothing.renewed(rows, news, encoder)
+}
+
+/// What was filed of a user, with what `rows` say, of which none repeats a filed record.
+pub(crate) fn get_with(
+    read: &impl Read,
+    user_key: &str,
+    rows: &mut Rows,
+) -> Result<Option<UserLatest>> {
+    let (key, news) = (key_name(user_key), News::of_all(rows));
+    match renewed(read, &key, rows, &news, &mut BlockEncoder::default())? {
+        Some(value) => UserLatest::decode(&value).map(Some),
+        None => get(read, user_key),
+    }
+}
+
+/// Moves what is stored under `key` to the user, and keeps the newest of what is stored there.
+pub(crate) fn move_to(tables: &Tables<'_>, key: &[u8], user_key: &str) -> Result<()> {
+    let mut rows = Rows::default();
+    let news = tables.get(Table::Users, key, |value| {
+        Stored::read(value)?.into_news(&mut rows)
+    })?;
+    let Some(news) = news else { return Ok(()) };
+    tables.remove(Table::Users, key)?;
+    let key = key_name(user_key);
+    let value = renewed(tables, &key, &mut rows, &news, &mut BlockEncoder::default())?;
+    match value {
+        Some(value) => tables.put(Table::Users, &key, &value),
+        None => Ok(()),
+    }
 }
 
 /// What was filed of a user.

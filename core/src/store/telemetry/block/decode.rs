@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::limits::PROCESS_ITEMS_MAX;
-use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Received, Stream};
+use crate::model::{FieldKind, FieldSpec, Places, ProcessItem, Stream};
 use crate::store::codec::{Decoder, damaged, unzigzag};
 use crate::store::telemetry::rows::{ABSENT, NULL, Rows, VALUE, items_bits};
 use crate::store::telemetry::texts::Texts;
@@ -43,13 +43,6 @@ fn read_counts(decoder: &mut Decoder<'_>) -> Result<Counts> {
         records,
         text_bytes,
     })
-}
-
-/// The records of a block.
-pub(in crate::store::telemetry) fn decode(block: &[u8]) -> Result<Vec<Received>> {
-    let mut rows = Rows::default();
-    decode_into(block, &mut rows)?;
-    (0..rows.len()).map(|row| rows.received(row)).collect()
 }
 
 /// Adds the records of a block to `rows`.

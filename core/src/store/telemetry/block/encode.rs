@@ -191,10 +191,11 @@ impl Values {
     fn text(&mut self, text: &str, last: Option<u64>) -> Option<u64> {
         let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.text_bytes = self.text_bytes.saturating_add(bytes);
-        let number = self.texts.intern(text);
-        if last == Some(number.into()) {
+        let before = last.map(|last| self.texts.text(Texts::number(last)));
+        if before == Some(text) {
             return None;
         }
+        let number = self.texts.intern(text);
         if self.places.len() < self.texts.len() {
             self.places.resize(self.texts.len(), 0);
         }

@@ -1,9 +1,11 @@
 //! What is written is read again, and what was not written is refused.
 
+use crate::error::Result;
 use crate::model::{
     ActivityRecord, Nullable, ProcessItem, ProcessReport, Received, Record, RecordRef,
     StartupRecord, StatsRecord,
 };
+use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
 use super::*;
@@ -137,6 +139,12 @@ fn encode(records: &[Received]) -> Vec<u8> {
         encoder.push(&borrowed, record.received_at, record.filed_at);
     }
     encoder.finish()
+}
+
+fn decode(block: &[u8]) -> Result<Vec<Received>> {
+    let mut rows = Rows::default();
+    decode_into(block, &mut rows)?;
+    (0..rows.len()).map(|row| rows.received(row)).collect()
 }
 
 #[test]
