@@ -100,9 +100,10 @@ impl Context<'_, '_> {
         history::scan_before(self.tables, stream, first_kept, after, max, |part| {
             parts += 1;
             last = Some(part.key.to_vec());
-            let is_held = part.instances.iter().any(|name| held.has_instance(name))
-                || part.users.iter().any(|name| held.has_user(name));
-            let mut sent = part.sent_times()?;
+            let [instances, users] = part.names()?;
+            let is_held = instances.iter().any(|name| held.has_instance(name))
+                || users.iter().any(|name| held.has_user(name));
+            let mut sent = part.sent_times()?.into_iter().flatten();
             if !is_held && !sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock)) {
                 old.push(part.key.to_vec());
             }

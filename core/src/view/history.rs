@@ -10,8 +10,7 @@ use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
 use crate::limits::{HISTORY_PAGE_BYTES, PAGE_ITEMS_DEFAULT};
 use crate::model::{Received, Stream, history_order};
-use crate::store::telemetry::history::Bucket;
-use crate::store::telemetry::rows::{HistoryOrder, Rows};
+use crate::store::telemetry::rows::{Bucket, HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
 
 use super::Reader;
@@ -70,11 +69,11 @@ impl HistoryQuery {
     }
 
     /// Where the filed records of a day are.
-    fn bucket(&self, day: u32) -> Bucket {
+    fn bucket(&self, day: u32) -> Bucket<'_> {
         Bucket {
             stream: self.stream,
             day,
-            instance: self.instance_id.clone(),
+            instance: &self.instance_id,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::domain::retention::is_listed;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::table::Snapshot;
-use crate::store::telemetry::queue::{WaitingBlock, Wanted};
+use crate::store::telemetry::queue::{PendingBlock, Wanted};
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 
@@ -20,7 +20,7 @@ pub(crate) struct Reader {
     pub(crate) snapshot: Snapshot,
     pub(crate) now: Timestamp,
     /// The queue blocks that may hold what is wanted.
-    blocks: Vec<WaitingBlock>,
+    blocks: Vec<PendingBlock>,
 }
 
 impl Reader {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::store::telemetry::history;
-use crate::store::telemetry::queue::{self, WaitingBlock};
+use crate::store::telemetry::queue::{self, PendingBlock};
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::timestamp::Timestamp;
@@ -101,7 +101,7 @@ struct Pending {
 impl Pending {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
     fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
-        let newest = |block: &WaitingBlock| Some((block.newest(stream)?, block.number));
+        let newest = |block: &PendingBlock| Some((block.newest(stream)?, block.number));
         let mut blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
         blocks.sort_unstable();
         let mut pending = Self::default();

@@ -5,7 +5,7 @@ use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
 use super::block::BlockEncoder;
-use super::contents::{Contents, ContentsBuilder};
+use super::contents::Contents;
 
 /// Accepted records, in their order.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Arrivals {
 #[derive(Debug, Clone, Default)]
 struct OpenBlock {
     encoder: BlockEncoder,
-    contents: ContentsBuilder,
+    contents: Contents,
 }
 
 impl Arrivals {
@@ -90,6 +90,6 @@ impl OpenBlock {
     }
 
     fn close(&mut self) -> (Vec<u8>, Contents) {
-        (self.encoder.finish(), self.contents.finish())
+        (self.encoder.finish(), self.contents.take_whole())
     }
 }

@@ -10,48 +10,24 @@ use super::texts::hash;
 type Newest = [Option<Timestamp>; Stream::ALL.len()];
 
 /// What a block holds: its record count, how new it is, and hashes of the names in it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     pub(super) records: u64,
     newest: Newest,
-    /// Hashes of (stream, instance) and of (stream, user), sorted. A collision costs a look into a block in vain.
-    names: Box<[u64]>,
+    /// Hashes of (stream, instance) and of (stream, user); sorted once it is whole. A collision costs reading a block in vain.
+    names: Vec<u64>,
 }
 
 impl Contents {
     pub(super) fn of(rows: &Rows) -> Self {
-        let mut contents = ContentsBuilder::default();
+        let mut contents = Self::default();
         for row in 0..rows.len() {
             let names = (rows.instance_id(row), rows.username(row));
             contents.add(rows.stream(row), names, rows.filed_at(row));
         }
-        contents.finish()
+        contents.take_whole()
     }
 
-    /// The memory of the names, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.names)
-    }
-
-    /// The newest filed time of a stream; `None` when there is nothing of it.
-    pub(super) fn newest(&self, stream: Stream) -> Option<Timestamp> {
-        *self.newest.get(usize::from(stream.number() - 1))?
-    }
-
-    pub(super) fn has_name(&self, hash: u64) -> bool {
-        self.names.binary_search(&hash).is_ok()
-    }
-}
-
-/// Collects what a block holds.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ContentsBuilder {
-    records: u64,
-    newest: Newest,
-    names: Vec<u64>,
-}
-
-impl ContentsBuilder {
     /// Adds a record: its stream, its instance and user, and where it is filed.
     pub(super) fn add(&mut self, stream: Stream, (instance, user): (&str, &str), filed: Timestamp) {
         self.records += 1;
@@ -62,23 +38,32 @@ impl ContentsBuilder {
         self.names.push(user_hash(stream, &user_key(user)));
     }
 
+    /// All that was added, in no more memory than it takes; another block can be begun then.
+    pub(super) fn take_whole(&mut self) -> Self {
+        self.names.sort_unstable();
+        self.names.dedup();
+        let names = self.names.as_slice().to_vec();
+        self.names.clear();
+        Self {
+            records: std::mem::take(&mut self.records),
+            newest: std::mem::take(&mut self.newest),
+            names,
+        }
+    }
+
     /// The memory of the names, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.names.capacity() * size_of::<u64>()
     }
 
-    /// What was added; another block can be begun then.
-    pub(super) fn finish(&mut self) -> Contents {
-        self.names.sort_unstable();
-        self.names.dedup();
-        let contents = Contents {
-            records: self.records,
-            newest: self.newest,
-            names: self.names.as_slice().into(),
-        };
-        self.names.clear();
-        (self.records, self.newest) = (0, Newest::default());
-        contents
+    /// The newest filed time of a stream; `None` when there is nothing of it.
+    pub(super) fn newest(&self, stream: Stream) -> Option<Timestamp> {
+        *self.newest.get(usize::from(stream.number() - 1))?
+    }
+
+    /// Whether a name is in what is whole.
+    pub(super) fn has_name(&self, hash: u64) -> bool {
+        self.names.binary_search(&hash).is_ok()
     }
 }
 

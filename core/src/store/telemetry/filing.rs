@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::limits::{CHUNK_BYTES_MAX, CHUNK_ITEMS_MAX, CHUNK_RECORDS_MAX, PROCESS_ITEMS_MAX};
+use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
 use crate::model::user_key;
 use crate::store::table::{Read, Table, Tables};
 
 use super::block::BlockEncoder;
-use super::history::{self, PartHead, PartWriter};
+use super::history::{self, PartWriter};
 use super::key_name;
 use super::queue;
-use super::repetitions::{bucket_of, buckets};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 
@@ -50,7 +49,7 @@ pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
         parts: PartWriter::default(),
         users: BTreeMap::new(),
     };
-    for order in buckets(&preparation.rows) {
+    for order in preparation.rows.buckets() {
         preparation.add_bucket(order)?;
     }
     preparation.finish().map(Some)
@@ -76,16 +75,16 @@ impl<R: Read> Preparation<'_, R> {
         let Some(first) = order.first() else {
             return Ok(());
         };
-        let (stream, day, instance) = bucket_of(&self.rows, *first);
-        let prefix = history::bucket_prefix(stream, day, instance);
-        let mut heads = history::heads(self.read, &prefix)?;
+        let bucket = self.rows.bucket(*first as usize);
+        let prefix = history::bucket_prefix(bucket);
+        let mut heads = history::heads(self.read, bucket)?;
         history::drop_repetitions(self.read, &heads, &mut self.rows, &mut order)?;
         let end = self.rows.mark();
         if order.is_empty() {
             return Ok(());
         }
         self.note_users(&order);
-        let mut next = heads.last().map_or(0, |last| last.part + 1);
+        let mut next = heads.last().map_or(0, |last| last.number + 1);
         while let Some(last) = heads.pop_if(|last| last.records <= order.len() && last.has_room()) {
             // Those of the part are older: of equal ones they come first.
             let (from, mark) = (self.rows.len(), self.rows.mark());
@@ -98,7 +97,7 @@ impl<R: Read> Preparation<'_, R> {
             }
             let taken = from..self.rows.len();
             order.splice(0..0, taken.filter_map(|row| u32::try_from(row).ok()));
-            next = last.part;
+            next = last.number;
             self.filing.merged.push(last.key);
         }
         let rows = &self.rows;
@@ -172,12 +171,5 @@ impl Filing {
             tables.put(Table::Users, key, value)?;
         }
         Ok(())
-    }
-}
-
-impl PartHead {
-    /// Whether the part may still take records in. One that ends at its bytes is a little shorter than it may be.
-    fn has_room(&self) -> bool {
-        self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX / 4 * 3
     }
 }

@@ -149,9 +149,10 @@ impl NewestFirst {
         let mut day = upper.day();
         // The floor may rise meanwhile, and with it the last day that counts.
         while day >= window.floor.times.0.day() {
-            history::scan_day(read, (self.stream, day), |part| {
+            history::scan_day(read, self.stream, day, |part| {
                 if part.any_filed(window.floor.times.0, upper)? {
-                    part.read(&mut rows)?;
+                    rows.clear();
+                    part.add_to(&mut rows)?;
                     for row in 0..rows.len() {
                         self.offer(&mut window, &rows, row, 0)?;
                     }
@@ -223,7 +224,7 @@ fn density_of(
 ) -> Result<Density> {
     let mut density = Density::new(start, end);
     for day in start.day()..=end.day() {
-        history::scan_day(read, (stream, day), |part| {
+        history::scan_day(read, stream, day, |part| {
             density.add(&part, part.records()?);
             Ok(())
         })?;

@@ -27,13 +27,13 @@ pub(crate) struct QueueIndex {
 
 /// A block that may hold something wanted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WaitingBlock {
+pub(crate) struct PendingBlock {
     pub(crate) number: u64,
     /// As [`Self::newest`], in the order of [`Stream::ALL`].
     newest: [Option<Timestamp>; Stream::ALL.len()],
 }
 
-impl WaitingBlock {
+impl PendingBlock {
     /// The newest filed time of `stream` that it may hold something wanted of.
     pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
         *self.newest.get(usize::from(stream.number() - 1))?
@@ -74,7 +74,7 @@ impl QueueIndex {
     }
 
     /// The blocks that may hold what is wanted, oldest first, with the newest time of each stream that may be in them.
-    pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<WaitingBlock> {
+    pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<PendingBlock> {
         let hashes = Stream::ALL.map(|stream| match wanted {
             Wanted::Instance(of, instance) if of == stream => Some(instance_hash(of, instance)),
             Wanted::User(user_key) => Some(user_hash(stream, user_key)),
@@ -92,7 +92,7 @@ impl QueueIndex {
         };
         self.blocks
             .iter()
-            .map(|(number, contents)| WaitingBlock {
+            .map(|(number, contents)| PendingBlock {
                 number: *number,
                 newest: newest(contents),
             })

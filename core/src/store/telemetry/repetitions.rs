@@ -1,131 +1,96 @@
-//! Records by the bucket they belong to, and which of them repeat another.
+//! Which new records repeat another.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::limits::REPETITIONS_COMPARED_MAX;
-use crate::model::Stream;
 use crate::timestamp::Timestamp;
 
 use super::rows::{ContentDigest, Rows};
 
-/// The rows of each bucket, as they were read; the buckets by stream, day and name.
-pub(super) fn buckets(rows: &Rows) -> Vec<Vec<u32>> {
-    let bucket = |row: usize| {
-        (
-            rows.stream(row),
-            rows.filed_at(row).day(),
-            rows.instance(row),
-        )
-    };
-    let keyed = |row: u32| (bucket(row as usize), row);
-    let mut keyed: Vec<_> = rows.all().into_iter().map(keyed).collect();
-    keyed.sort_unstable();
-    let same = keyed.chunk_by(|(a, _), (b, _)| a == b);
-    let rows_of = |same: &[(_, u32)]| same.iter().map(|(_, row)| *row).collect();
-    let mut buckets: Vec<Vec<u32>> = same.map(rows_of).collect();
-    let name = |bucket: &[u32]| bucket.first().map(|row| bucket_of(rows, *row));
-    buckets.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
-    buckets
-}
-
-/// So many process items of a report count as another record compared.
+/// As many process items of a report count as another record compared.
 const ITEMS_PER_COMPARED: usize = 16;
 
-/// Records of one bucket that carry a sent time, to find among them those that repeat an earlier record.
+/// New records of one bucket, to find those that repeat another: an earlier one of them, or one that is filed.
 ///
-/// A repetition carries the same sent time, so contents are compared only where sent times meet, and then by their digests:
+/// A repetition carries the same sent time, so contents are compared only where sent times are equal, and then by their digests:
 /// the cost is that of one digest a record, however many carry the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Repetitions {
-    /// Sent time and row of what is new, by time.
-    new: Vec<(Timestamp, u32)>,
-    /// Of the times at which records are known, what is new by its content.
-    contents: BTreeMap<(Timestamp, ContentDigest), u32>,
-    /// Records compared at each of those times.
-    compared: BTreeMap<Timestamp, usize>,
+    /// By the sent time.
+    new: BTreeMap<Timestamp, SameTime>,
     repeated: Vec<u32>,
 }
 
+/// New records that carry one sent time.
+#[derive(Debug, Default)]
+struct SameTime {
+    /// The first row, as long as nothing carries the same time.
+    alone: Option<u32>,
+    /// By content, the first record that has it.
+    contents: BTreeMap<ContentDigest, u32>,
+    /// How many filed records were compared with these.
+    compared: usize,
+}
+
+impl SameTime {
+    /// Adds a record; returns whether it repeats one that was added before.
+    fn add(&mut self, content: ContentDigest, number: u32) -> bool {
+        *self.contents.entry(content).or_insert(number) != number
+    }
+
+    fn digest_alone(&mut self, rows: &Rows) {
+        if let Some(row) = self.alone.take() {
+            self.add(rows.digest(row as usize), row);
+        }
+    }
+}
+
 impl Repetitions {
-    /// Among the rows in `order`, in which they arrived.
+    /// Of the rows in `order`, in which they arrived.
     pub(super) fn among(rows: &Rows, order: &[u32]) -> Self {
-        let timed = order
-            .iter()
-            .filter_map(|row| Some((rows.sent(*row as usize)?, *row)));
-        let mut found = Self {
-            new: timed.collect(),
-            ..Self::default()
-        };
-        // In order already where each is later than those before.
-        if !found.new.is_sorted_by(|a, b| a.0 < b.0) {
-            found.new.sort_by_key(|(sent, _)| *sent);
-            found.drop_among(rows);
+        let mut found = Self::default();
+        for row in order {
+            let Some(sent) = rows.sent(*row as usize) else {
+                continue;
+            };
+            match found.new.entry(sent) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(SameTime::default()).alone = Some(*row);
+                }
+                Entry::Occupied(same) => {
+                    let same = same.into_mut();
+                    same.digest_alone(rows);
+                    if same.add(rows.digest(*row as usize), *row) {
+                        found.repeated.push(*row);
+                    }
+                }
+            }
         }
         found
     }
 
-    /// Keeps the first of those that are alike.
-    fn drop_among(&mut self, rows: &Rows) {
-        let mut distinct = Vec::with_capacity(self.new.len());
-        for same in self.new.chunk_by(|a, b| a.0 == b.0) {
-            let mut known = BTreeSet::new();
-            for (sent, row) in same {
-                if same.len() == 1 || known.insert(rows.digest(*row as usize)) {
-                    distinct.push((*sent, *row));
-                } else {
-                    self.repeated.push(*row);
-                }
-            }
-        }
-        self.new = distinct;
-    }
-
-    /// Adds a record, by a number of the caller's; returns whether it repeats one that was added before.
+    /// Adds a record, by a number of its own; returns whether it repeats one that was added before.
     pub(crate) fn add(&mut self, sent: Timestamp, content: ContentDigest, number: u32) -> bool {
-        self.compared.entry(sent).or_default();
-        match self.contents.entry((sent, content)) {
-            Entry::Vacant(vacant) => {
-                vacant.insert(number);
-                false
-            }
-            Entry::Occupied(_) => true,
-        }
+        self.new.entry(sent).or_default().add(content, number)
     }
 
-    /// Whether something new may repeat a known record with this sent time.
+    /// Whether something new may repeat a filed record with this sent time.
     pub(super) fn may_repeat(&self, sent: Timestamp) -> bool {
-        self.compared.get(&sent).map_or_else(
-            || {
-                self.new
-                    .binary_search_by_key(&sent, |(sent, _)| *sent)
-                    .is_ok()
-            },
-            |compared| *compared < REPETITIONS_COMPARED_MAX,
-        )
+        let same = self.new.get(&sent);
+        same.is_some_and(|same| same.compared < REPETITIONS_COMPARED_MAX)
     }
 
-    /// Notes what repeats the row `known`.
-    pub(super) fn compare(&mut self, rows: &Rows, known: usize) {
-        let Some(sent) = rows.sent(known).filter(|sent| self.may_repeat(*sent)) else {
+    /// Notes what repeats the filed record in row `filed`.
+    pub(super) fn compare(&mut self, rows: &Rows, filed: usize) {
+        let sent = rows.sent(filed).filter(|sent| self.may_repeat(*sent));
+        let Some(same) = sent.and_then(|sent| self.new.get_mut(&sent)) else {
             return;
         };
-        let compared = match self.compared.entry(sent) {
-            Entry::Occupied(compared) => compared.into_mut(),
-            Entry::Vacant(first) => {
-                let start = self.new.partition_point(|(time, _)| *time < sent);
-                let same = self.new.iter().skip(start);
-                for (_, row) in same.take_while(|(time, _)| *time == sent) {
-                    let content = rows.digest(*row as usize);
-                    self.contents.insert((sent, content), *row);
-                }
-                first.insert(0)
-            }
-        };
+        same.digest_alone(rows);
         // Comparing a report costs as much as its process items.
-        *compared += 1 + rows.items(known) / ITEMS_PER_COMPARED;
-        self.repeated
-            .extend(self.contents.remove(&(sent, rows.digest(known))));
+        same.compared += 1 + rows.items(filed) / ITEMS_PER_COMPARED;
+        let repeated = same.contents.remove(&rows.digest(filed));
+        self.repeated.extend(repeated);
     }
 
     /// What repeats an earlier record, in order.
@@ -133,16 +98,6 @@ impl Repetitions {
         self.repeated.sort_unstable();
         self.repeated
     }
-}
-
-/// The stream, day and instance of a row.
-pub(super) fn bucket_of(rows: &Rows, row: u32) -> (Stream, u32, &str) {
-    let row = row as usize;
-    (
-        rows.stream(row),
-        rows.filed_at(row).day(),
-        rows.instance_id(row),
-    )
 }
 
 #[cfg(test)]

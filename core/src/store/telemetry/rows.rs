@@ -23,6 +23,16 @@ pub(super) const VALUE: u64 = 2;
 /// The number of the empty text, which also stands for a name that was not sent.
 pub(super) const NO_TEXT: u32 = Texts::EMPTY;
 
+/// Where a record belongs in history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Bucket<'n> {
+    pub(crate) stream: Stream,
+    /// Of the filed time.
+    pub(crate) day: u32,
+    /// Empty where a record names none.
+    pub(crate) instance: &'n str,
+}
+
 /// Records in the order they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
@@ -280,6 +290,35 @@ impl Rows {
     pub(super) fn user(&self, row: usize) -> u32 {
         let bits = self.named(row, |places| places.username);
         bits.map_or(NO_TEXT, Texts::number)
+    }
+
+    /// The bucket of a record.
+    pub(super) fn bucket(&self, row: usize) -> Bucket<'_> {
+        Bucket {
+            stream: self.stream(row),
+            day: self.filed_at(row).day(),
+            instance: self.instance_id(row),
+        }
+    }
+
+    /// The rows of each bucket, as they were read; the buckets in their order.
+    pub(super) fn buckets(&self) -> Vec<Vec<u32>> {
+        let bucket = |row: usize| {
+            (
+                self.stream(row),
+                self.filed_at(row).day(),
+                self.instance(row),
+            )
+        };
+        let keyed = |row: u32| (bucket(row as usize), row);
+        let mut keyed: Vec<_> = self.all().into_iter().map(keyed).collect();
+        keyed.sort_unstable();
+        let same = keyed.chunk_by(|(a, _), (b, _)| a == b);
+        let rows_of = |same: &[(_, u32)]| same.iter().map(|(_, row)| *row).collect();
+        let mut buckets: Vec<Vec<u32>> = same.map(rows_of).collect();
+        let first = |bucket: &[u32]| bucket.first().map(|row| self.bucket(*row as usize));
+        buckets.sort_unstable_by(|a, b| first(a).cmp(&first(b)));
+        buckets
     }
 
     pub(crate) fn instance_id(&self, row: usize) -> &str {

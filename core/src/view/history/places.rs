@@ -63,13 +63,12 @@ pub(super) fn first_places(
         if !first.wants(Timestamp::from_day(found)) {
             break;
         }
-        let bucket = query.bucket(found);
-        history::scan_orders(&reader.snapshot, &bucket, |part, (from, to), orders| {
-            if to < start.order.0 || !first.wants(from) {
+        history::scan_bucket(&reader.snapshot, query.bucket(found), |part| {
+            if part.last < start.order.0 || !first.wants(part.first) {
                 return Ok(());
             }
-            for (row, order) in orders.read()?.into_iter().enumerate() {
-                let source = Source::Part(found, part);
+            let source = Source::Part(found, part.number()?);
+            for (row, order) in part.orders()?.into_iter().enumerate() {
                 if !first.wants(order.0) {
                     break;
                 }
@@ -147,7 +146,7 @@ fn pending(
         rows.cut(empty);
         history::compare_bucket(
             &reader.snapshot,
-            &query.bucket(day),
+            query.bucket(day),
             &mut rows,
             &mut repetitions,
         )?;
@@ -180,7 +179,7 @@ pub(super) fn each_content(
         let read = &reader.snapshot;
         match source {
             Source::Part(day, part) => {
-                history::add_bucket_part(read, &query.bucket(day), part, &mut rows)?;
+                history::add_bucket_part(read, query.bucket(day), part, &mut rows)?;
             }
             Source::Block(number) => queue::add_block(read, number, &mut rows)?,
         }

@@ -96,7 +96,7 @@ impl ColumnWriter {
             let marks = source.cells.iter().map(|cells| cells.mark(index));
             self.marks.extend(marks.map(u64::cast_signed));
         }
-        self.take_values(source, spec.kind, index);
+        self.take_values(source, spec.kind, (index, mixed));
         match spec.kind {
             FieldKind::Int32 | FieldKind::Int64 => {
                 let (relation, one) = self.related(place);
@@ -137,18 +137,22 @@ impl ColumnWriter {
     }
 
     /// Takes the bits of the field from the rows that have a value.
-    fn take_values(&mut self, source: Source<'_>, kind: FieldKind, index: usize) {
+    fn take_values(&mut self, source: Source<'_>, kind: FieldKind, (index, mixed): (usize, bool)) {
+        let valued = |cells: &&Cells<'_>| cells.mark(index) == VALUE;
+        let bits = |cells: &Cells<'_>| cells.bits(index).cast_signed();
         self.values.clear();
-        let valued = |(_, cells): &(usize, &Cells<'_>)| cells.mark(index) == VALUE;
-        let rows = source.cells.iter().enumerate().filter(valued);
+        if mixed {
+            let valued = source.cells.iter().filter(valued);
+            self.values.extend(valued.map(bits));
+        } else if source.cells.first().is_some_and(|first| valued(&first)) {
+            self.values.extend(source.cells.iter().map(bits));
+        }
         if kind == FieldKind::Time {
-            self.values.extend(rows.map(|(row, cells)| {
-                let filed = source.filed.get(row).copied().unwrap_or_default();
-                cells.bits(index).cast_signed().wrapping_sub(filed)
-            }));
-        } else {
-            let bits = rows.map(|(_, cells)| cells.bits(index).cast_signed());
-            self.values.extend(bits);
+            let filed = source.cells.iter().zip(source.filed);
+            let filed = filed.filter(|(cells, _)| valued(cells));
+            for (value, (_, filed)) in self.values.iter_mut().zip(filed) {
+                *value = value.wrapping_sub(*filed);
+            }
         }
     }
 

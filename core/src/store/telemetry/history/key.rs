@@ -4,21 +4,8 @@ use crate::error::Result;
 use crate::model::Stream;
 use crate::store::codec::{Decoder, damaged};
 use crate::store::telemetry::key_name;
+use crate::store::telemetry::rows::Bucket;
 use crate::timestamp::Timestamp;
-
-/// Where the parts of one instance on one day lie.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Bucket {
-    pub(crate) stream: Stream,
-    pub(crate) day: u32,
-    pub(crate) instance: String,
-}
-
-impl Bucket {
-    pub(super) fn prefix(&self) -> Vec<u8> {
-        bucket_prefix(self.stream, self.day, &self.instance)
-    }
-}
 
 pub(super) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
     let mut key = vec![stream.number()];
@@ -27,13 +14,9 @@ pub(super) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
 }
 
 /// What the keys of a bucket begin with.
-pub(in crate::store::telemetry) fn bucket_prefix(
-    stream: Stream,
-    day: u32,
-    instance: &str,
-) -> Vec<u8> {
-    let mut key = day_prefix(stream, day);
-    let name = key_name(instance);
+pub(in crate::store::telemetry) fn bucket_prefix(bucket: Bucket<'_>) -> Vec<u8> {
+    let mut key = day_prefix(bucket.stream, bucket.day);
+    let name = key_name(bucket.instance);
     key.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
     key.extend_from_slice(&name);
     key
@@ -50,7 +33,7 @@ pub(super) fn part_number(key: &[u8]) -> Result<u32> {
     Ok(u32::from_be_bytes(*number))
 }
 
-/// What a person calls a part.
+/// The name of a part in a message.
 pub(in crate::store) fn part_name(key: &[u8]) -> String {
     let parse = || -> Result<String> {
         let mut decoder = Decoder::new(key);

@@ -2,11 +2,9 @@
 
 use crate::error::Result;
 use crate::store::table::{ALL_KEYS, Read, Step, Table};
-use crate::store::telemetry::chunk;
-use crate::store::telemetry::repetitions::bucket_of;
 use crate::store::telemetry::rows::Rows;
 
-use super::{bucket_prefix, part_name, split_part};
+use super::{StoredPart, bucket_prefix, part_name};
 
 /// Checks every part and counts the records.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
@@ -30,15 +28,12 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
 
 /// Reads a part into `rows`; returns whether its records are in order and where its key and its head say.
 fn is_in_place(key: &[u8], value: &[u8], rows: &mut Rows) -> Result<bool> {
-    let (first, last, chunk) = split_part(value)?;
-    chunk::decode_into(chunk, rows)?;
+    let part = StoredPart::read(key, value)?;
+    part.add_to(rows)?;
     let all = rows.all();
     let filed = |row: Option<&u32>| row.map(|row| rows.filed_at(*row as usize));
-    let is_placed = |row: &u32| {
-        let (stream, day, instance) = bucket_of(rows, *row);
-        key.starts_with(&bucket_prefix(stream, day, instance))
-    };
+    let is_placed = |row: &u32| key.starts_with(&bucket_prefix(rows.bucket(*row as usize)));
     Ok(all.is_sorted_by_key(|row| rows.order(*row as usize))
-        && (filed(all.first()), filed(all.last())) == (Some(first), Some(last))
+        && (filed(all.first()), filed(all.last())) == (Some(part.first), Some(part.last))
         && all.iter().all(is_placed))
 }

@@ -2,7 +2,7 @@
 
 use crate::timestamp::Timestamp;
 
-use crate::store::telemetry::history::Span;
+use crate::store::telemetry::history::StoredPart;
 
 /// Parts of the whole time that are told apart.
 const SLOTS: usize = 1024;
@@ -30,7 +30,7 @@ impl Density {
         }
     }
 
-    pub(super) fn add(&mut self, part: &Span<'_>, records: usize) {
+    pub(super) fn add(&mut self, part: &StoredPart<'_>, records: usize) {
         let points = records.clamp(1, POINTS);
         let share = u32::try_from(records.div_ceil(points)).unwrap_or(u32::MAX);
         let length = part.last.ticks().saturating_sub(part.first.ticks());

@@ -7,7 +7,7 @@ use crate::model::Stream;
 use crate::store::codec::Encoder;
 use crate::store::table::Read;
 use crate::store::telemetry::packed::pack;
-use crate::store::telemetry::rows::Rows;
+use crate::store::telemetry::rows::{Bucket, Rows};
 use crate::store::telemetry::{history, queue};
 use crate::timestamp::Timestamp;
 
@@ -34,12 +34,13 @@ pub(super) fn drop_repeated(
         }
     }
     let buckets = std::mem::take(&mut search.buckets);
-    for ((day, instance), (from, to)) in buckets {
-        history::scan_bucket(read, (stream, day), instance, |part| {
+    for (bucket, (from, to)) in buckets {
+        history::scan_bucket(read, bucket, |part| {
             if part.first > to || part.last < from {
                 return Ok(());
             }
-            part.read(rows)?;
+            rows.clear();
+            part.add_to(rows)?;
             (0..rows.len()).try_for_each(|row| search.see(rows, row, 0))
         })?;
     }
@@ -66,8 +67,8 @@ struct Search<'w> {
     window: &'w Window,
     /// The queued records that carry a time; those of one day and time by their content.
     order: Vec<Place>,
-    /// Where in history the same records can stand: by day and instance, the filed times.
-    buckets: BTreeMap<(u32, &'w str), (Timestamp, Timestamp)>,
+    /// Where in history the same records can be, and the filed times there.
+    buckets: BTreeMap<Bucket<'w>, (Timestamp, Timestamp)>,
     dropped: Vec<bool>,
     scratch: Encoder,
 }
@@ -99,7 +100,11 @@ impl<'w> Search<'w> {
             } else {
                 (Timestamp::MIN, Timestamp::MAX)
             };
-            let bucket = (filed_at.day(), origin.instance);
+            let bucket = Bucket {
+                stream: packed.stream,
+                day: filed_at.day(),
+                instance: origin.instance,
+            };
             let known = search.buckets.entry(bucket).or_insert(span);
             *known = (known.0.min(span.0), known.1.max(span.1));
         }

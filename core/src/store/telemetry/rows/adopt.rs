@@ -61,21 +61,17 @@ impl Rows {
     }
 
     fn weight_of(&self, specs: &[FieldSpec], cells: Cells<'_>) -> usize {
-        let valued = |(index, _): &(usize, &FieldSpec)| cells.mark(*index) == VALUE;
-        let weights = specs.iter().enumerate().filter(valued);
-        let weights = weights.map(|(index, spec)| {
-            let bits = cells.bits(index);
-            if spec.kind == FieldKind::Text {
-                return self.texts.length(Texts::number(bits));
+        let mut weight = specs.len() * size_of::<u64>();
+        for (index, spec) in specs.iter().enumerate() {
+            if spec.kind == FieldKind::Text && cells.mark(index) == VALUE {
+                weight += self.texts.length(Texts::number(cells.bits(index)));
+            } else if spec.kind == FieldKind::Items && cells.mark(index) == VALUE {
+                for item in items_of(cells.bits(index)) {
+                    let item = self.weight_of(ProcessItem::FIELDS, self.item(item));
+                    weight += size_of::<Item>() + item;
+                }
             }
-            if spec.kind == FieldKind::Items {
-                let items = items_of(bits).map(|item| self.item(item));
-                return items
-                    .map(|item| size_of::<Item>() + self.weight_of(ProcessItem::FIELDS, item))
-                    .sum();
-            }
-            0
-        });
-        specs.len() * size_of::<u64>() + weights.sum::<usize>()
+        }
+        weight
     }
 }

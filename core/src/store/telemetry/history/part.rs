@@ -1,0 +1,153 @@
+//! A part: the first and the last filed time in it, then a chunk.
+
+use crate::error::Result;
+use crate::limits::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX};
+use crate::store::codec::{Decoder, Encoder};
+use crate::store::telemetry::chunk::{self, ChunkWriter};
+use crate::store::telemetry::rows::{HistoryOrder, Rows};
+use crate::timestamp::Timestamp;
+
+use super::key::part_number;
+
+/// A part as it is stored, its records not read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredPart<'v> {
+    pub(crate) key: &'v [u8],
+    /// The earliest filed time in it.
+    pub(crate) first: Timestamp,
+    /// The latest.
+    pub(crate) last: Timestamp,
+    bytes: usize,
+    chunk: &'v [u8],
+}
+
+impl<'v> StoredPart<'v> {
+    pub(super) fn read(key: &'v [u8], value: &'v [u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(value);
+        let mut time = || -> Result<Timestamp> {
+            Ok(Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?)))
+        };
+        let (first, last) = (time()?, time()?);
+        Ok(Self {
+            key,
+            first,
+            last,
+            bytes: value.len(),
+            chunk: decoder.rest(),
+        })
+    }
+
+    /// Its number in its bucket.
+    pub(crate) fn number(&self) -> Result<u32> {
+        part_number(self.key)
+    }
+
+    /// How many records it holds.
+    pub(in crate::store::telemetry) fn records(&self) -> Result<usize> {
+        chunk::count(self.chunk)
+    }
+
+    /// The order of each record, sorted.
+    pub(crate) fn orders(&self) -> Result<Vec<HistoryOrder>> {
+        chunk::orders(self.chunk)
+    }
+
+    /// The times that its records carry, `None` for those that carry none.
+    pub(crate) fn sent_times(&self) -> Result<Vec<Option<Timestamp>>> {
+        chunk::sent_times(self.chunk)
+    }
+
+    /// The names of instances and of users in its records, each once.
+    pub(crate) fn names(&self) -> Result<[Vec<&'v str>; 2]> {
+        chunk::names(self.chunk)
+    }
+
+    /// Whether any of its records was filed from `from` to `to`, both inclusive.
+    pub(in crate::store::telemetry) fn any_filed(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<bool> {
+        let within = |time: Timestamp| time >= from && time <= to;
+        if self.first > to || self.last < from || within(self.first) || within(self.last) {
+            return Ok(self.first <= to && self.last >= from);
+        }
+        // It spans all of that time. With two records that says all, else their times do.
+        if self.records()? <= 2 {
+            return Ok(false);
+        }
+        let mut orders = self.orders()?.into_iter();
+        Ok(orders.any(|(filed_at, _)| within(filed_at)))
+    }
+
+    /// Adds its records to `rows`.
+    pub(in crate::store::telemetry) fn add_to(&self, rows: &mut Rows) -> Result<()> {
+        chunk::decode_into(self.chunk, rows)
+    }
+
+    pub(super) fn head(&self) -> Result<PartHead> {
+        Ok(PartHead {
+            key: self.key.to_vec(),
+            number: self.number()?,
+            records: self.records()?,
+            bytes: self.bytes,
+            first: self.first,
+            last: self.last,
+        })
+    }
+}
+
+/// What the key and the first bytes of a part say.
+#[derive(Debug, Clone)]
+pub(in crate::store::telemetry) struct PartHead {
+    pub(in crate::store::telemetry) key: Vec<u8>,
+    pub(in crate::store::telemetry) number: u32,
+    pub(in crate::store::telemetry) records: usize,
+    bytes: usize,
+    pub(super) first: Timestamp,
+    pub(super) last: Timestamp,
+}
+
+impl PartHead {
+    /// Whether filing may add records to the part. One that ends at its bytes is a little shorter than it may be.
+    pub(in crate::store::telemetry) fn has_room(&self) -> bool {
+        self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX / 4 * 3
+    }
+}
+
+/// Writes parts, one after the other in the same memory.
+#[derive(Debug, Default)]
+pub(in crate::store::telemetry) struct PartWriter(ChunkWriter);
+
+impl PartWriter {
+    /// A part of as many of the `rows` in `order` as one takes, and the rest of these.
+    pub(in crate::store::telemetry) fn write<'o>(
+        &mut self,
+        rows: &Rows,
+        order: &'o [u32],
+    ) -> (Vec<u8>, &'o [u32]) {
+        let mut count = chunk::fitting(rows, order);
+        loop {
+            let (part, rest) = order.split_at_checked(count).unwrap_or((order, &[]));
+            let value = self.write_all(rows, part);
+            if value.len() <= CHUNK_BYTES_MAX || count <= 1 {
+                return (value, rest);
+            }
+            // A few less than would fit if all were equally long; again, if those are longer than the others.
+            count = (count * CHUNK_BYTES_MAX / value.len() * 63 / 64).clamp(1, count - 1);
+        }
+    }
+
+    fn write_all(&mut self, rows: &Rows, order: &[u32]) -> Vec<u8> {
+        let time = |row: Option<&u32>| {
+            row.map_or([0; 8], |row| {
+                rows.filed_at(*row as usize).ticks().to_le_bytes()
+            })
+        };
+        let mut out = Encoder::with_capacity(512 + 24 * order.len());
+        out.raw(&time(order.first()));
+        out.raw(&time(order.last()));
+        self.0.write(&mut out, rows, order);
+        out.finish()
+    }
+}
