@@ -5,7 +5,6 @@
 //! look reads a snapshot of its own, so nothing is held between two of them but the window, however many records there are.
 //! Those that read at the same time share what they find.
 
-mod density;
 mod repeated;
 mod shared;
 mod window;
@@ -22,14 +21,13 @@ use super::history;
 use super::packed::Packed;
 use super::rows::Rows;
 
-use density::Density;
 use repeated::{drop_repeated, read_queued, rows_of};
 use window::{Position, Window};
 
 pub(crate) use shared::SharedWindows;
 
-/// What a record takes in a window, in bytes, before any was seen.
-const ENTRY_BYTES: usize = 100;
+/// The least time that a window covers, in a fraction of the whole.
+const WINDOWS_MAX: i64 = 1024;
 
 /// The records of a stream filed in a span of time, newest first: each that is there from the first look to the last comes
 /// exactly once.
@@ -48,8 +46,6 @@ pub(crate) struct NewestFirst {
     /// The places in the window of the next record, and of the first that is not wanted.
     next: usize,
     until: usize,
-    density: Option<Density>,
-    entry_bytes: usize,
     shared: Arc<SharedWindows>,
     begun: u64,
 }
@@ -69,8 +65,6 @@ impl NewestFirst {
             window: Arc::new(Window::new(stream, end)),
             next: 0,
             until: 0,
-            density: None,
-            entry_bytes: ENTRY_BYTES,
             begun: shared.moment(),
             shared: Arc::clone(shared),
         }
@@ -134,15 +128,12 @@ impl NewestFirst {
             self.passed = 0;
             self.ceiling = Some(window.floor.clone());
         }
-        if let Some(each) = window.memory().checked_div(window.len()) {
-            self.entry_bytes = each.max(1);
-        }
         self.window = window;
     }
 
-    fn fill(&mut self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
+    fn fill(&self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
         let mut window = Window::new(self.stream, self.end);
-        window.begin(Position::below(self.reach(read)?));
+        window.begin(Position::below(self.reach()));
         window.continues(self.ceiling.clone(), self.passed);
         let mut rows = Rows::default();
         let upper = self.upper();
@@ -190,20 +181,20 @@ impl NewestFirst {
         ceiling.map_or(self.end, |ceiling| ceiling.times.0)
     }
 
-    /// How far back the next window should reach.
-    fn reach(&mut self, read: &impl Read) -> Result<Timestamp> {
-        let (start, end, stream) = (self.start, self.end, self.stream);
-        let density = match self.density.take() {
-            Some(density) => density,
-            None => density_of(read, stream, (start, end))?,
+    /// How far back the next window should reach: as far as it is nearly full when records are as frequent as in the one before.
+    /// A wrong guess costs time and nothing else.
+    fn reach(&self) -> Timestamp {
+        let before = &self.window;
+        let Some(each) = before.memory().checked_div(before.len()) else {
+            return self.start;
         };
-        let upper = self.upper();
-        let records = NEWEST_WINDOW_BYTES / self.entry_bytes / 8 * 7;
-        Ok(self
-            .density
-            .insert(density)
-            .reach(upper, records)
-            .max(start))
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX).max(1);
+        let fitting = NEWEST_WINDOW_BYTES / each.max(1) / 8 * 7;
+        let length = before.length().saturating_mul(count(fitting)) / count(before.len());
+        let whole = self.end.ticks().saturating_sub(self.start.ticks());
+        let upper = self.upper().ticks();
+        let reach = upper.saturating_sub(length.max(whole / WINDOWS_MAX + 1));
+        self.start.max(Timestamp::from_ticks(reach))
     }
 }
 
@@ -214,20 +205,4 @@ impl Drop for NewestFirst {
             self.shared.lock().clear();
         }
     }
-}
-
-/// Where the filed records lie in time, by the heads of the parts.
-fn density_of(
-    read: &impl Read,
-    stream: Stream,
-    (start, end): (Timestamp, Timestamp),
-) -> Result<Density> {
-    let mut density = Density::new(start, end);
-    for day in start.day()..=end.day() {
-        history::scan_day(read, stream, day, |part| {
-            density.add(&part, part.records()?);
-            Ok(())
-        })?;
-    }
-    Ok(density)
 }

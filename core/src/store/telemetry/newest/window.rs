@@ -119,6 +119,15 @@ impl Window {
         self.entries.len()
     }
 
+    /// The time that it covers, in ticks.
+    pub(super) fn length(&self) -> i64 {
+        let end = self
+            .ceiling
+            .as_ref()
+            .map_or(self.end, |ceiling| ceiling.times.0);
+        end.ticks().saturating_sub(self.floor.times.0.ticks())
+    }
+
     /// The memory that its records take, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.bytes.len() + size_of_val(self.entries.as_slice())
