@@ -47,6 +47,12 @@ impl Stream {
         self as u8
     }
 
+    /// The stream of a [`number`](Self::number).
+    pub(crate) fn numbered(number: u8) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|stream| stream.number() == number)
+    }
+
     /// The table of the stream's records.
     #[must_use]
     pub const fn fields(self) -> &'static [FieldSpec] {

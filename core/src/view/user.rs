@@ -106,7 +106,6 @@ impl Pending {
         blocks.sort_unstable();
         let mut pending = Self::default();
         let mut rows = Rows::default();
-        let empty = rows.mark();
         for (time, number) in blocks.into_iter().rev() {
             let found = pending.dated.map(|(filed_at, _)| filed_at).max(known);
             let older = found.is_some_and(|found| time < found);
@@ -114,7 +113,7 @@ impl Pending {
             {
                 break;
             }
-            rows.cut(empty);
+            rows.clear();
             queue::add_block(&reader.snapshot, number, &mut rows)?;
             pending.see(&rows, number, |row| {
                 rows.stream(row) == stream && user_key(rows.username(row)) == user

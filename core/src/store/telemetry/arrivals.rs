@@ -1,4 +1,4 @@
-//! Records on their way into the queue: blocks already, with what is to be remembered of each.
+//! Accepted records, encoded as blocks, with what the index of the queue keeps of each.
 
 use crate::limits::{BLOCK_BYTES_MAX, BLOCK_TEXT_BYTES_MAX};
 use crate::model::RecordRef;
@@ -50,8 +50,8 @@ impl Arrivals {
         self.records
     }
 
-    /// The memory it takes, in bytes: all blocks, the texts and names that the open one is written by, and not the few KiB
-    /// that every one takes.
+    /// The memory it takes, in bytes: all blocks, and the texts and names that the open one is written with, without the few
+    /// KiB that each takes.
     pub(crate) fn bytes(&self) -> usize {
         let open = self.open.as_ref();
         self.closed_bytes + open.map_or(0, |open| open.bytes())
@@ -62,7 +62,7 @@ impl Arrivals {
         self.blocks.push(closed);
     }
 
-    /// What has arrived until now; what comes next is apart from it, and written with the same memory.
+    /// Takes all records so far; the memory they were written with is used for the next.
     pub(crate) fn take(&mut self) -> Self {
         if let Some(open) = &mut self.open
             && open.encoder.records() > 0

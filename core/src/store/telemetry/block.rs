@@ -1,7 +1,7 @@
 //! The block: how telemetry records are written in the queue, as they come. See `core/docs/format.md`.
 //!
 //! The records of one commit are much alike, though of different desktops: what a field has in common with the same
-//! field of the record before is not written again.
+//! field of the previous record is not written again.
 
 mod decode;
 mod encode;
@@ -14,13 +14,13 @@ pub(super) use encode::BlockEncoder;
 use crate::model::{FieldSpec, Stream};
 
 const VERSION: u8 = 1;
-/// Where in a block the count of records and the bytes of texts stand, behind the version.
+/// Offset of the count of records and the bytes of texts in a block: after the version.
 const COUNTS_AT: usize = 1;
 
 // The first byte of a record: the number of its stream, and:
-/// The record stands at its time of receipt, not at the time it carries.
+/// The record is filed at its time of receipt, not at the time it carries.
 const FILED_AT_RECEIPT: u8 = 0x80;
-/// Its presence is that of the record of the same stream before.
+/// Its presence is that of the previous record of the same stream.
 const SAME_PRESENCE: u8 = 0x40;
 
 /// Of two bits of presence, besides those that rows have: the last value of this field in the block again.
@@ -46,7 +46,7 @@ const TICKS: Units = Units {
 // The lowest bits of an integer that has units:
 const IN_SMALL: u64 = 0b1;
 const IN_LARGE: u64 = 0b10;
-/// Stands before an integer too large to have those bits beside it.
+/// Precedes an integer too large for those two bits beside it.
 const WIDE: u64 = u64::MAX;
 /// Numbers of up to two decimals are written in hundredths, or in whole.
 const HUNDREDTHS: i32 = 100;
@@ -56,7 +56,7 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 /// The kinds of tables a block holds records of: the four streams, and process items.
 const KINDS: usize = Stream::ALL.len() + 1;
 const PROCESS_ITEM: usize = KINDS - 1;
-/// Fields that 64 bits of presence have room for.
+/// As many fields as 64 bits of presence have room for.
 const FIELDS_MAX: usize = 32;
 
 #[expect(

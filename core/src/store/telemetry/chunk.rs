@@ -107,10 +107,7 @@ impl<'a> ChunkDecoder<'a> {
         if count == 0 {
             return decoder.end().map(|()| None);
         }
-        let number = decoder.u8()?;
-        let mut streams = Stream::ALL.into_iter();
-        let stream = streams.find(|stream| stream.number() == number);
-        let stream = stream.ok_or_else(damaged)?;
+        let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
         let mut columns = Columns::new(stream.fields(), count);
         columns.read_texts(&mut decoder)?;
         Ok(Some(Self {

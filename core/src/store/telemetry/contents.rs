@@ -1,4 +1,4 @@
-//! What is remembered of a block beside the file, and what a transaction changes of that.
+//! What the index in memory keeps of a queue block, and what a transaction changes there.
 
 use crate::model::{Stream, user_key};
 use crate::timestamp::Timestamp;

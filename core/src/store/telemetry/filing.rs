@@ -1,7 +1,7 @@
 //! Filing: moving queued records into per-instance history.
 //!
 //! A step is prepared from a snapshot, beside the writer, and is then plain data: keys and values to put and keys to
-//! remove. Nothing but filing and sealing puts into history and one step is prepared at a time, so what the snapshot said
+//! remove. Only filing and sealing put into history, and one step is prepared at a time, so what the snapshot said
 //! still holds when the step is written, in one transaction with the removal of the blocks it came from.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(crate) struct Filing {
     users: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Prepares the filing of the oldest blocks; `None` when nothing waits.
+/// Prepares the filing of the oldest blocks; `None` when the queue is empty.
 pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
     let mut rows = Rows::default();
     let blocks = queue::oldest(read, &mut rows)?;
@@ -108,7 +108,7 @@ impl<R: Read> Preparation<'_, R> {
         while !rest.is_empty() {
             let (part, tail) = self.parts.write(rows, rest);
             let key = history::part_key(&prefix, next);
-            // What is put needs not be removed.
+            // A part that is put again need not be removed.
             self.filing.merged.pop_if(|merged| *merged == key);
             self.filing.parts.push((key, part));
             rest = tail;
@@ -118,7 +118,7 @@ impl<R: Read> Preparation<'_, R> {
         Ok(())
     }
 
-    /// Takes note of what the rows in `order` tell of their users. Records without a username are nobody's.
+    /// Notes what the rows in `order` say of their users. Records without a username are nobody's.
     fn note_users(&mut self, order: &[u32]) {
         let rows = &self.rows;
         let user = |row: u32| rows.user(row as usize);

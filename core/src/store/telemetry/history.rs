@@ -88,7 +88,7 @@ pub(crate) fn scan_before(
     scan(read, (&start, after), Some(&end), parts_max, visit)
 }
 
-/// The first day from `from` on, up to `to`, on which the stream has anything at all.
+/// The first day from `from` to `to` on which the stream has records.
 pub(crate) fn next_day(
     read: &impl Read,
     stream: Stream,
@@ -136,7 +136,7 @@ pub(super) fn day_heads(
     Ok(heads)
 }
 
-/// Takes from `order`, rows of one bucket as they arrived, what repeats an earlier one of them or a record in `heads`.
+/// Removes from `order`, rows of one bucket as they arrived, those that repeat an earlier one or a record in `heads`.
 pub(super) fn drop_repetitions(
     read: &impl Read,
     heads: &[PartHead],
@@ -144,7 +144,7 @@ pub(super) fn drop_repetitions(
     order: &mut Vec<u32>,
 ) -> Result<()> {
     let mut repetitions = Repetitions::among(rows, order);
-    // A record stands where its sent time is, but for one that is filed at its receipt.
+    // A record is filed at its sent time, or else at its receipt: then it may repeat one anywhere on its day.
     let anywhere = order.iter().any(|row| rows.is_misdated(*row as usize));
     let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
     let span = filed().min().zip(filed().max()).filter(|_| !anywhere);
@@ -166,7 +166,7 @@ pub(crate) fn compare_bucket(
     compare_parts(read, &heads(read, bucket)?, None, rows, repetitions)
 }
 
-/// Compares what is new with the records of the parts that hold something filed within `span`, if one is given. Of a part
+/// Compares new records with those of the parts that hold something filed within `span`, if one is given. Of a part
 /// first the sent times are read, then, where one equals that of a new record, the whole of it, one part at a time.
 fn compare_parts(
     read: &impl Read,

@@ -19,7 +19,7 @@ pub(crate) use packed::Packed;
 
 use sha2::{Digest, Sha256};
 
-/// Longest name that stands in a key as it is, in bytes.
+/// Longest name that is in a key as it is, in bytes.
 const KEY_NAME_BYTES_MAX: usize = 200;
 
 /// A name as part of a key: its bytes, or a digest where an agent sent something far too long. The two never meet, as
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_become_digests() {
+    fn long_name_in_a_key_is_a_digest() {
         assert_eq!(key_name("ws-1"), b"ws-1");
         assert_eq!(key_name(&"a".repeat(200)).len(), 200);
         let long = key_name(&"a".repeat(201));

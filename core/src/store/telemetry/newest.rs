@@ -1,9 +1,9 @@
 //! The records of a stream over all instances, newest first.
 //!
-//! Telemetry lies by instance, so what is newest of all is found by a look at every part of a day. A [`NewestFirst`] takes as
-//! many of the records behind the last one as fit a window of bounded size, and hands these out; then it looks again. Each
-//! look reads a snapshot of its own, so nothing is held between two of them but the window, however many records there are.
-//! Those that read at the same time share what they find.
+//! Telemetry is stored by instance, so the newest records of all instances are found by a look at every part of a day. A
+//! [`NewestFirst`] takes as many of the records after the last one as fit a window of bounded size, and hands these out; then it
+//! looks again. Each look reads a snapshot of its own, so only the window is held between two of them, however many records there
+//! are. Readers at the same time share windows.
 
 mod repeated;
 mod shared;
@@ -38,12 +38,12 @@ pub(crate) struct NewestFirst {
     start: Timestamp,
     /// Inclusive.
     end: Timestamp,
-    /// What follows the window stands here or behind; `None` before the first look.
+    /// The next records are here or after it; `None` before the first look.
     ceiling: Option<Position>,
-    /// How many records that stand just at the ceiling were handed out.
+    /// How many records just at the ceiling were handed out.
     passed: usize,
     window: Arc<Window>,
-    /// The places in the window of the next record, and of the first that is not wanted.
+    /// The places in the window of the next record, and of the first that is too old.
     next: usize,
     until: usize,
     shared: Arc<SharedWindows>,
@@ -123,7 +123,7 @@ impl NewestFirst {
             Some(ceiling) if !own => window.place_of(ceiling, self.passed),
             Some(_) | None => 0,
         };
-        self.until = window.count_behind(self.start).max(self.next);
+        self.until = window.count_after(self.start).max(self.next);
         if self.ceiling.as_ref() != Some(&window.floor) {
             self.passed = 0;
             self.ceiling = Some(window.floor.clone());

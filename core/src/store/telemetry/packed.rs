@@ -105,7 +105,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Who sent a record, and when by its own account; names are empty where it has none.
+/// Who sent a record, and the time it carries; names are empty where it has none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Origin<'a> {
     pub(crate) instance: &'a str,

@@ -1,6 +1,6 @@
 //! The durable arrival queue: blocks of records in the order they were accepted.
 //!
-//! Key: block number, 8 bytes big-endian. Value: a block. An index in memory tells which blocks a question needs.
+//! Key: block number, 8 bytes big-endian. Value: a block. An index in memory says which blocks a query needs.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::block;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
 use super::rows::Rows;
 
-/// Which blocks wait and what is in them; held in memory, rebuilt when the store is opened.
+/// Which blocks are pending and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
 pub(crate) struct QueueIndex {
     blocks: BTreeMap<u64, Contents>,
@@ -25,7 +25,7 @@ pub(crate) struct QueueIndex {
     next: u64,
 }
 
-/// A block that may hold something wanted.
+/// A block that may hold records of a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PendingBlock {
     pub(crate) number: u64,
@@ -34,13 +34,13 @@ pub(crate) struct PendingBlock {
 }
 
 impl PendingBlock {
-    /// The newest filed time of `stream` that it may hold something wanted of.
+    /// The newest filed time of `stream` in it, if it may hold records of the query.
     pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
         *self.newest.get(usize::from(stream.number() - 1))?
     }
 }
 
-/// A question about what waits.
+/// A query of pending records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted<'a> {
     /// Records of one instance.
@@ -56,10 +56,9 @@ impl QueueIndex {
     pub(crate) fn rebuild(read: &impl Read) -> Result<Self> {
         let mut index = Self::default();
         let mut rows = Rows::default();
-        let start = rows.mark();
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
             let number = block_number(key)?;
-            rows.cut(start);
+            rows.clear();
             block::decode_into(block, &mut rows)?;
             index.add(number, Contents::of(&rows));
             index.next = number + 1;
@@ -68,12 +67,12 @@ impl QueueIndex {
         Ok(index)
     }
 
-    /// Records that wait.
+    /// Pending records.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// The blocks that may hold what is wanted, oldest first, with the newest time of each stream that may be in them.
+    /// The blocks that may hold records of a query, oldest first, with the newest time of each stream that may be in them.
     pub(crate) fn blocks(&self, wanted: Wanted<'_>) -> Vec<PendingBlock> {
         let hashes = Stream::ALL.map(|stream| match wanted {
             Wanted::Instance(of, instance) if of == stream => Some(instance_hash(of, instance)),
@@ -105,7 +104,7 @@ impl QueueIndex {
         self.blocks.insert(number, contents);
     }
 
-    /// Takes over what a committed transaction did to the queue.
+    /// Adds what a committed transaction did to the queue.
     pub(crate) fn publish(&mut self, changes: QueueChanges) {
         for (number, contents) in changes.added {
             self.records += contents.records;
@@ -124,7 +123,7 @@ impl QueueIndex {
     }
 }
 
-/// Writes `arrivals` behind what waits.
+/// Writes `arrivals` after all pending blocks.
 pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> {
     for (block, contents) in arrivals.into_blocks() {
         let number = tables.effects.next_block;
@@ -135,8 +134,8 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// Adds the records of the oldest blocks that wait to `rows`, no more than fit the bounds of a step of filing unless the
-/// first alone does not; answers the numbers of the blocks.
+/// Adds the records of the oldest blocks to `rows`, no more than fit the bounds of a step of filing unless the first alone does
+/// not; returns the numbers of the blocks.
 pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
     let mut blocks = Vec::new();
     let (mut records, mut text_bytes) = (0, 0);
@@ -168,7 +167,7 @@ pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the records of a block to `rows`; none when it was filed since the index was read: they are in history then.
+/// Adds the records of a block to `rows`; none when it was filed after the index was read: they are in history then.
 pub(crate) fn add_block(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
     read.get(Table::Queue, &number.to_be_bytes(), |block| {
         block::decode_into(block, rows)
@@ -176,7 +175,7 @@ pub(crate) fn add_block(read: &impl Read, number: u64, rows: &mut Rows) -> Resul
     Ok(())
 }
 
-/// Reads all that waits; answers how many records.
+/// Reads the whole queue; returns how many records are in it.
 pub(crate) fn verify(read: &impl Read) -> Result<u64> {
     Ok(QueueIndex::rebuild(read)?.records)
 }

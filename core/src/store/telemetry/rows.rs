@@ -1,5 +1,5 @@
-//! Records that pass through the store: a row of numbers each, and the texts they share. They are read, compared, sorted
-//! and written again without becoming values of their own.
+//! Records in memory, whether they come from the queue or from history: a row of numbers each, and the texts they share. They are
+//! read, compared, sorted and written again without becoming records of the interface.
 
 mod adopt;
 mod digest;
@@ -15,12 +15,12 @@ pub(crate) use digest::ContentDigest;
 /// The order of a history: filed time, then time of receipt.
 pub(crate) type HistoryOrder = (Timestamp, Timestamp);
 
-// What a record has of a field.
+// The presence of a field in a record.
 pub(super) const ABSENT: u64 = 0;
 pub(super) const NULL: u64 = 1;
 pub(super) const VALUE: u64 = 2;
 
-/// The number of the empty text, which also stands for a name that was not sent.
+/// The number of the empty text, also that of a name that was not sent.
 pub(super) const NO_TEXT: u32 = Texts::EMPTY;
 
 /// Where a record belongs in history.
@@ -61,7 +61,7 @@ struct Item {
     values: [u64; ITEM_FIELDS],
 }
 
-/// How far rows went, to drop what came behind.
+/// How many rows there are, to drop those that are added later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     rows: usize,
@@ -71,7 +71,7 @@ pub(crate) struct Mark {
 }
 
 /// The fields of a record or of a process item: two bits of presence each, and the bits of the value. Integers and ticks
-/// stand as they are, floats as their bits, texts as their number, process items as [`items_bits`].
+/// are as they are, floats their bits, texts their number, process items [`items_bits`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells<'r> {
     pub(super) presence: u64,
@@ -92,7 +92,7 @@ impl Cells<'_> {
     }
 }
 
-/// What stands for `count` items from the one numbered `first` on.
+/// The bits of `count` items from the one numbered `first` on.
 pub(super) fn items_bits(first: usize, count: usize) -> u64 {
     (first as u64) << 32 | count as u64
 }
@@ -151,7 +151,7 @@ impl Rows {
         });
     }
 
-    /// Adds process items in which nothing was sent, for [`Self::set_item`] and [`Self::set_in_item`]; answers the number of the first.
+    /// Adds process items in which nothing was sent, for [`Self::set_item`] and [`Self::set_in_item`]; returns the number of the first.
     pub(super) fn push_items(&mut self, count: usize) -> usize {
         let first = self.items.len();
         self.items.resize(first + count, Item::default());
@@ -192,7 +192,7 @@ impl Rows {
     }
 
     /// Drops all rows and texts and keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.texts.clear();
         self.records.clear();
         self.values.clear();

@@ -1,8 +1,8 @@
 //! Sealing: merging the parts of days that are over.
 //!
 //! Parts grow while a day lasts; afterwards those of each bucket become as few as they can be, once. Days are sealed in
-//! their order, in each day stream by stream, and `meta` says how far that is. What is filed behind that place later
-//! stands in parts of its own.
+//! their order, in each day stream by stream, and `meta` says how far that is. What is filed before that place later
+//! is in parts of its own.
 //!
 //! A step is prepared from a snapshot like one of filing, and never beside one: what the snapshot said still holds when
 //! the step is written, but for parts that retention removed.
@@ -39,11 +39,11 @@ pub(crate) fn prepare(read: &impl Read, last_day: u32) -> Result<Option<Sealing>
         None => next_place(read, 0, last_day)?,
     };
     while let Some((stream, day)) = place.filter(|(_, day)| *day <= last_day) {
-        let behind = match &sealed {
+        let after = match &sealed {
             Some(key) if history::key_place(key)? == (stream, day) => Some(key.as_slice()),
             _ => None,
         };
-        let heads = history::day_heads(read, stream, day, behind, MAINTENANCE_ROWS_MAX)?;
+        let heads = history::day_heads(read, stream, day, after, MAINTENANCE_ROWS_MAX)?;
         if let Some(sealing) = merge(read, &heads)? {
             return Ok(Some(sealing));
         }
@@ -74,7 +74,7 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
     let mut buckets = buckets.peekable();
     while let Some(parts) = buckets.next() {
         let Some(last) = parts.last() else { continue };
-        // The last bucket may go on behind what was looked at; alone it is as long as a step can be.
+        // The last bucket may have more parts than were read; alone it is as long as a step can be.
         let cut_short = buckets.peek().is_none() && heads.len() >= MAINTENANCE_ROWS_MAX;
         if cut_short && sealing.is_some() {
             break;
@@ -97,7 +97,7 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
     Ok(sealing)
 }
 
-/// Parts of one bucket as few parts; `None` when they are as few already.
+/// Merges parts of one bucket into fewer; `None` when there are as few already.
 fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
     let mut rows = Rows::default();
     for part in parts {
@@ -108,7 +108,7 @@ fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
     let mut rest = order.as_slice();
     let mut writer = PartWriter::default();
     let mut after = Vec::new();
-    // The keys of the first parts are taken again, so that what is filed later comes behind.
+    // The keys of the first parts are used again, so that what is filed later comes after them.
     for part in parts {
         if rest.is_empty() {
             break;

@@ -26,7 +26,7 @@ pub(crate) struct UserLatest {
     pub(crate) activity: Option<Received>,
 }
 
-/// The streams of which the newest record of a user is kept, in the order in which they stand.
+/// The streams of which the newest record of a user is kept, in the order in which they are stored.
 const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
 
 /// What rows say of one user.
@@ -282,7 +282,7 @@ pub(crate) fn remove(tables: &Tables<'_>, user_key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Visits the users behind the key `after`, in the order of the keys.
+/// Visits the users after the key `after`, in the order of the keys.
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<&[u8]>,

@@ -120,9 +120,8 @@ fn pending(
     let mut places = Vec::new();
     let mut repetitions: BTreeMap<u32, Repetitions> = BTreeMap::new();
     let mut rows = Rows::default();
-    let empty = rows.mark();
     for block in &reader.blocks {
-        rows.cut(empty);
+        rows.clear();
         queue::add_block(&reader.snapshot, block.number, &mut rows)?;
         for row in 0..rows.len() {
             let order = rows.order(row);
@@ -143,7 +142,7 @@ fn pending(
     }
     let mut repeated = BTreeSet::new();
     for (day, mut repetitions) in repetitions {
-        rows.cut(empty);
+        rows.clear();
         history::compare_bucket(
             &reader.snapshot,
             query.bucket(day),
@@ -173,9 +172,8 @@ pub(super) fn each_content(
         by_source.entry(place.source).or_default().push(number);
     }
     let mut rows = Rows::default();
-    let empty = rows.mark();
     for (source, numbers) in by_source {
-        rows.cut(empty);
+        rows.clear();
         let read = &reader.snapshot;
         match source {
             Source::Part(day, part) => {

@@ -71,10 +71,10 @@ struct BlockDecoder<'a, 'r> {
     last: [Last; KINDS],
     /// The texts of the block, by their numbers in `rows`.
     texts: Vec<u32>,
-    /// A text that is put together.
+    /// Memory in which a text is put together.
     text: String,
     rows: &'r mut Rows,
-    /// Of the records to come: what a damaged block says is not believed beyond that.
+    /// Bytes of texts in the records to come: a damaged block cannot have more.
     text_bytes: usize,
 }
 
@@ -82,10 +82,7 @@ impl BlockDecoder<'_, '_> {
     fn record(&mut self) -> Result<()> {
         let head = self.decoder.u8()?;
         let number = head & !(FILED_AT_RECEIPT | SAME_PRESENCE);
-        let stream = Stream::ALL
-            .into_iter()
-            .find(|stream| stream.number() == number)
-            .ok_or_else(damaged)?;
+        let stream = Stream::numbered(number).ok_or_else(damaged)?;
         self.received_at = self.received_at.wrapping_add(self.decoder.signed()?);
         let received_at = Timestamp::from_ticks(self.received_at);
         let kind = kind_of(stream);
@@ -152,7 +149,7 @@ impl BlockDecoder<'_, '_> {
         Ok(())
     }
 
-    /// The bits of the value that stands here.
+    /// Reads a value; returns its bits.
     fn value(&mut self, kind: FieldKind, last: Option<u64>) -> Result<u64> {
         Ok(match kind {
             FieldKind::Int32 => {
@@ -223,7 +220,7 @@ impl BlockDecoder<'_, '_> {
         Ok(Some(of_hundredths(hundredths)))
     }
 
-    /// The number of the text that stands here.
+    /// Reads a text; returns its number.
     fn text(&mut self, last: Option<u64>) -> Result<u32> {
         let back = usize::try_from(self.decoder.varint()?).map_err(|_| damaged())?;
         if back > 0 {

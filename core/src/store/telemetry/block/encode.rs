@@ -12,7 +12,7 @@ use super::{
     presence_bytes,
 };
 
-/// Writes records into one block, one behind the other.
+/// Writes records into one block, one after the other.
 #[derive(Debug, Clone)]
 pub(in crate::store::telemetry) struct BlockEncoder {
     block: Encoder,
@@ -21,7 +21,7 @@ pub(in crate::store::telemetry) struct BlockEncoder {
     received_at: Timestamp,
     last: Box<[Last; KINDS]>,
     values: Values,
-    /// Size of the block before: this one will be about as long.
+    /// Size of the previous block: this one will be about as long.
     last_bytes: usize,
 }
 
@@ -110,7 +110,7 @@ impl BlockEncoder {
         self.records as usize
     }
 
-    /// Bytes of the block as it stands.
+    /// Bytes of the block so far.
     pub(in crate::store::telemetry) fn bytes(&self) -> usize {
         self.block.len()
     }
@@ -140,7 +140,7 @@ impl BlockEncoder {
 }
 
 impl Values {
-    /// Writes the value unless it is the last one again; answers its presence.
+    /// Writes the value unless it is the last one again; returns its presence.
     #[inline]
     fn field(
         &mut self,
@@ -238,7 +238,7 @@ fn raw_presence(encoder: &mut Encoder, specs: &[FieldSpec], presence: u64) {
     encoder.raw(presence.to_le_bytes().get(..bytes).unwrap_or_default());
 }
 
-/// An integer, in units where it is a whole number of them. The lowest bits tell which.
+/// An integer, in units where it is a whole number of them. The lowest bits say which.
 fn scaled(encoder: &mut Encoder, value: i64, units: Units) {
     if value % units.small == 0 {
         if value % units.large == 0 {
@@ -291,7 +291,7 @@ fn decimal(encoder: &mut Encoder, hundredths: i64) {
     encoder.varint(number + 1);
 }
 
-/// The nearest hundredth, where a double tells it from the next. Half away from zero is added and the rest cut: `round` is a
+/// The nearest hundredth, where a double distinguishes it from the next. Half away from zero is added and the rest cut: `round` is a
 /// call where the processor may be an old one.
 fn hundredths(value: f64) -> Option<i64> {
     let hundredths = value * f64::from(HUNDREDTHS);

@@ -1,4 +1,4 @@
-//! What is written is read again, and what was not written is refused.
+//! Blocks of every stream: what is written is read again, and damage is refused.
 
 use crate::error::Result;
 use crate::model::{
@@ -72,7 +72,7 @@ fn samples() -> Vec<Received> {
     ]
 }
 
-/// Values next to every border of the ways to write them, one behind the other.
+/// Values next to every limit of the ways to write them, one after the other.
 fn borders() -> Vec<Received> {
     let integers = [
         0,
@@ -156,16 +156,16 @@ fn every_stream_survives() {
 }
 
 #[test]
-fn every_border_survives_bit_by_bit() {
+fn values_at_every_limit_survive_bit_by_bit() {
     let records = borders();
     for (read, written) in decode(&encode(&records)).unwrap().iter().zip(&records) {
-        // Their texts tell apart what `==` does not: zeros by their sign.
+        // Their debug texts differ where `==` sees no difference: in the sign of zeros.
         assert_eq!(format!("{read:?}"), format!("{written:?}"));
     }
 }
 
 #[test]
-fn an_encoder_begins_anew_with_each_block() {
+fn encoder_after_a_block_writes_the_next_from_scratch() {
     let mut encoder = BlockEncoder::default();
     for _ in 0..2 {
         for record in samples() {
@@ -177,10 +177,10 @@ fn an_encoder_begins_anew_with_each_block() {
 }
 
 #[test]
-fn what_is_the_same_again_takes_two_bytes() {
+fn record_equal_to_the_last_takes_two_bytes() {
     let first = at(stats(|_| {}), 0, None);
     let block = |count| encode(&vec![first.clone(); count]).len();
-    // The second tells that all values are those of the first; the third that this is so again.
+    // The second says that all values are those of the first; the third that its presence is that of the second.
     assert_eq!(block(4) - block(3), 2);
     assert_eq!(block(3) - block(2), 2);
 }
@@ -204,7 +204,7 @@ fn every_bit_flip_is_refused_or_decodes() {
 }
 
 #[test]
-fn more_text_than_was_announced_is_refused() {
+fn block_with_more_text_than_its_head_says_is_refused() {
     let mut block = encode(&vec![at(stats(|_| {}), 0, None); 3]);
     let texts = 3 * "jdoe".len();
     assert_eq!(counts(&block).unwrap().text_bytes, texts);

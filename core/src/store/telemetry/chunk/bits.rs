@@ -1,29 +1,29 @@
-//! Whole numbers as bits: Rice codes in blocks, each with the parameter that suits it.
+//! Whole numbers as bits: Rice codes in groups, each with its own parameter.
 //!
-//! Bits fill a byte from its lowest. A number `z` is its high part `z >> shift` as so many 0 bits and a 1, then its `shift`
+//! Bits fill a byte from its lowest. A number `z` is its high part `z >> shift` as that many 0 bits and a 1, then its `shift`
 //! low bits.
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder};
 
 /// Numbers that share a parameter: few, because a desktop is busy for some samples and idle for others.
-const BLOCK: usize = 32;
-/// Bits of a block's parameter.
+const GROUP: usize = 32;
+/// Bits of the parameter of a group.
 const SHIFT_BITS: u32 = 6;
-/// The parameter of a block in which all numbers are 0 and none is written.
+/// The parameter of a group in which all numbers are 0 and none is written.
 const ALL_ZERO: u32 = 63;
-/// High parts from here on are not counted out: so many 0 bits, then [`SHIFT_BITS`] of length less 1, then the number.
+/// High parts from here on are not counted out: this many 0 bits, then [`SHIFT_BITS`] of length less 1, then the number.
 const HIGH_MAX: u32 = 20;
-/// What a number that is written whole takes beside itself.
+/// Bits that a number that is written whole takes beside itself.
 const WHOLE_BITS: u64 = 26;
-/// Bits that are there to be read at once.
+/// Bits that can be read at once.
 const PEEKED: u32 = 57;
 
 /// Bits that [`write`] takes, but for the length of numbers written whole.
 pub(super) fn cost(numbers: &[u64]) -> u64 {
-    let blocks = numbers.chunks(BLOCK);
-    blocks
-        .map(|block| u64::from(SHIFT_BITS) + best_shift(block).1)
+    let groups = numbers.chunks(GROUP);
+    groups
+        .map(|group| u64::from(SHIFT_BITS) + best_shift(group).1)
         .sum()
 }
 
@@ -31,16 +31,16 @@ pub(super) fn cost(numbers: &[u64]) -> u64 {
 pub(super) fn write(out: &mut Encoder, numbers: &[u64]) {
     let mut bits = BitWriter {
         out,
-        waiting: 0,
+        pending: 0,
         count: 0,
     };
-    for block in numbers.chunks(BLOCK) {
-        let (shift, _) = best_shift(block);
+    for group in numbers.chunks(GROUP) {
+        let (shift, _) = best_shift(group);
         bits.put(u64::from(shift), SHIFT_BITS);
         if shift == ALL_ZERO {
             continue;
         }
-        for number in block {
+        for number in group {
             bits.rice(*number, shift);
         }
     }
@@ -52,30 +52,30 @@ pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<u64>> 
     let mut bits = BitReader::new(decoder.rest());
     let mut numbers = Vec::with_capacity(count);
     while numbers.len() < count {
-        let block = BLOCK.min(count - numbers.len());
+        let group = GROUP.min(count - numbers.len());
         let shift = bits.take(SHIFT_BITS);
         let shift = u32::try_from(shift).unwrap_or(ALL_ZERO);
         if shift == ALL_ZERO {
-            numbers.resize(numbers.len() + block, 0);
+            numbers.resize(numbers.len() + group, 0);
         } else {
-            numbers.extend((0..block).map(|_| bits.rice(shift)));
+            numbers.extend((0..group).map(|_| bits.rice(shift)));
         }
     }
     decoder.raw(bits.bytes())?;
     Ok(numbers)
 }
 
-/// The parameter that makes the block shortest, and the bits it takes then.
-fn best_shift(block: &[u64]) -> (u32, u64) {
-    let sum = block
+/// The parameter that makes the group shortest, and the bits it takes then.
+fn best_shift(group: &[u64]) -> (u32, u64) {
+    let sum = group
         .iter()
         .fold(0_u64, |sum, number| sum.saturating_add(*number));
     if sum == 0 {
         return (ALL_ZERO, 0);
     }
-    let length = block.len() as u64;
+    let length = group.len() as u64;
     let bits = |shift: u32| {
-        let highs = block.iter().map(|number| (number >> shift).min(WHOLE_BITS));
+        let highs = group.iter().map(|number| (number >> shift).min(WHOLE_BITS));
         highs.sum::<u64>() + length * u64::from(shift + 1)
     };
     // Right for what falls off evenly; a few large numbers among small ones let it begin too high.
@@ -97,7 +97,7 @@ fn best_shift(block: &[u64]) -> (u32, u64) {
 struct BitWriter<'o> {
     out: &'o mut Encoder,
     /// Bits not yet in `out`, fewer than 32.
-    waiting: u64,
+    pending: u64,
     count: u32,
 }
 
@@ -109,12 +109,12 @@ impl BitWriter<'_> {
             self.put(value >> 32, count - 32);
             return;
         }
-        self.waiting |= value << self.count;
+        self.pending |= value << self.count;
         self.count += count;
         if self.count >= 32 {
-            let [a, b, c, d, ..] = self.waiting.to_le_bytes();
+            let [a, b, c, d, ..] = self.pending.to_le_bytes();
             self.out.raw(&[a, b, c, d]);
-            self.waiting >>= 32;
+            self.pending >>= 32;
             self.count -= 32;
         }
     }
@@ -135,12 +135,12 @@ impl BitWriter<'_> {
 
     fn finish(self) {
         let bytes = usize::try_from(self.count.div_ceil(8)).unwrap_or_default();
-        let waiting = self.waiting.to_le_bytes();
-        self.out.raw(waiting.get(..bytes).unwrap_or_default());
+        let pending = self.pending.to_le_bytes();
+        self.out.raw(pending.get(..bytes).unwrap_or_default());
     }
 }
 
-/// Behind the last byte it reads zeros; who reads compares [`Self::bytes`] with what there was.
+/// After the last byte it reads zeros; the caller compares [`Self::bytes`] with how many there were.
 struct BitReader<'a> {
     bytes: &'a [u8],
     /// Bits read.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_nearly_free() {
+    fn zeros_take_six_bits_a_group() {
         let mut out = Encoder::default();
         write(&mut out, &[0; 320]);
         assert_eq!(out.finish().len(), 8);

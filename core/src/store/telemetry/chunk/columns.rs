@@ -8,7 +8,7 @@ use crate::store::telemetry::rows::{ABSENT, NULL, Rows, VALUE, items_bits};
 use crate::timestamp::Timestamp;
 
 use super::decimals::{Float, Scale};
-use super::head::{Head, Presence, Relation};
+use super::head::{Head, Relation};
 use super::integers;
 
 /// The columns of records, or of the process items in them.
@@ -24,8 +24,9 @@ pub(super) struct Columns<'a> {
 /// One field of all records.
 #[derive(Debug, Default)]
 pub(super) struct Column<'a> {
-    presence: Presence,
-    /// The presence of each record; empty unless it is mixed.
+    /// Of all records; `None` when they differ.
+    presence: Option<u64>,
+    /// Then that of each record.
     marks: Vec<i64>,
     /// A value for each record that has one: its bits as in [`Rows`], but the place of a text in `texts` and the count of process
     /// items.
@@ -91,7 +92,7 @@ impl<'a> Columns<'a> {
             presence: head.presence,
             ..Column::default()
         };
-        if head.presence == Presence::Mixed {
+        if head.presence.is_none() {
             column.marks = integers::read(decoder, self.count)?;
         }
         let count = column.check_marks(spec, self.count)?;
@@ -106,7 +107,9 @@ impl<'a> Columns<'a> {
         column.values = integers::read(decoder, count)?;
         match spec.kind {
             FieldKind::Int32 | FieldKind::Int64 => {
-                self.relate(head.relation, &mut column.values)?;
+                if let Some(relation) = head.relation {
+                    self.relate(relation, &mut column.values)?;
+                }
                 let is_small = |value: &i64| i32::try_from(*value).is_ok();
                 if spec.kind == FieldKind::Int32 && !column.values.iter().all(is_small) {
                     return Err(damaged());
@@ -122,15 +125,11 @@ impl<'a> Columns<'a> {
     }
 
     /// Undoes the relation to an earlier column of integers.
-    fn relate(&self, relation: Relation, values: &mut [i64]) -> Result<()> {
-        let (Relation::SumWith(place) | Relation::Above(place)) = relation else {
-            return Ok(());
-        };
+    fn relate(&self, (relation, place): (Relation, u8), values: &mut [i64]) -> Result<()> {
         let place = usize::from(place);
         let kind = self.specs.get(place).map(|spec| spec.kind);
-        let Some((Some(other), Some(FieldKind::Int32 | FieldKind::Int64))) =
-            self.columns.get(place).map(|other| (other.as_ref(), kind))
-        else {
+        let other = self.columns.get(place).and_then(Option::as_ref);
+        let (Some(other), Some(FieldKind::Int32 | FieldKind::Int64)) = (other, kind) else {
             return Err(damaged());
         };
         if other.values.len() != values.len() {
@@ -138,8 +137,8 @@ impl<'a> Columns<'a> {
         }
         for (value, other) in values.iter_mut().zip(&other.values) {
             *value = match relation {
-                Relation::SumWith(_) => value.wrapping_sub(*other),
-                Relation::Above(_) | Relation::None => value.wrapping_add(*other),
+                Relation::Sum => value.wrapping_sub(*other),
+                Relation::Above => value.wrapping_add(*other),
             };
         }
         Ok(())
@@ -207,17 +206,13 @@ fn store_items(items: &Columns<'_>, rows: &mut Rows) -> Result<usize> {
 impl<'a> Column<'a> {
     /// Refuses what no record can have; returns how many of `count` records have a value.
     fn check_marks(&self, spec: &FieldSpec, count: usize) -> Result<usize> {
-        let alike = match self.presence {
-            Presence::Alike(mark) => Some(mark),
-            Presence::Mixed => None,
-        };
         let marks = self.marks.iter().map(|mark| mark.cast_unsigned());
         let is_possible =
             |mark: u64| matches!(mark, ABSENT | VALUE) || mark == NULL && spec.nullable;
-        if !marks.clone().chain(alike).all(is_possible) {
+        if !marks.clone().chain(self.presence).all(is_possible) {
             return Err(damaged());
         }
-        Ok(match alike {
+        Ok(match self.presence {
             Some(VALUE) => count,
             Some(_) => 0,
             None => marks.filter(|mark| *mark == VALUE).count(),
@@ -226,10 +221,8 @@ impl<'a> Column<'a> {
 
     #[inline]
     fn mark(&self, record: usize) -> u64 {
-        match self.presence {
-            Presence::Alike(mark) => mark,
-            Presence::Mixed => self.marks.get(record).map_or(ABSENT, |m| m.cast_unsigned()),
-        }
+        let mark = || self.marks.get(record).map(|mark| mark.cast_unsigned());
+        self.presence.or_else(mark).unwrap_or(ABSENT)
     }
 
     /// Texts of `count` records that have one.

@@ -1,7 +1,7 @@
 //! Floats as integers: where every one of a column is the float nearest to a decimal of few digits, those digits; else
 //! the bits of IEEE 754.
 
-/// Digits after the point that are looked for.
+/// Most digits after the point that are tried.
 const DIGITS_MAX: usize = 6;
 const POWERS: [f64; DIGITS_MAX + 1] = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6];
 /// Decimals are whole numbers below 2^51, in `f64` exact.
@@ -65,14 +65,14 @@ impl Float for f32 {
 /// How the floats of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// As decimals with so many digits after the point.
+    /// As decimals with this many digits after the point.
     Digits(u8),
     /// As their bits.
     Bits,
 }
 
 impl Scale {
-    /// What stands for [`Self::Bits`].
+    /// The number of [`Self::Bits`].
     const BITS: u8 = 7;
 
     /// 0 to 7.
@@ -102,7 +102,7 @@ impl Scale {
     }
 }
 
-/// Puts the integers to write for the floats of these `bits` into `wholes`; answers what they are.
+/// Puts the integers to write for the floats of these `bits` into `wholes`; returns how they are written.
 pub(super) fn whole_numbers<F: Float>(bits: &[i64], wholes: &mut Vec<i64>) -> Scale {
     for (digits, power) in (0..).zip(POWERS) {
         wholes.clear();

@@ -2,81 +2,60 @@
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
-use crate::store::telemetry::rows::ABSENT;
 
 use super::decimals::Scale;
 
-/// What the records of a chunk have of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
-    /// All of them the same.
-    Alike(u64),
-    /// Not the same: a column of its own says what each has.
-    Mixed,
-}
-
-impl Default for Presence {
-    fn default() -> Self {
-        Self::Alike(ABSENT)
-    }
-}
-
-/// How a column of integers follows from an earlier one, whose place in the table is given.
+/// How a column of integers follows from an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
-    None,
-    /// The sums of both are written.
-    SumWith(u8),
-    /// What this column is above the other is written.
-    Above(u8),
+    /// The sums of both are stored.
+    Sum,
+    /// What this column is above the other is stored.
+    Above,
 }
 
 /// The first byte of a column, and the second where there is a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
-    pub(super) presence: Presence,
-    pub(super) relation: Relation,
+    /// The presence of the field in all records; `None` when they differ, and a column of its own says what each has.
+    pub(super) presence: Option<u64>,
+    /// The other column by its field.
+    pub(super) relation: Option<(Relation, u8)>,
     /// Of floats; else [`Scale::Digits`] of 0.
     pub(super) scale: Scale,
 }
 
 impl Head {
-    const PRESENCE: u8 = 3;
     const MIXED: u8 = 3;
     const SUM: u8 = 4;
     const ABOVE: u8 = 8;
     const SCALE_SHIFT: u8 = 4;
 
     pub(super) fn write(self, out: &mut Encoder) {
-        let presence = match self.presence {
-            Presence::Alike(mark) => u8::try_from(mark).unwrap_or(Self::MIXED),
-            Presence::Mixed => Self::MIXED,
+        let presence = self.presence.and_then(|mark| u8::try_from(mark).ok());
+        let relation = match self.relation {
+            None => 0,
+            Some((Relation::Sum, _)) => Self::SUM,
+            Some((Relation::Above, _)) => Self::ABOVE,
         };
-        let (relation, other) = match self.relation {
-            Relation::None => (0, None),
-            Relation::SumWith(other) => (Self::SUM, Some(other)),
-            Relation::Above(other) => (Self::ABOVE, Some(other)),
-        };
-        out.u8(presence | relation | self.scale.number() << Self::SCALE_SHIFT);
-        if let Some(other) = other {
+        let scale = self.scale.number() << Self::SCALE_SHIFT;
+        out.u8(presence.unwrap_or(Self::MIXED) | relation | scale);
+        if let Some((_, other)) = self.relation {
             out.u8(other);
         }
     }
 
     pub(super) fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
         let byte = decoder.u8()?;
-        let presence = match byte & Self::PRESENCE {
-            Self::MIXED => Presence::Mixed,
-            mark => Presence::Alike(mark.into()),
-        };
+        let presence = byte & Self::MIXED;
         let relation = match byte & (Self::SUM | Self::ABOVE) {
-            0 => Relation::None,
-            Self::SUM => Relation::SumWith(decoder.u8()?),
-            Self::ABOVE => Relation::Above(decoder.u8()?),
+            0 => None,
+            Self::SUM => Some((Relation::Sum, decoder.u8()?)),
+            Self::ABOVE => Some((Relation::Above, decoder.u8()?)),
             _ => return Err(damaged()),
         };
         Ok(Self {
-            presence,
+            presence: (presence != Self::MIXED).then_some(presence.into()),
             relation,
             scale: Scale::numbered(byte >> Self::SCALE_SHIFT).ok_or_else(damaged)?,
         })

@@ -1,4 +1,4 @@
-//! A column of integers: what is common to all of them is taken out, what is left is written as bits.
+//! A column of integers: what all of them have in common is written once, the rest as bits.
 //!
 //! All arithmetic is modulo 2^64, so every integer comes back as it was, however far apart they lie.
 
@@ -42,7 +42,7 @@ pub(super) struct IntegerWriter {
 }
 
 impl IntegerWriter {
-    /// Appends `values`; how many they are is known to who reads.
+    /// Appends `values`; the reader knows how many they are.
     pub(super) fn write(&mut self, out: &mut Encoder, values: &[i64]) {
         let Some((first, rest)) = values.split_first() else {
             return;
@@ -63,7 +63,7 @@ impl IntegerWriter {
         bits::write(out, &self.numbers);
     }
 
-    /// Takes how far each of `rest` is from `first`, in units of their greatest common divisor, which it answers.
+    /// Takes how far each of `rest` is from `first`, in units of their greatest common divisor, which it returns.
     fn take_units(&mut self, first: i64, rest: &[i64]) -> i64 {
         self.units.clear();
         let units = rest.iter().map(|value| value.wrapping_sub(first));
@@ -85,7 +85,7 @@ impl IntegerWriter {
         divisor
     }
 
-    /// Leaves the numbers that take the fewest bits in `numbers`; answers their form and what they are counted from.
+    /// Leaves the numbers that take the fewest bits in `numbers`; returns their form and what they are counted from.
     fn best(&mut self) -> (Form, i64) {
         self.steps.clear();
         let before = std::iter::once(&0).chain(&self.units);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_range_survives() {
+    fn integers_of_the_whole_range_survive() {
         let ends = [i64::MAX, i64::MIN, 0, -1, 1, i64::MIN + 1];
         for length in 0..=ends.len() {
             written(&ends[..length]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_regular_is_short() {
+    fn regular_integers_are_short() {
         let line: Vec<_> = (0..300).map(|i| 7 + 3 * i).collect();
         assert!(written(&line).len() <= 12);
         assert_eq!(written(&[1 << 40; 300]).len(), 7);

@@ -1,4 +1,4 @@
-//! Chunks of every stream: what is written comes back, and nothing that is not.
+//! Chunks of every stream: what is written is read again, and damage is refused.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn assert_same(left: &[Received], right: &[Received]) {
     for (left, right) in left.iter().zip(right) {
         let times = |received: &Received| (received.filed_at, received.received_at);
         assert_eq!(times(left), times(right));
-        // The text of a float tells -0 from 0 and is that of no other float.
+        // The debug text of a float differs for -0 and 0, and is that of no other float.
         assert_eq!(format!("{:?}", left.record), format!("{:?}", right.record));
     }
 }
@@ -207,7 +207,7 @@ fn hostile_counts_are_refused() {
 }
 
 #[test]
-fn a_quiet_day_takes_a_few_bits_a_record() {
+fn quiet_day_takes_less_than_a_byte_a_record() {
     let quiet = |number: i32| {
         let Record::Stats(mut record) = stats(number) else {
             unreachable!()

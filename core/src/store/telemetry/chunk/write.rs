@@ -8,7 +8,7 @@ use crate::store::telemetry::rows::{ABSENT, Cells, Rows, VALUE, items_of};
 use crate::store::telemetry::texts::Texts;
 
 use super::decimals::{self, Scale};
-use super::head::{Head, Presence, Relation};
+use super::head::{Head, Relation};
 use super::integers::{self, IntegerWriter};
 
 /// Records that become columns, or the process items in them.
@@ -82,13 +82,11 @@ impl ColumnWriter {
     ) {
         let index = usize::from(place);
         let mut head = Head {
-            presence: if mixed {
-                Presence::Mixed
-            } else {
+            presence: (!mixed).then(|| {
                 let first = source.cells.first();
-                Presence::Alike(first.map_or(ABSENT, |cells| cells.mark(index)))
-            },
-            relation: Relation::None,
+                first.map_or(ABSENT, |cells| cells.mark(index))
+            }),
+            relation: None,
             scale: Scale::Digits(0),
         };
         self.marks.clear();
@@ -216,10 +214,10 @@ impl ColumnWriter {
 
     /// The one integer by which the values follow from an earlier column, as the memory in use follows from that which is
     /// free.
-    fn related(&mut self, place: u8) -> (Relation, Option<i64>) {
+    fn related(&mut self, place: u8) -> (Option<(Relation, u8)>, Option<i64>) {
         let values = &self.values;
         if only(values.iter().copied()).is_some() {
-            return (Relation::None, None);
+            return (None, None);
         }
         for (other, start, end) in &self.places {
             let others = self.earlier.get(*start..*end).unwrap_or_default();
@@ -229,17 +227,17 @@ impl ColumnWriter {
             let pairs = || values.iter().zip(others);
             let sum = only(pairs().map(|(value, other)| value.wrapping_add(*other)));
             if sum.is_some() {
-                return (Relation::SumWith(*other), sum);
+                return (Some((Relation::Sum, *other)), sum);
             }
             let above = only(pairs().map(|(value, other)| value.wrapping_sub(*other)));
             if above.is_some() {
-                return (Relation::Above(*other), above);
+                return (Some((Relation::Above, *other)), above);
             }
         }
         let start = self.earlier.len();
         self.earlier.extend_from_slice(&self.values);
         self.places.push((place, start, self.earlier.len()));
-        (Relation::None, None)
+        (None, None)
     }
 }
 

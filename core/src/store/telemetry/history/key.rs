@@ -57,12 +57,8 @@ pub(in crate::store::telemetry) fn key_place(key: &[u8]) -> Result<(Stream, u32)
 
 /// The head of a key.
 fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
-    let number = decoder.u8()?;
-    let stream = Stream::ALL
-        .into_iter()
-        .find(|stream| stream.number() == number);
-    let day = u32::from_be_bytes(decoder.array()?);
-    Ok((stream.ok_or_else(damaged)?, day))
+    let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
+    Ok((stream, u32::from_be_bytes(decoder.array()?)))
 }
 
 /// A key without its part.

@@ -94,7 +94,7 @@ impl<'w> Search<'w> {
                 continue;
             };
             search.order.push((filed_at.day(), sent, place));
-            // A record that is filed at another time than the one it carries can stand anywhere on its day.
+            // A record that is filed at another time than the one it carries can be anywhere on its day.
             let span = if sent == filed_at {
                 (filed_at, filed_at)
             } else {
@@ -115,7 +115,7 @@ impl<'w> Search<'w> {
         Ok(search)
     }
 
-    /// Drops what repeats a row that is filed, or stands at `queued` in the queue.
+    /// Drops what repeats a row that is filed, or is at `queued` in the queue.
     fn see(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
         let Some(sent) = rows.sent(row) else {
             return Ok(());

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::window::{Position, Window};
 
-/// Windows that are kept for readers that are behind.
+/// Windows that are kept for slower readers.
 const KEPT: usize = 3;
 
 /// The last windows that were filled, as long as anyone reads. A look costs much more than handing out what it finds, and
-/// whoever asks at the same time needs the same windows; while one looks, the others wait for what it finds.
+/// readers at the same time need the same windows; while one looks, the others wait for its window.
 #[derive(Debug, Default)]
 pub(crate) struct SharedWindows {
     recent: Mutex<Recent>,

@@ -10,7 +10,7 @@ use crate::store::telemetry::packed::{Packed, pack};
 use crate::store::telemetry::rows::Rows;
 use crate::timestamp::Timestamp;
 
-/// Where a record stands among all of a stream: by filed time, by time of receipt, then by content. Later is first.
+/// The position of a record among all of a stream: by filed time, by time of receipt, then by content. Later is first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) times: (Timestamp, Timestamp),
@@ -18,7 +18,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Behind every record filed at `time` or later, before all that are filed earlier.
+    /// After every record filed at `time` or later, before all that are filed earlier.
     pub(super) fn below(time: Timestamp) -> Self {
         Self {
             times: (time, Timestamp::MIN),
@@ -48,12 +48,12 @@ pub(super) struct Window {
     bytes: Vec<u8>,
     /// Nothing that is filed later is here.
     end: Timestamp,
-    /// Nothing that stands before this is here, nor the first `passed` that stand just at it.
+    /// Nothing before this is here, nor the first `passed` just at it.
     ceiling: Option<Position>,
     passed: usize,
     /// Of those at the ceiling, how many are still to be passed over.
     to_pass: usize,
-    /// Every other record that was offered and stands before this is here.
+    /// Every other record that was offered and is before this is here.
     pub(super) floor: Position,
     scratch: Encoder,
 }
@@ -73,24 +73,24 @@ impl Window {
         }
     }
 
-    /// Takes nothing behind `floor`.
+    /// Takes nothing after `floor`.
     pub(super) fn begin(&mut self, floor: Position) {
         self.floor = floor;
     }
 
-    /// Takes nothing before `ceiling`, and passes over so many of those that are just there.
+    /// Takes nothing before `ceiling`, and passes over the first `passed` just at it.
     pub(super) fn continues(&mut self, ceiling: Option<Position>, passed: usize) {
         self.ceiling = ceiling;
         self.passed = passed;
         self.to_pass = passed;
     }
 
-    /// Whether it was filled for just that.
+    /// Whether it was filled from there.
     pub(super) fn begins(&self, ceiling: Option<&Position>, passed: usize) -> bool {
         self.ceiling.as_ref() == ceiling && self.passed == passed
     }
 
-    /// Whether it holds what follows `passed` records that stand at `ceiling`.
+    /// Whether it holds what follows `passed` records at `ceiling`.
     pub(super) fn continues_at(&self, ceiling: &Position, passed: usize) -> bool {
         let begins = match &self.ceiling {
             Some(own) => own > ceiling || (own == ceiling && self.passed == passed),
@@ -99,7 +99,7 @@ impl Window {
         begins && self.floor < *ceiling
     }
 
-    /// The place of what follows `passed` records that stand at `ceiling`.
+    /// The place of what follows `passed` records at `ceiling`.
     pub(super) fn place_of(&self, ceiling: &Position, passed: usize) -> usize {
         let order = |entry: &Entry| ceiling.cmp_to(entry.times, packed_at(&self.bytes, entry));
         let before = self
@@ -111,7 +111,7 @@ impl Window {
     }
 
     /// How many of its records were filed after `start`.
-    pub(super) fn count_behind(&self, start: Timestamp) -> usize {
+    pub(super) fn count_after(&self, start: Timestamp) -> usize {
         self.entries.partition_point(|entry| entry.times.0 > start)
     }
 
@@ -133,7 +133,7 @@ impl Window {
         self.bytes.len() + size_of_val(self.entries.as_slice())
     }
 
-    /// Takes a row, where it is wanted.
+    /// Takes a row, unless it is outside of the window.
     pub(super) fn offer(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
         let times = rows.order(row);
         let ceiling = self.ceiling.as_ref();
@@ -167,7 +167,7 @@ impl Window {
         Ok(())
     }
 
-    /// Drops the last quarter, and takes nothing more that stands there.
+    /// Drops the last quarter, and takes nothing more there.
     fn evict(&mut self) {
         const KEPT_BYTES: usize = NEWEST_WINDOW_BYTES / 4 * 3;
         self.sort();
@@ -215,7 +215,7 @@ impl Window {
         Some((*entry, packed))
     }
 
-    /// Whether the record at `place` stands just at the floor.
+    /// Whether the record at `place` is just at the floor.
     pub(super) fn is_floor(&self, place: usize) -> bool {
         self.entry(place).is_some_and(|(entry, packed)| {
             self.floor.cmp_to(entry.times, packed.bytes) == Ordering::Equal
