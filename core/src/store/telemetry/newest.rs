@@ -62,7 +62,7 @@ impl NewestFirst {
             end,
             ceiling: None,
             passed: 0,
-            window: Arc::new(Window::new(stream, end)),
+            window: Arc::new(Window::new(stream, end, (None, 0), Position::below(end))),
             next: 0,
             until: 0,
             begun: shared.moment(),
@@ -132,9 +132,9 @@ impl NewestFirst {
     }
 
     fn fill(&self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
-        let mut window = Window::new(self.stream, self.end);
-        window.begin(Position::below(self.reach()));
-        window.continues(self.ceiling.clone(), self.passed);
+        let floor = Position::below(self.reach());
+        let after = (self.ceiling.clone(), self.passed);
+        let mut window = Window::new(self.stream, self.end, after, floor);
         let mut rows = Rows::default();
         let upper = self.upper();
         let mut day = upper.day();

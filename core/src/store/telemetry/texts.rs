@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
@@ -59,21 +60,21 @@ impl Texts {
         u32::try_from(bits).unwrap_or(u32::MAX)
     }
 
-    /// The text of a number; empty when there is none.
-    pub(super) fn text(&self, number: u32) -> &str {
+    fn range(&self, number: u32) -> Range<usize> {
         let number = number as usize;
         let end = self.ends.get(number).copied().unwrap_or_default();
         let before = number.checked_sub(1).and_then(|at| self.ends.get(at));
-        let start = before.copied().unwrap_or_default();
-        self.pool.get(start..end).unwrap_or_default()
+        before.copied().unwrap_or_default()..end
+    }
+
+    /// The text of a number; empty when there is none.
+    pub(super) fn text(&self, number: u32) -> &str {
+        self.pool.get(self.range(number)).unwrap_or_default()
     }
 
     /// The bytes of a text.
     pub(super) fn length(&self, number: u32) -> usize {
-        let number = number as usize;
-        let end = self.ends.get(number).copied().unwrap_or_default();
-        let before = number.checked_sub(1).and_then(|at| self.ends.get(at));
-        end.saturating_sub(before.copied().unwrap_or_default())
+        self.range(number).len()
     }
 
     /// The number of a text, a new one if need be.

@@ -18,7 +18,7 @@ pub(super) struct Columns<'a> {
     /// How many records or items.
     count: usize,
     /// As many as `specs`; `None` until it is read.
-    columns: Vec<Option<Column<'a>>>,
+    read: Vec<Option<Column<'a>>>,
 }
 
 /// One field of all records.
@@ -43,13 +43,13 @@ impl<'a> Columns<'a> {
         Self {
             specs,
             count,
-            columns: specs.iter().map(|_| None).collect(),
+            read: specs.iter().map(|_| None).collect(),
         }
     }
 
     /// Reads the columns of text fields, which come first.
     pub(super) fn read_texts(&mut self, decoder: &mut Decoder<'a>) -> Result<()> {
-        self.read(decoder, &[], |_, kind| kind == FieldKind::Text)
+        self.read_where(decoder, &[], |_, kind| kind == FieldKind::Text)
     }
 
     /// Reads the columns of the other fields up to the field at `last`. Times are stored relative to `filed`.
@@ -59,12 +59,12 @@ impl<'a> Columns<'a> {
         filed: &[i64],
         last: usize,
     ) -> Result<()> {
-        self.read(decoder, filed, |index, kind| {
+        self.read_where(decoder, filed, |index, kind| {
             kind != FieldKind::Text && index <= last
         })
     }
 
-    fn read(
+    fn read_where(
         &mut self,
         decoder: &mut Decoder<'a>,
         filed: &[i64],
@@ -73,7 +73,7 @@ impl<'a> Columns<'a> {
         for (index, spec) in self.specs.iter().enumerate() {
             if is_wanted(index, spec.kind) {
                 let column = self.read_column(decoder, spec, filed)?;
-                if let Some(place) = self.columns.get_mut(index) {
+                if let Some(place) = self.read.get_mut(index) {
                     *place = Some(column);
                 }
             }
@@ -115,9 +115,9 @@ impl<'a> Columns<'a> {
                     return Err(damaged());
                 }
             }
-            FieldKind::Float => into_floats::<f32>(head.scale, &mut column.values)?,
-            FieldKind::Double => into_floats::<f64>(head.scale, &mut column.values)?,
-            FieldKind::Time => column.into_times(filed),
+            FieldKind::Float => make_floats::<f32>(head.scale, &mut column.values)?,
+            FieldKind::Double => make_floats::<f64>(head.scale, &mut column.values)?,
+            FieldKind::Time => column.add_filed(filed),
             FieldKind::Items => column.read_items(decoder)?,
             FieldKind::Text => {}
         }
@@ -128,7 +128,7 @@ impl<'a> Columns<'a> {
     fn relate(&self, (relation, place): (Relation, u8), values: &mut [i64]) -> Result<()> {
         let place = usize::from(place);
         let kind = self.specs.get(place).map(|spec| spec.kind);
-        let other = self.columns.get(place).and_then(Option::as_ref);
+        let other = self.read.get(place).and_then(Option::as_ref);
         let (Some(other), Some(FieldKind::Int32 | FieldKind::Int64)) = (other, kind) else {
             return Err(damaged());
         };
@@ -146,7 +146,7 @@ impl<'a> Columns<'a> {
 
     /// The different texts of the field at `index`.
     pub(super) fn take_texts(&mut self, index: usize) -> Vec<&'a str> {
-        let column = self.columns.get_mut(index).and_then(Option::as_mut);
+        let column = self.read.get_mut(index).and_then(Option::as_mut);
         column
             .map(|column| std::mem::take(&mut column.texts))
             .unwrap_or_default()
@@ -154,7 +154,7 @@ impl<'a> Columns<'a> {
 
     /// The column of the field at `index`, when it was read.
     pub(super) fn column(&self, index: usize) -> Result<&Column<'a>> {
-        let column = self.columns.get(index).and_then(Option::as_ref);
+        let column = self.read.get(index).and_then(Option::as_ref);
         column.ok_or_else(damaged)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Columns<'a> {
         rows: &mut Rows,
         set: impl Fn(&mut Rows, usize, usize, (u64, u64)),
     ) -> Result<()> {
-        for (index, column) in self.columns.iter().enumerate() {
+        for (index, column) in self.read.iter().enumerate() {
             let Some(column) = column else { continue };
             let texts = column.texts.iter().map(|text| rows.texts.intern(text));
             let texts: Vec<_> = texts.collect();
@@ -262,7 +262,7 @@ impl<'a> Column<'a> {
     }
 
     /// Makes times of what is stored relative to the filed times of the records.
-    fn into_times(&mut self, filed: &[i64]) {
+    fn add_filed(&mut self, filed: &[i64]) {
         let mut values = std::mem::take(&mut self.values);
         let valued = filed
             .iter()
@@ -286,7 +286,7 @@ impl<'a> Column<'a> {
 }
 
 /// Makes the bits of floats of what is stored.
-fn into_floats<F: Float>(scale: Scale, values: &mut [i64]) -> Result<()> {
+fn make_floats<F: Float>(scale: Scale, values: &mut [i64]) -> Result<()> {
     for value in values {
         let float: F = scale.float(*value).ok_or_else(damaged)?;
         *value = float.bits();

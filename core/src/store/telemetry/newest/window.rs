@@ -59,30 +59,24 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(stream: Stream, end: Timestamp) -> Self {
+    /// A window of what follows `passed` records at `ceiling`, and is not after `floor`.
+    pub(super) fn new(
+        stream: Stream,
+        end: Timestamp,
+        (ceiling, passed): (Option<Position>, usize),
+        floor: Position,
+    ) -> Self {
         Self {
             stream,
             entries: Vec::new(),
             bytes: Vec::new(),
             end,
-            ceiling: None,
-            passed: 0,
-            to_pass: 0,
-            floor: Position::below(Timestamp::MAX),
+            ceiling,
+            passed,
+            to_pass: passed,
+            floor,
             scratch: Encoder::default(),
         }
-    }
-
-    /// Takes nothing after `floor`.
-    pub(super) fn begin(&mut self, floor: Position) {
-        self.floor = floor;
-    }
-
-    /// Takes nothing before `ceiling`, and passes over the first `passed` just at it.
-    pub(super) fn continues(&mut self, ceiling: Option<Position>, passed: usize) {
-        self.ceiling = ceiling;
-        self.passed = passed;
-        self.to_pass = passed;
     }
 
     /// Whether it was filled from there.
