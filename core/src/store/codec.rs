@@ -38,12 +38,12 @@ impl Encoder {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Moves what `other` holds behind what is here.
+    /// Appends what `other` holds, and leaves it empty.
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }
 
-    /// Writes over what stands at `place`.
+    /// Overwrites the bytes at `place`.
     pub(crate) fn overwrite(&mut self, place: usize, bytes: &[u8]) {
         if let Some(old) = self.0.get_mut(place..place + bytes.len()) {
             old.copy_from_slice(bytes);
@@ -148,7 +148,7 @@ impl<'a> Decoder<'a> {
         self.0
     }
 
-    /// Refuses what is left over.
+    /// Refuses bytes that are left over.
     pub(crate) fn end(&self) -> Result<()> {
         if self.0.is_empty() {
             Ok(())
@@ -204,7 +204,7 @@ impl<'a> Decoder<'a> {
         Ok(unzigzag(self.varint()?))
     }
 
-    /// The value whose place in `all` stands here.
+    /// Reads the place of a value in `all`; returns the value.
     pub(crate) fn variant<T: Copy>(&mut self, all: &[T]) -> Result<T> {
         let place = usize::from(self.u8()?);
         all.get(place).copied().ok_or_else(damaged)
@@ -244,12 +244,12 @@ pub(crate) fn zigzag(value: i64) -> u64 {
     (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
 }
 
-/// What [`zigzag`] was given.
+/// The inverse of [`zigzag`].
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-/// What is said of bytes that no version of this format wrote.
+/// The error for bytes that no version of this format wrote.
 pub(crate) fn damaged() -> EngineError {
     EngineError::new(
         ErrorKind::Corrupted,

@@ -22,7 +22,7 @@ pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     meta::write_format(tables)
 }
 
-/// Checks that every row of `users` can be read and stands under its name.
+/// Checks that every row of `users` can be read and is under its name.
 pub(super) fn verify_users(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let folded = meta::is_folded(read)?;
     for_each_misplaced(read, |key, latest| {

@@ -1,4 +1,4 @@
-//! Where the records of a history stand, found by their times alone.
+//! Where the records of a history are, found by their times alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
