@@ -121,9 +121,11 @@ impl Texts {
             let taken = places.find(|place| self.places.get(*place) == Some(&number));
             if let Some(place) = taken.and_then(|place| self.places.get_mut(place)) {
                 *place = Self::EMPTY;
+            } else {
+                let text = self.pool.get(self.range(number));
+                self.crowded.remove(text.unwrap_or_default());
             }
         }
-        self.crowded.retain(|_, number| (*number as usize) < len);
         self.ends.truncate(len);
         self.pool
             .truncate(self.ends.last().copied().unwrap_or_default());
@@ -238,9 +240,11 @@ mod tests {
         assert_eq!(texts.crowded.len(), 92);
         let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
         assert_eq!(again, numbers);
-        texts.cut(5);
-        assert!(texts.crowded.is_empty());
-        let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
-        assert_eq!(again, numbers);
+        for (len, crowded) in [(50, 41), (5, 0)] {
+            texts.cut(len);
+            assert_eq!(texts.crowded.len(), crowded);
+            let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
+            assert_eq!(again, numbers);
+        }
     }
 }
