@@ -86,7 +86,7 @@ impl Arrivals {
 
 impl OpenBlock {
     fn bytes(&self) -> usize {
-        self.encoder.bytes() + self.encoder.text_bytes() + self.contents.bytes()
+        self.encoder.bytes() + self.encoder.text_memory() + self.contents.bytes()
     }
 
     fn close(&mut self) -> (Vec<u8>, Contents) {

@@ -108,6 +108,16 @@ impl Texts {
         number
     }
 
+    /// About the memory they take, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        /// What a text in the map takes beside its bytes.
+        const CROWDED_BYTES: usize = 64;
+        let tables = size_of_val(&*self.ends) + size_of_val(&*self.places);
+        let crowded = self.crowded.len() * CROWDED_BYTES;
+        let copies = if crowded > 0 { 2 } else { 1 };
+        copies * self.pool.len() + tables + crowded
+    }
+
     /// How many texts there are, the empty one included.
     pub(super) fn len(&self) -> usize {
         self.ends.len()

@@ -31,9 +31,9 @@ struct Values {
     out: Encoder,
     texts: Texts,
     /// By the number of a text, how many were written before it and itself; 0 before it is written.
-    places: Vec<usize>,
+    places: Vec<u32>,
     /// How many texts were written.
-    written: usize,
+    written: u32,
     /// Of all records, repeated texts included.
     text_bytes: u32,
 }
@@ -120,6 +120,11 @@ impl BlockEncoder {
         self.values.text_bytes as usize
     }
 
+    /// The memory of the texts that the block is written with, in bytes.
+    pub(in crate::store::telemetry) fn text_memory(&self) -> usize {
+        self.values.texts.memory() + size_of_val(&*self.values.places)
+    }
+
     fn counts(&self) -> [u8; 8] {
         (u64::from(self.values.text_bytes) << 32 | u64::from(self.records)).to_le_bytes()
     }
@@ -201,7 +206,7 @@ impl Values {
         }
         let place = self.places.get_mut(number as usize)?;
         if *place > 0 {
-            self.out.count(self.written + 1 - *place);
+            self.out.varint((self.written + 1 - *place).into());
         } else {
             let before = last.map_or("", |last| self.texts.text(Texts::number(last)));
             let (head, tail) = text.split_at(common_prefix(before, text));
