@@ -49,8 +49,8 @@ struct Cost {
     memory_max: usize,
 }
 
-/// Reads `count` activities of `instances` instances, one every `step` ticks.
-fn cost(count: i32, instances: i32, step: i64) -> Cost {
+/// Reads `count` activities of `instances` instances, each `age` ticks old.
+fn cost(count: i32, instances: i32, age: impl Fn(i64) -> i64) -> Cost {
     let now: Timestamp = "2026-11-20T23:00:00Z".parse().unwrap();
     let engine = Engine::builder()
         .clock(ManualClock::new(now))
@@ -59,7 +59,7 @@ fn cost(count: i32, instances: i32, step: i64) -> Cost {
         .unwrap();
     let records: Vec<_> = (0..count)
         .map(|id| {
-            let back = step * i64::from(id);
+            let back = age(id.into());
             Record::Activity(Box::new(ActivityRecord {
                 id: Some(id),
                 username: format!("user{}", id % instances).as_str().into(),
@@ -97,22 +97,25 @@ fn cost(count: i32, instances: i32, step: i64) -> Cost {
     }
 }
 
-/// Whether the times are spread or all the same, a look finds thousands of records and reads each part at most once more.
+/// Whether the times are spread, all the same or in bursts, a look finds thousands of records and reads each part at most once more.
 #[test]
 fn activities_of_a_day_take_few_looks_and_a_window_of_memory() {
     const COUNT: i32 = 12_000;
-    for (instances, step) in [(12_000, 0), (12_000, 30_000_000), (3, 0), (3, 30_000_000)] {
-        let cost = cost(COUNT, instances, step);
-        let parts = instances.max(COUNT / 300);
-        let parts = usize::try_from(parts).unwrap();
-        assert!(cost.looks <= 6, "{instances} {step}: {cost:?}");
-        assert!(
-            cost.rows <= (cost.looks + 2) * 2 * parts,
-            "{instances} {step}: {cost:?}"
-        );
-        assert!(
-            cost.memory_max <= NEWEST_WINDOW_BYTES,
-            "{instances} {step}: {cost:?}"
-        );
+    const SECOND: i64 = 10_000_000;
+    let same = |_| 0;
+    let spread = |id| id * 3 * SECOND;
+    // 1500 records in one second of each hour.
+    let bursts = |id| id / 1500 * 3600 * SECOND + id % 1500;
+    let ages: [fn(i64) -> i64; 3] = [same, spread, bursts];
+    for (place, age) in ages.into_iter().enumerate() {
+        for instances in [12_000, 3] {
+            let cost = cost(COUNT, instances, age);
+            let parts = instances.max(COUNT / 300);
+            let parts = usize::try_from(parts).unwrap();
+            let case = format!("{instances} instances, ages {place}: {cost:?}");
+            assert!(cost.looks <= 6, "{case}");
+            assert!(cost.rows <= (cost.looks + 2) * 2 * parts, "{case}");
+            assert!(cost.memory_max <= NEWEST_WINDOW_BYTES, "{case}");
+        }
     }
 }
