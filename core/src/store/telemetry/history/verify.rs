@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::store::table::{ALL_KEYS, Read, Step, Table};
 use crate::store::telemetry::rows::Rows;
 
-use super::{StoredPart, bucket_prefix, part_name};
+use super::key::{bucket_prefix, part_name};
+use super::part::StoredPart;
 
 /// Checks every part and counts the records.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
