@@ -186,7 +186,7 @@ impl Page {
         order < ended
     }
 
-    /// The page so far, with a token after its last record.
+    /// The page as it stands, with a token behind its last record.
     fn cut(self, stream: Stream) -> HistoryPage {
         let next_token = self.records.last().map(|last| {
             let order = history_order(last);

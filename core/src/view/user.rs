@@ -88,8 +88,8 @@ type Arrival = (u64, usize);
 /// The pending records of a user and a stream of which one is the newest.
 #[derive(Default)]
 struct Pending {
-    /// The newest of those that are filed at the time they carry, or carry none; of several at one time the first. A repetition of
-    /// such a record is filed at the same time and came later, so this is none.
+    /// The newest of those that stand at the time they carry, or carry none; of several at one time the first. A repetition of
+    /// such a record stands at the same time and came later, so this is none.
     dated: Option<(Timestamp, Reverse<Arrival>)>,
     dated_row: Rows,
     /// Those that are filed at their receipt instead: each may repeat any other.
