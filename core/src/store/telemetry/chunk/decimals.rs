@@ -62,42 +62,30 @@ impl Float for f32 {
     }
 }
 
-/// How the floats of a column are written.
+/// How the floats of a column are written: as decimals with this many digits after the point, or [`Self::BITS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scale {
-    /// As decimals with this many digits after the point.
-    Digits(u8),
-    /// As their bits.
-    Bits,
-}
+pub(super) struct Scale(u8);
 
 impl Scale {
-    /// The number of [`Self::Bits`].
-    const BITS: u8 = 7;
+    /// As whole numbers.
+    pub(super) const WHOLE: Self = Self(0);
+    /// As their bits.
+    const BITS: Self = Self(7);
 
     /// 0 to 7.
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::Digits(digits) => digits,
-            Self::Bits => Self::BITS,
-        }
+        self.0
     }
 
     pub(super) fn numbered(number: u8) -> Option<Self> {
-        match number {
-            Self::BITS => Some(Self::Bits),
-            digits => (usize::from(digits) <= DIGITS_MAX).then_some(Self::Digits(digits)),
-        }
+        (number <= Self::BITS.0).then_some(Self(number))
     }
 
     /// The float of an integer that [`whole_numbers`] made; `None` when it made none of it.
     pub(super) fn float<F: Float>(self, whole: i64) -> Option<F> {
-        match self {
-            Self::Digits(digits) => {
-                let power = POWERS.get(usize::from(digits))?;
-                Some(F::nearest(whole, *power))
-            }
-            Self::Bits => F::from_bits(whole),
+        match POWERS.get(usize::from(self.0)) {
+            Some(power) => Some(F::nearest(whole, *power)),
+            None => F::from_bits(whole),
         }
     }
 }
@@ -109,12 +97,12 @@ pub(super) fn whole_numbers<F: Float>(bits: &[i64], wholes: &mut Vec<i64>) -> Sc
         let floats = bits.iter().map_while(|bits| F::from_bits(*bits));
         wholes.extend(floats.map_while(|float| whole(float, power)));
         if wholes.len() == bits.len() {
-            return Scale::Digits(digits);
+            return Scale(digits);
         }
     }
     wholes.clear();
     wholes.extend_from_slice(bits);
-    Scale::Bits
+    Scale::BITS
 }
 
 /// `float * power` as a whole number, if dividing that again gives each bit of `float`.
@@ -146,25 +134,25 @@ mod tests {
 
     #[test]
     fn decimals_are_found_and_every_bit_survives() {
-        assert_eq!(survives(&[0.07_f32, 22_000.37, 3e6]), Scale::Digits(2));
-        assert_eq!(survives(&[1.0_f32, 16_777_216.0]), Scale::Digits(0));
-        assert_eq!(survives(&[86_400.125_f64, 0.5, -7.25]), Scale::Digits(3));
-        assert_eq!(survives(&[0.1_f64 + 0.2]), Scale::Bits);
-        assert_eq!(survives(&[0.0_f64, -0.0]), Scale::Bits);
-        assert_eq!(survives(&[f64::MIN_POSITIVE / 8.0, 1e300]), Scale::Bits);
-        assert_eq!(survives(&[f64::NAN, f64::INFINITY, -1.0]), Scale::Bits);
-        assert_eq!(survives(&[f32::MAX, f32::MIN_POSITIVE / 4.0]), Scale::Bits);
-        assert_eq!(survives(&[2_251_799_813_685_247.0_f64]), Scale::Digits(0));
-        assert_eq!(survives(&[2_251_799_813_685_248.0_f64]), Scale::Bits);
+        assert_eq!(survives(&[0.07_f32, 22_000.37, 3e6]), Scale(2));
+        assert_eq!(survives(&[1.0_f32, 16_777_216.0]), Scale(0));
+        assert_eq!(survives(&[86_400.125_f64, 0.5, -7.25]), Scale(3));
+        assert_eq!(survives(&[0.1_f64 + 0.2]), Scale::BITS);
+        assert_eq!(survives(&[0.0_f64, -0.0]), Scale::BITS);
+        assert_eq!(survives(&[f64::MIN_POSITIVE / 8.0, 1e300]), Scale::BITS);
+        assert_eq!(survives(&[f64::NAN, f64::INFINITY, -1.0]), Scale::BITS);
+        assert_eq!(survives(&[f32::MAX, f32::MIN_POSITIVE / 4.0]), Scale::BITS);
+        assert_eq!(survives(&[2_251_799_813_685_247.0_f64]), Scale(0));
+        assert_eq!(survives(&[2_251_799_813_685_248.0_f64]), Scale::BITS);
         // Too large for the second digit that the other needs.
-        assert_eq!(survives(&[2e15_f64, 0.25]), Scale::Bits);
-        assert_eq!(survives::<f32>(&[]), Scale::Digits(0));
+        assert_eq!(survives(&[2e15_f64, 0.25]), Scale::BITS);
+        assert_eq!(survives::<f32>(&[]), Scale(0));
     }
 
     #[test]
     fn other_widths_and_scales_are_refused() {
         assert_eq!(Scale::numbered(8), None);
-        assert_eq!(Scale::Bits.float::<f32>(-1), None);
-        assert_eq!(Scale::Bits.float::<f32>(1 << 32), None);
+        assert_eq!(Scale::BITS.float::<f32>(-1), None);
+        assert_eq!(Scale::BITS.float::<f32>(1 << 32), None);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Head {
     pub(super) presence: Option<u64>,
     /// The other column by its field.
     pub(super) relation: Option<(Relation, u8)>,
-    /// Of floats; else [`Scale::Digits`] of 0.
+    /// Of floats; else [`Scale::WHOLE`].
     pub(super) scale: Scale,
 }
 

@@ -87,7 +87,7 @@ impl ColumnWriter {
                 first.map_or(ABSENT, |cells| cells.mark(index))
             }),
             relation: None,
-            scale: Scale::Digits(0),
+            scale: Scale::WHOLE,
         };
         self.marks.clear();
         if mixed {
