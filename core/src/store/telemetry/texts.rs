@@ -16,8 +16,8 @@ const PLACES_KEPT: usize = 1024;
 /// Different texts, each with a number of its own.
 ///
 /// A hash table of which a text takes the first free place of [`PROBES`], so of two texts the one with the lower number comes first.
-/// The hash has no seed, and an untrusted client may choose texts that all want the same places: those that find none free are in
-/// an ordered map, where a search costs no more than it does among any texts.
+/// The hash has no secret seed, as the engine has only the injected randomness, and an untrusted client may choose texts that all
+/// want the same places: those that find none free are in an ordered map, where a search costs no more than it does among any texts.
 #[derive(Debug, Clone)]
 pub(super) struct Texts {
     pool: String,
