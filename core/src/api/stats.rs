@@ -1,13 +1,14 @@
 //! The Stats area.
 
-use crate::model::Stream;
+use crate::model::{RecordRef, Stream};
 use crate::wire::{body, reply};
 
 use super::{Call, Handled, Step, Then, Tickets};
 
 pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
-    let accepted = body::record_body(call.body, stream, |record| call.machine.accept(record))?;
-    Ok(match accepted? {
+    let mut record = RecordRef::empty(stream);
+    body::record_body(call.body, &mut record)?;
+    Ok(match call.machine.accept(&record)? {
         Some(ticket) => Step::Wait(Tickets::one(ticket), Then::Empty),
         None => Step::Done(reply::empty()),
     })

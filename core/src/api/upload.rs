@@ -5,6 +5,7 @@ use http::request::Parts;
 
 use crate::limits::{BATCH_LINE_MORE, Limits};
 use crate::machine::Machine;
+use crate::model::{RecordRef, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body::{self, LineErrors};
 use crate::wire::problem::Problem;
@@ -97,9 +98,10 @@ impl BatchLines {
         if body::is_blank(line) {
             return;
         }
-        let read = body::batch_line(line, |record| machine.push(&mut self.arrivals, record));
-        if let Err(message) = read {
-            self.errors.add(self.ended, message);
+        let mut record = RecordRef::empty(Stream::Stats);
+        match body::batch_line(line, &mut record) {
+            Ok(()) => machine.push(&mut self.arrivals, &record),
+            Err(message) => self.errors.add(self.ended, message),
         }
     }
 }

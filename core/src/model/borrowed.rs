@@ -6,7 +6,7 @@ use super::field::{FieldSpec, FieldValue};
 use super::{Record, Stream};
 
 /// At least the number of fields of the longest table.
-const FIELDS_MAX: usize = 24;
+pub(crate) const FIELDS_MAX: usize = 24;
 
 /// A telemetry record on its way into the store.
 #[derive(Debug, Clone)]
@@ -48,6 +48,11 @@ impl<'a> RecordRef<'a> {
         if let Some(place) = self.values.get_mut(index) {
             *place = Some(value);
         }
+    }
+
+    /// The record's table, and the values in its order; there are more values than fields.
+    pub(crate) fn table_mut(&mut self) -> (&'static [FieldSpec], &mut [Option<FieldValue<'a>>]) {
+        (self.stream.fields(), &mut self.values)
     }
 
     /// Every field of the table with its value, in the order of the table.

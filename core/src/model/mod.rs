@@ -17,7 +17,7 @@ mod workspace;
 
 pub use activity::ActivityRecord;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
-pub(crate) use borrowed::{Places, RecordRef};
+pub(crate) use borrowed::{FIELDS_MAX, Places, RecordRef};
 pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable};
 pub use hold::LitigationHold;
 pub(crate) use identity::user_key;

@@ -7,13 +7,13 @@ use crate::domain::validation;
 use crate::limits::LINE_ERRORS_MAX;
 use crate::model::field::record;
 use crate::model::{
-    FailedState, FieldValue, Fields, NewKey, Nullable, RecordRef, Scope, Stream, Workspace,
+    FailedState, FieldValue, Fields, NewKey, Nullable, RecordRef, Scope, Workspace,
 };
 use crate::timestamp::Timestamp;
 
-use super::batch;
 use super::problem::{Code, Problem};
-use super::record::{JsonError, located, read_exactly, read_record};
+use super::record::{read_fields, read_line, read_record};
+use super::tokens::{JsonError, located};
 
 record! {
     /// `WorkSpaceDetails` as a body.
@@ -63,7 +63,7 @@ record! {
 
 impl From<JsonError> for Problem {
     fn from(error: JsonError) -> Self {
-        Self::invalid(Code::InvalidBody, error.path, error.message)
+        Self::invalid(Code::InvalidBody, error.0.path, error.0.message)
     }
 }
 
@@ -77,24 +77,19 @@ impl From<validation::Violation> for Problem {
     }
 }
 
-/// One telemetry record, which is handed to `take`.
-pub(crate) fn record_body<R>(
-    text: &[u8],
-    stream: Stream,
-    take: impl FnOnce(&RecordRef<'_>) -> R,
-) -> Result<R, Problem> {
-    read_record(text, stream, |record| {
-        let too_long = validation::record(record);
-        if too_long.is_empty() {
-            return Ok(take(record));
-        }
-        let errors = too_long.into_iter().map(|(spec, max)| {
-            let name = pascal_case(spec.name);
-            let message = validation::too_long(&name, max);
-            (name, message)
-        });
-        Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
-    })?
+/// Reads a telemetry record into `record`, which must be empty.
+pub(crate) fn record_body<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Result<(), Problem> {
+    read_record(text, record)?;
+    let too_long = validation::record(record);
+    if too_long.is_empty() {
+        return Ok(());
+    }
+    let errors = too_long.into_iter().map(|(spec, max)| {
+        let name = pascal_case(spec.name);
+        let message = validation::too_long(&name, max);
+        (name, message)
+    });
+    Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
 }
 
 fn pascal_case(name: &str) -> String {
@@ -110,7 +105,7 @@ fn pascal_case(name: &str) -> String {
 /// One workspace; its id may be left out where `id` is told otherwise, and must agree with it else.
 pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
     let mut body = WorkspaceBody::default();
-    read_exactly(text, &mut body)?;
+    read_fields(text, &mut body)?;
     let texts: [_; Workspace::FIELDS.len()] = std::array::from_fn(|index| match body.get(index) {
         Some(FieldValue::Text(text)) => Some(text),
         _ => None,
@@ -132,7 +127,7 @@ pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace,
 /// A hold to place.
 pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem> {
     let mut body = HoldBody::default();
-    read_exactly(text, &mut body)?;
+    read_fields(text, &mut body)?;
     let matter = body.matter.unwrap_or_default();
     validation::short_text("matter", &matter)?;
     let reason = body.reason.value().cloned();
@@ -146,7 +141,7 @@ pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem
 pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), Problem> {
     let mut body = FailureBody::default();
     if !text.is_empty() {
-        read_exactly(text, &mut body)?;
+        read_fields(text, &mut body)?;
     }
     let state = match body
         .state
@@ -261,16 +256,13 @@ pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Worksp
     Ok(read_lines(items, read))
 }
 
-/// One line of a telemetry batch, whose record is handed to `take`; else what is wrong with it.
-pub(crate) fn batch_line(text: &[u8], take: impl FnOnce(&RecordRef<'_>)) -> Result<(), String> {
-    let read = batch::read_line(text, |record| match validation::record(record).first() {
-        None => {
-            take(record);
-            Ok(())
-        }
+/// Reads a line of a telemetry batch into `record`, which it resets. An error is the message for the client.
+pub(crate) fn batch_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Result<(), String> {
+    read_line(text, record).map_err(|error| format!("{}: {}", error.0.path, error.0.message))?;
+    match validation::record(record).first() {
+        None => Ok(()),
         Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
-    });
-    read.unwrap_or_else(|error| Err(format!("{}: {}", error.path, error.message)))
+    }
 }
 
 /// The lines of a text that are not blank, with their numbers from 1.

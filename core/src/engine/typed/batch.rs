@@ -55,10 +55,11 @@ impl TelemetryBatch {
             let said = format!("The body is larger than {max} bytes.");
             return Err(EngineError::new(ErrorKind::InvalidParameter, said));
         }
-        body::record_body(body, stream, |record| {
-            self.machine.push(&mut self.arrivals, record);
-        })
-        .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.in_one_line()))
+        let mut record = RecordRef::empty(stream);
+        body::record_body(body, &mut record)
+            .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.in_one_line()))?;
+        self.machine.push(&mut self.arrivals, &record);
+        Ok(())
     }
 
     /// Adds a record.

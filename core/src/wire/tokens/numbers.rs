@@ -1,0 +1,109 @@
+//! Numbers: integers digit by digit, decimals rounded to the nearest double.
+
+use super::Tokens;
+use super::bytes::leading_digits;
+
+impl Tokens<'_> {
+    /// Digits: their value, which wraps beyond 19 of them, and how many.
+    #[inline]
+    fn digits(&mut self, mut value: u64) -> (u64, usize) {
+        let before = self.rest.len();
+        while let Some((eight, _)) = self.rest.split_first_chunk() {
+            let (number, count) = leading_digits(*eight);
+            let Some((power, rest)) = POWERS.get(count).zip(self.rest.get(count..)) else {
+                break;
+            };
+            value = value.wrapping_mul(*power).wrapping_add(number);
+            self.rest = rest;
+            if count < eight.len() {
+                return (value, before - self.rest.len());
+            }
+        }
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            value = value
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(*digit - b'0'));
+            self.rest = rest;
+        }
+        (value, before - self.rest.len())
+    }
+
+    /// The digits before a fraction, none of them a leading zero.
+    fn whole(&mut self) -> Option<(u64, usize)> {
+        let zero = self.rest.first() == Some(&b'0');
+        let (value, count) = self.digits(0);
+        (count == 1 || (count > 1 && !zero)).then_some((value, count))
+    }
+
+    /// Reads an integer without fraction and exponent; `None` when it is none, is out of range or is `-0`.
+    pub(in crate::wire) fn integer(&mut self) -> Option<i64> {
+        /// So many digits are always in range.
+        const DIGITS_MAX: usize = 18;
+        let start = self.rest;
+        let negative = self.eat_byte(b'-');
+        let (value, count) = self.whole()?;
+        if (negative && value == 0) || matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) {
+            return None;
+        }
+        if count > DIGITS_MAX {
+            let text = std::str::from_utf8(self.since(start)).ok()?;
+            return text.parse().ok();
+        }
+        let value = i64::try_from(value).ok()?;
+        Some(if negative { -value } else { value })
+    }
+
+    /// Reads a number, rounded to the nearest double; `None` when it is none or is too large.
+    pub(in crate::wire) fn double(&mut self) -> Option<f64> {
+        let start = self.rest;
+        let negative = self.eat_byte(b'-');
+        let (mut mantissa, mut digits) = self.whole()?;
+        let mut decimals = 0;
+        if self.eat_byte(b'.') {
+            (mantissa, decimals) = self.digits(mantissa);
+            digits += decimals;
+            if decimals == 0 {
+                return None;
+            }
+        }
+        let mut simple = digits <= EXACT_DIGITS_MAX;
+        if self.eat_byte(b'e') || self.eat_byte(b'E') {
+            let _signed = self.eat_byte(b'+') || self.eat_byte(b'-');
+            if self.digits(0).1 == 0 {
+                return None;
+            }
+            simple = false;
+        }
+        if simple {
+            // Both are exact as doubles, so the one rounding is that of the division.
+            let power = EXACT_POWERS.get(decimals)?;
+            #[expect(clippy::cast_precision_loss, reason = "15 digits fit a double")]
+            let value = mantissa as f64 / power;
+            return Some(if negative { -value } else { value });
+        }
+        let text = std::str::from_utf8(self.since(start)).ok()?;
+        let value: f64 = text.parse().ok()?;
+        value.is_finite().then_some(value)
+    }
+}
+
+/// Powers of ten.
+const POWERS: [u64; 9] = [
+    1,
+    10,
+    100,
+    1000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+];
+
+/// A decimal of so many digits is an integer that a double holds exactly.
+const EXACT_DIGITS_MAX: usize = 15;
+
+/// Powers of ten that a double holds exactly, up to as many decimals as such a number can have.
+const EXACT_POWERS: [f64; EXACT_DIGITS_MAX + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
