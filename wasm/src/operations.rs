@@ -1,9 +1,6 @@
 //! The typed calls of the host, by name: JSON in, JSON out.
 
-use deskfleet::{
-    Engine, EngineError, FailedState, IssuedKey, KeyInfo, NewKey, PendingAction, Scope, Timestamp,
-    Workspace,
-};
+use deskfleet::{Engine, EngineError, FailedState, NewKey, Scope, Timestamp, Workspace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -46,11 +43,8 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> Answered {
         "releaseHold" => done(engine.release_hold(&argument::<String>(json)?)),
         "issueKey" => issue_key(engine, argument(json)?),
         "revokeKey" => done(engine.revoke_key(argument(json)?)),
-        "keys" => answer(&engine.keys().iter().map(Key::of).collect::<Vec<_>>()),
-        "pendingActions" => {
-            let actions = engine.pending_actions()?;
-            answer(&actions.iter().map(Pending::of).collect::<Vec<_>>())
-        }
+        "keys" => answer(&engine.keys()),
+        "pendingActions" => answer(&engine.pending_actions()?),
         "completeAction" => done(engine.complete_action(argument(json)?)),
         "failAction" => fail_action(engine, &argument(json)?),
         "filePending" => answer(&engine.file_pending()?),
@@ -89,72 +83,11 @@ struct KeyToIssue {
 }
 
 fn issue_key(engine: &Engine, key: KeyToIssue) -> Answered {
-    let IssuedKey { info, secret } = engine.issue_key(NewKey {
+    answer(&engine.issue_key(NewKey {
         name: key.name,
         scopes: key.scopes.into_iter().collect(),
         expires: key.expires,
-    })?;
-    answer(&Issued {
-        key: &secret,
-        info: Key::of(&info),
-    })
-}
-
-#[derive(Serialize)]
-struct Issued<'k> {
-    key: &'k str,
-    #[serde(flatten)]
-    info: Key<'k>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Key<'k> {
-    id: u64,
-    name: &'k str,
-    scopes: Vec<&'static str>,
-    created: Timestamp,
-    expires: Option<Timestamp>,
-    last_used: Option<Timestamp>,
-    revoked: Option<Timestamp>,
-}
-
-impl<'k> Key<'k> {
-    fn of(info: &'k KeyInfo) -> Self {
-        Self {
-            id: info.id,
-            name: &info.name,
-            scopes: info.scopes.iter().map(Scope::as_str).collect(),
-            created: info.created,
-            expires: info.expires,
-            last_used: info.last_used,
-            revoked: info.revoked,
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Pending<'a> {
-    id: u64,
-    action: &'static str,
-    work_space_id: &'a str,
-    requested_at: Timestamp,
-    due_at: Option<Timestamp>,
-    compute_type: Option<&'a str>,
-}
-
-impl<'a> Pending<'a> {
-    fn of(action: &'a PendingAction) -> Self {
-        Self {
-            id: action.id,
-            action: action.action.as_str(),
-            work_space_id: &action.workspace_id,
-            requested_at: action.requested_at,
-            due_at: action.due_at,
-            compute_type: action.compute_type.as_deref(),
-        }
-    }
+    })?)
 }
 
 #[derive(Deserialize)]

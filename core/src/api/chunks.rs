@@ -171,7 +171,7 @@ impl Items for AuditRows {
             actions::audit(&reader_at(machine, self.now)?, self.before, |row| {
                 self.before = Some(row.id);
                 self.left -= 1;
-                full = body.item(|json| reply::audit_row(json, row)).is_break();
+                full = body.item(|json| json.value(row)).is_break();
                 stop_if(full || self.left == 0)
             })?;
         }
@@ -215,7 +215,7 @@ impl Items for RunningActions {
         reader.now = self.now;
         actions::running(&reader, self.after, |action| {
             self.after = Some(action.id);
-            full = body.item(|json| reply::action(json, &action)).is_break();
+            full = body.item(|json| json.value(&action)).is_break();
             stop_if(full)
         })?;
         if !full {
@@ -249,7 +249,7 @@ impl Items for Keys {
         let last = keys.len() < COPIED;
         for key in keys {
             self.after = key.id;
-            if body.item(|json| reply::key_item(json, &key)).is_break() {
+            if body.item(|json| json.value(&key)).is_break() {
                 return Ok(true);
             }
         }

@@ -378,11 +378,9 @@ fn finished(
     Ok(match (then, last) {
         (Then::Empty, _) => reply::empty(),
         (Then::Removed(id), _) => reply::ok(reply::JSON, reply::removed(&id)),
-        (Then::Workspace, Done::Workspace(view)) => {
-            reply::ok(reply::JSON, reply::workspace_view(&view))
-        }
+        (Then::Workspace, Done::Workspace(view)) => reply::ok(reply::JSON, reply::view(&view)),
         (Then::IssuedKey(secret), Done::Key(info)) => {
-            reply::created(reply::issued_key(&crate::model::IssuedKey { info, secret }))
+            reply::created(reply::view(&crate::model::IssuedKey { info, secret }))
         }
         (
             Then::Lines {

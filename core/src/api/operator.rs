@@ -52,10 +52,7 @@ pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
 pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
     let view = workspaces::one(&call.machine.reader()?, call.segment())?
         .ok_or_else(EngineError::no_workspace)?;
-    Ok(Step::Done(reply::ok(
-        reply::JSON,
-        reply::workspace_view(&view),
-    )))
+    Ok(Step::Done(reply::ok(reply::JSON, reply::view(&view))))
 }
 
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {

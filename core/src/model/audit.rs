@@ -1,5 +1,7 @@
 //! A row of the audit, as `GetAdminActivity` returns it.
 
+use serde::{Serialize, Serializer};
+
 use crate::timestamp::Timestamp;
 
 use super::Action;
@@ -52,8 +54,14 @@ impl AuditAction {
     }
 }
 
+impl Serialize for AuditAction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// The outcome of an audited call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum AuditResult {
     /// Accepted and still running.
     Accepted,
@@ -95,17 +103,20 @@ impl AuditResult {
 }
 
 /// One row of the audit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Number of the row; never used twice.
     pub id: u64,
     /// When the call was made.
+    #[serde(rename = "activityTime")]
     pub time: Timestamp,
     /// Who asked, in free text.
     pub requester: String,
     /// What was asked for.
     pub action: AuditAction,
     /// The workspace, as named in the call or found by its account.
+    #[serde(rename = "workSpaceId")]
     pub workspace_id: Option<String>,
     /// The workspace's user at that time.
     pub username: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::timestamp::Timestamp;
 
@@ -104,8 +104,15 @@ impl fmt::Debug for Scopes {
     }
 }
 
+impl Serialize for Scopes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
 /// A key without its secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct KeyInfo {
     /// Number of the key.
     pub id: u64,
@@ -124,11 +131,13 @@ pub struct KeyInfo {
 }
 
 /// A key just issued. `secret` exists nowhere else: the store keeps only its SHA-256.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct IssuedKey {
     /// The key as it will be listed.
+    #[serde(flatten)]
     pub info: KeyInfo,
     /// The key to hand out, `dfk_…`.
+    #[serde(rename = "key")]
     pub secret: String,
 }
 

@@ -98,8 +98,10 @@ macro_rules! vocabulary {
         pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_meta])* #[doc = concat!("`", $text, "`")] $variant,)* }
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub enum $name {
+            $($(#[$variant_meta])* #[doc = concat!("`", $text, "`")] #[serde(rename = $text)] $variant,)*
+        }
 
         impl $name {
             /// Every value.

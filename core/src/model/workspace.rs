@@ -108,13 +108,15 @@ impl Workspace {
 }
 
 /// An accepted action that has not ended: a row of the outbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PendingAction {
     /// The action's number, also that of its audit row.
     pub id: u64,
     /// What was asked for.
     pub action: Action,
     /// The workspace.
+    #[serde(rename = "workSpaceId")]
     pub workspace_id: String,
     /// When it was accepted.
     pub requested_at: Timestamp,
@@ -125,9 +127,11 @@ pub struct PendingAction {
 }
 
 /// One workspace with its running action and its hold, at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct WorkspaceView {
     /// The record, with the state as of that moment.
+    #[serde(rename = "workSpace")]
     pub workspace: Workspace,
     /// The action that is running, if one is.
     pub transition: Option<PendingAction>,

@@ -1,6 +1,6 @@
 //! The bodies of the operator surface, and the lines of bulk requests.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::domain::validation;
@@ -196,7 +196,7 @@ pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
 }
 
 /// A line of a bulk request that was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LineError {
     /// From 1; in a JSON array, the place of the element.
     pub(crate) line: u64,

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use serde::Serialize;
+
 use crate::model::{FieldSpec, FieldValue, Fields};
 use crate::timestamp::Timestamp;
 
@@ -26,13 +28,8 @@ impl Json {
         self.0.extend_from_slice(b"null");
     }
 
-    pub(crate) fn bool(&mut self, value: bool) {
-        let text: &[u8] = if value { b"true" } else { b"false" };
-        self.0.extend_from_slice(text);
-    }
-
     pub(crate) fn text(&mut self, value: &str) {
-        self.scalar(value);
+        self.value(value);
     }
 
     /// A text that is known to need no escape.
@@ -42,19 +39,18 @@ impl Json {
         self.0.push(b'"');
     }
 
-    pub(crate) fn integer(&mut self, value: impl Into<i128>) {
-        self.scalar(&value.into());
-    }
-
     /// Years 1 to 9999 need no escape.
     pub(crate) fn time(&mut self, value: Timestamp) {
         // Writing to memory cannot fail.
         let _ = write!(self.0, "\"{value}\"");
     }
 
-    fn scalar<T: serde::Serialize + ?Sized>(&mut self, value: &T) {
-        // Writing a scalar to memory cannot fail; were it to, the text would stay valid.
+    /// Any value whose names are texts.
+    pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
+        let start = self.0.len();
+        // Writing to memory cannot fail; were it to, the text would stay valid.
         if serde_json::to_writer(&mut self.0, value).is_err() {
+            self.0.truncate(start);
             self.null();
         }
     }
@@ -116,20 +112,12 @@ impl Object<'_> {
         self.member(name, |json| json.text(value));
     }
 
-    pub(crate) fn option_text(&mut self, name: &str, value: Option<&str>) {
-        self.member(name, |json| json.option(value, Json::text));
-    }
-
     pub(crate) fn time(&mut self, name: &str, value: Timestamp) {
         self.member(name, |json| json.time(value));
     }
 
-    pub(crate) fn option_time(&mut self, name: &str, value: Option<Timestamp>) {
-        self.member(name, |json| json.option(value, Json::time));
-    }
-
-    pub(crate) fn integer(&mut self, name: &str, value: impl Into<i128>) {
-        self.member(name, |json| json.integer(value));
+    pub(crate) fn value<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        self.member(name, |json| json.value(value));
     }
 
     /// The present members of a record, under their wire names.
@@ -154,9 +142,9 @@ impl Object<'_> {
 fn field(json: &mut Json, value: &FieldValue<'_>) {
     match value {
         FieldValue::Null => json.null(),
-        FieldValue::Int(value) => json.integer(*value),
-        FieldValue::Float(value) => json.scalar(value),
-        FieldValue::Double(value) => json.scalar(value),
+        FieldValue::Int(value) => json.value(value),
+        FieldValue::Float(value) => json.value(value),
+        FieldValue::Double(value) => json.value(value),
         FieldValue::Text(text) => json.text(text),
         FieldValue::Time(time) => json.time(*time),
         FieldValue::Items(items) => json.array(items.iter(), |json, item| {
@@ -176,8 +164,8 @@ mod tests {
         let mut json = Json::default();
         json.object(|object| {
             object.text("b", "\"\\\n\u{1}ä</script>");
-            object.option_text("a", None);
-            object.member("list", |json| json.array([1, -2], Json::integer));
+            object.value("a", &None::<&str>);
+            object.value("list", &[1, -2]);
             object.time("t", Timestamp::UNIX_EPOCH);
         });
         assert_eq!(

@@ -238,7 +238,7 @@ impl Problem {
         json.object(|object| {
             object.text("type", section);
             object.text("title", title);
-            object.integer("status", status);
+            object.value("status", &status);
             if let Some(detail) = &self.detail {
                 object.text("detail", detail);
             }

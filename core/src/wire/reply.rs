@@ -1,4 +1,4 @@
-//! The bodies of the answers, and the one way a response is made.
+//! The bodies of the responses, and the one way a response is made.
 
 use bytes::Bytes;
 use http::header::{
@@ -6,12 +6,10 @@ use http::header::{
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Response, StatusCode};
+use serde::Serialize;
 
 use crate::error::Result;
-use crate::model::{
-    AuditEntry, FieldValue, IssuedKey, KeyInfo, LitigationHold, PendingAction, Received, Workspace,
-    WorkspaceView,
-};
+use crate::model::{FieldValue, Received, Record, Workspace};
 use crate::store::workspaces::EntryRef;
 use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;
@@ -96,9 +94,9 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
 /// What stands behind the last item of a page.
 pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
     json.raw(br#"],"nextToken":"#);
-    json.option(next_token, Json::text);
+    json.value(&next_token);
     json.raw(br#","hasMore":"#);
-    json.bool(next_token.is_some());
+    json.value(&next_token.is_some());
     json.raw(b"}");
 }
 
@@ -147,22 +145,16 @@ pub(crate) fn user(view: &UserView) -> Vec<u8> {
                 workspace(json, each.values(), Json::text);
             });
         });
-        object.member("litigationHold", |json| json.bool(view.litigation_hold));
+        object.value("litigationHold", &view.litigation_hold);
         let activity = view.last_activity.as_ref();
-        object.member("lastActivity", |json| {
-            let named = activity.and_then(|received| match &received.record {
-                crate::model::Record::Activity(record) => record.activity.value(),
-                crate::model::Record::Stats(_)
-                | crate::model::Record::Startup(_)
-                | crate::model::Record::Processes(_) => None,
-            });
-            json.option(named, |json, text| json.text(text));
+        let named = activity.and_then(|received| match &received.record {
+            Record::Activity(record) => record.activity.value(),
+            Record::Stats(_) | Record::Startup(_) | Record::Processes(_) => None,
         });
-        object.option_time(
-            "lastActivityTime",
-            activity.map(|received| received.filed_at),
-        );
-        object.option_time("lastSeen", view.last_seen);
+        object.value("lastActivity", &named);
+        let filed_at = activity.map(|received| received.filed_at);
+        object.value("lastActivityTime", &filed_at);
+        object.value("lastSeen", &view.last_seen);
         object.member("lastStats", |json| posted(json, view.last_stats.as_ref()));
         object.member("lastStartup", |json| {
             posted(json, view.last_startup.as_ref());
@@ -200,72 +192,17 @@ pub(crate) fn activity(json: &mut Json, view: &ActivityRef<'_>) -> Result<()> {
     written
 }
 
-/// An item of `GetAdminActivity`.
-pub(crate) fn audit_row(json: &mut Json, row: &AuditEntry) {
-    json.object(|object| {
-        object.integer("id", row.id);
-        object.time("activityTime", row.time);
-        object.text("requester", &row.requester);
-        object.text("action", row.action.as_str());
-        object.option_text("workSpaceId", row.workspace_id.as_deref());
-        object.option_text("username", row.username.as_deref());
-        object.option_text("computerName", row.computer_name.as_deref());
-        object.text("result", row.result.as_str());
-        object.option_text("previousState", row.previous_state.as_deref());
-        object.option_text("newState", row.new_state.as_deref());
-        object.option_time("completedTime", row.completed_time);
-        object.option_text("detail", row.detail.as_deref());
-        object.option_text("apiKeyName", row.api_key_name.as_deref());
-    });
-}
-
 /// `RemoveWorkSpaceDbEntry`
 pub(crate) fn removed(id: &str) -> Vec<u8> {
     object(|object| {
         object.text("workSpaceId", id);
-        object.member("removed", |json| json.bool(true));
+        object.value("removed", &true);
     })
 }
 
 /// `queue/count`
 pub(crate) fn count(count: u64) -> Vec<u8> {
     count.to_string().into_bytes()
-}
-
-/// One workspace with its running action and its hold.
-pub(crate) fn workspace_view(view: &WorkspaceView) -> Vec<u8> {
-    object(|object| {
-        object.member("workSpace", |json| {
-            workspace(json, view.workspace.values(), Json::text);
-        });
-        object.member("transition", |json| {
-            json.option(view.transition.as_ref(), action);
-        });
-        object.member("litigationHold", |json| {
-            json.option(view.litigation_hold.as_ref(), hold);
-        });
-    })
-}
-
-/// An item of the outbox.
-pub(crate) fn action(json: &mut Json, pending: &PendingAction) {
-    json.object(|object| {
-        object.integer("id", pending.id);
-        object.text("action", pending.action.as_str());
-        object.text("workSpaceId", &pending.workspace_id);
-        object.time("requestedAt", pending.requested_at);
-        object.option_time("dueAt", pending.due_at);
-        object.option_text("computeType", pending.compute_type.as_deref());
-    });
-}
-
-fn hold(json: &mut Json, hold: &LitigationHold) {
-    json.object(|object| {
-        object.text("matter", &hold.matter);
-        object.option_text("reason", hold.reason.as_deref());
-        object.text("placedBy", &hold.placed_by);
-        object.time("placedAt", hold.placed_at);
-    });
 }
 
 /// One page of a history.
@@ -279,49 +216,24 @@ pub(crate) fn history(page: &HistoryPage) -> Vec<u8> {
                 });
             });
         });
-        object.option_text("nextToken", page.next_token.as_deref());
-        object.member("hasMore", |json| json.bool(page.next_token.is_some()));
+        object.value("nextToken", &page.next_token);
+        object.value("hasMore", &page.next_token.is_some());
     })
 }
 
-fn key_members(object: &mut Object<'_>, key: &KeyInfo) {
-    object.integer("id", key.id);
-    object.text("name", &key.name);
-    object.member("scopes", |json| {
-        json.array(key.scopes.iter(), |json, scope| json.text(scope.as_str()));
-    });
-    object.time("created", key.created);
-    object.option_time("expires", key.expires);
-    object.option_time("lastUsed", key.last_used);
-    object.option_time("revoked", key.revoked);
-}
-
-/// A key of the list, without its secret.
-pub(crate) fn key_item(json: &mut Json, key: &KeyInfo) {
-    json.object(|object| key_members(object, key));
-}
-
-/// A key just issued, with its secret: the only answer that holds one.
-pub(crate) fn issued_key(key: &IssuedKey) -> Vec<u8> {
-    object(|object| {
-        key_members(object, &key.info);
-        object.text("key", &key.secret);
-    })
+/// The JSON of a view.
+pub(crate) fn view(view: &impl Serialize) -> Vec<u8> {
+    let mut json = Json::with_capacity(256);
+    json.value(view);
+    json.finish()
 }
 
 /// The outcome of a bulk request: how many lines were `done` (`upserted` or `accepted`), and what was wrong with the rest.
 pub(crate) fn lines(done: &str, count: u64, errors: &LineErrors) -> Vec<u8> {
     object(|object| {
-        object.integer(done, count);
-        object.integer("rejected", errors.count());
-        object.member("errors", |json| {
-            json.array(errors.first(), |json, error| {
-                json.object(|object| {
-                    object.integer("line", error.line);
-                    object.text("message", &error.message);
-                });
-            });
-        });
+        object.value(done, &count);
+        object.value("rejected", &errors.count());
+        object.value("errors", errors.first());
     })
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use deskfleet::{KeyInfo, NewKey, Scope, Timestamp};
-use serde::Serialize;
+use deskfleet::NewKey;
 
 use super::failure::Failure;
 use super::output::{data, data_json, say};
@@ -32,36 +31,9 @@ pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
 pub(crate) fn list(file: &Path) -> Result<(), Failure> {
     let engine = open_read_only(file, WHEN_LOCKED)?;
     for key in engine.keys() {
-        data_json(&Listed::from(&key))?;
+        data_json(&key)?;
     }
     Ok(engine.close()?)
-}
-
-/// A key as `GET /operator/keys` lists it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed<'a> {
-    id: u64,
-    name: &'a str,
-    scopes: Vec<Scope>,
-    created: Timestamp,
-    expires: Option<Timestamp>,
-    last_used: Option<Timestamp>,
-    revoked: Option<Timestamp>,
-}
-
-impl<'a> From<&'a KeyInfo> for Listed<'a> {
-    fn from(key: &'a KeyInfo) -> Self {
-        Self {
-            id: key.id,
-            name: &key.name,
-            scopes: key.scopes.iter().collect(),
-            created: key.created,
-            expires: key.expires,
-            last_used: key.last_used,
-            revoked: key.revoked,
-        }
-    }
 }
 
 /// Revoking a key again changes nothing and is no failure.
