@@ -50,7 +50,7 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// The record's table, and the values in its order; there are more values than fields.
+    /// The record's table, and the values in its order; the slice is longer than the table.
     pub(crate) fn table_mut(&mut self) -> (&'static [FieldSpec], &mut [Option<FieldValue<'a>>]) {
         (self.stream.fields(), &mut self.values)
     }

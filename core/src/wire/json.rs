@@ -45,7 +45,7 @@ impl Json {
         let _ = write!(self.0, "\"{value}\"");
     }
 
-    /// Any value whose names are texts.
+    /// Writes any value, as its `Serialize` does.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         let start = self.0.len();
         // Writing to memory cannot fail; were it to, the text would stay valid.

@@ -10,13 +10,13 @@ use crate::model::{
 
 use super::tokens::{ARRAY, JsonError, OBJECT, Read, Tokens};
 
-/// Reads the JSON object `text` into `record`, in which nothing was sent yet.
+/// Reads the JSON object `text` into `record`, which must be empty.
 pub(crate) fn read_record<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Read<()> {
     let (specs, values) = record.table_mut();
     read(text, |tokens| object(tokens, specs, values, 1))
 }
 
-/// Reads the JSON object `text` into `fields`, in which nothing was sent yet.
+/// Reads the JSON object `text` into `fields`, which must be empty.
 pub(crate) fn read_fields(text: &[u8], fields: &mut dyn Fields) -> Read<()> {
     let specs = fields.specs();
     let mut values = [const { None }; FIELDS_MAX];
@@ -33,7 +33,7 @@ fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn F
     }
 }
 
-/// Reads the JSON object `text`, a line of a batch: `{"stats":{…}}`. `record` becomes one of that stream.
+/// Reads the JSON object `text`, a line of a batch: `{"stats":{…}}`. Resets `record` to that stream.
 pub(crate) fn read_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Read<()> {
     read(text, |tokens| line(tokens, record))
 }
@@ -54,7 +54,7 @@ fn line<'a>(tokens: &mut Tokens<'a>, record: &mut RecordRef<'a>) -> Read<()> {
         let stream = streams.find(|stream| stream.name().eq_ignore_ascii_case(&name));
         let Some(stream) = stream.filter(|_| first) else {
             let said = "a line holds exactly one of stats, activity, startup, processes";
-            return Err(tokens.error_behind(&OBJECT, said));
+            return Err(tokens.error_after(&OBJECT, said));
         };
         first = false;
         *record = RecordRef::empty(stream);
@@ -81,7 +81,7 @@ fn open_object(tokens: &mut Tokens<'_>, expected: &str) -> Read<()> {
     Err(tokens.error(format_args!("invalid type: {found}, expected {expected}")))
 }
 
-/// Reads an object whose members are those of a table into `values`, which are absent yet.
+/// Reads an object into `values`, which must be absent, by the table `specs`; skips other members.
 fn object<'a>(
     tokens: &mut Tokens<'a>,
     specs: &[FieldSpec],
@@ -124,16 +124,16 @@ fn object<'a>(
     Ok(())
 }
 
-/// Reads over the value of a member that no table knows.
+/// Skips the value of a member that is not in the table.
 fn skip_member(tokens: &mut Tokens<'_>, twice: bool, depth: usize) -> Read<()> {
     name_end(tokens, twice)?;
     tokens.skip(depth + 1)
 }
 
-/// Reads the colon behind a name.
+/// Reads the colon after a name.
 fn name_end(tokens: &mut Tokens<'_>, twice: bool) -> Read<()> {
     if twice {
-        return Err(tokens.error_behind(&OBJECT, "the property is given twice"));
+        return Err(tokens.error_after(&OBJECT, "the property is given twice"));
     }
     tokens.colon()
 }
@@ -168,7 +168,7 @@ fn read_value<'a>(tokens: &mut Tokens<'a>, spec: &FieldSpec, depth: usize) -> Re
     value.ok_or_else(|| {
         tokens.back_to(start);
         if spec.kind == FieldKind::Int32 && tokens.integer().is_some() {
-            return tokens.error_behind(&OBJECT, out_of_range(spec.kind));
+            return tokens.error_after(&OBJECT, out_of_range(spec.kind));
         }
         tokens.back_to(start);
         wrong_value(tokens, spec)
@@ -195,13 +195,13 @@ fn items(tokens: &mut Tokens<'_>, depth: usize) -> Read<Vec<ProcessItem>> {
         }
         if items.len() == PROCESS_ITEMS_MAX {
             let said = format_args!("more than {PROCESS_ITEMS_MAX} process items");
-            return Err(tokens.error_behind(&ARRAY, said));
+            return Err(tokens.error_after(&ARRAY, said));
         }
         items.push(item);
     }
 }
 
-/// Reads the next process item; `false` when there is none.
+/// Reads the next process item; returns `false` at the end.
 fn next_item(
     tokens: &mut Tokens<'_>,
     item: &mut ProcessItem,
@@ -217,7 +217,7 @@ fn next_item(
     Ok(true)
 }
 
-/// The error of a value that is not of the kind of its field.
+/// The error of a value of the wrong kind, or out of range.
 #[cold]
 fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
     let next = tokens.peek();
@@ -246,7 +246,7 @@ fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
     match brackets {
         Some(brackets) => {
             tokens.open(&brackets);
-            tokens.error_behind(&brackets, said)
+            tokens.error_after(&brackets, said)
         }
         None => tokens.error(said),
     }

@@ -1,6 +1,6 @@
 //! The grammar of JSON: a text read token by token. A string without escapes is borrowed.
 //!
-//! The messages of errors are those of `serde_json`, which is asked what is wrong with a scalar once it is known to be wrong.
+//! The error messages are those of `serde_json`. It parses a scalar a second time when that scalar is wrong.
 
 mod bytes;
 mod numbers;
@@ -14,14 +14,14 @@ use crate::limits::JSON_DEPTH_MAX;
 
 use bytes::plain_length;
 
-/// What is wrong with a JSON text, and where; in a box, because most texts are right.
+/// What is wrong with a JSON text, and where. Boxed, so that the common case, no error, stays small.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonError(pub(super) Box<JsonErrorParts>);
 
 /// The parts of a [`JsonError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonErrorParts {
-    /// `$`, `$.id`, `$.processes[3].processName`; without the `$` until the whole text is left.
+    /// `$`, `$.id`, `$.processes[3].processName`. The `$` is added last, by the caller that reads the whole text.
     pub(crate) path: String,
     /// What was expected, at which line and byte.
     pub(crate) message: String,
@@ -39,7 +39,7 @@ impl JsonError {
 /// The outcome of reading a part of a text.
 pub(super) type Read<T> = Result<T, JsonError>;
 
-/// What an object or an array stands between, and how errors name what is missing.
+/// The brackets around an object or an array, and the errors where one is missing.
 #[derive(Debug)]
 pub(super) struct Brackets {
     open: u8,
@@ -62,11 +62,11 @@ pub(super) const ARRAY: Brackets = Brackets {
     expected: "expected `,` or `]`",
 };
 
-/// A JSON text and what is left to read of it.
+/// A JSON text and the rest of it that is not read yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
-    /// The start of the text, as far as it is UTF-8.
+    /// The longest start of the text that is UTF-8.
     text: &'a str,
     rest: &'a [u8],
 }
@@ -78,7 +78,7 @@ impl Brackets {
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of a text, which may begin with a byte order mark.
+    /// Starts at the beginning of a text, after a byte order mark.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).unwrap_or_else(|error| {
@@ -92,28 +92,28 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     fn at(&self) -> usize {
         self.bytes.len() - self.rest.len()
     }
 
-    /// What is left to read; see [`back_to`](Self::back_to).
+    /// The rest of the text, for [`back_to`](Self::back_to).
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Goes back to where `rest` was left to read.
+    /// Goes back to where the rest was `rest`.
     pub(super) fn back_to(&mut self, rest: &'a [u8]) {
         self.rest = rest;
     }
 
-    /// What was read since `rest` was left.
+    /// The bytes read since the rest was `rest`.
     fn since(&self, rest: &'a [u8]) -> &'a [u8] {
         let end = rest.len() - self.rest.len();
         rest.get(..end).unwrap_or_default()
     }
 
-    /// The next byte that is no space, which stays.
+    /// Skips white space and returns the next byte without reading it.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
@@ -122,7 +122,7 @@ impl<'a> Tokens<'a> {
         self.rest.first().copied()
     }
 
-    /// Reads `token` when it is next.
+    /// Reads `token` if it is next.
     #[inline]
     pub(super) fn eat(&mut self, token: &[u8]) -> bool {
         let after = self.rest.strip_prefix(token);
@@ -141,12 +141,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads the bracket that begins an object or an array, when it is next.
+    /// Reads the bracket that begins an object or an array, if it is next.
     pub(super) fn open(&mut self, brackets: &Brackets) -> bool {
         self.eat_byte(brackets.open)
     }
 
-    /// Goes to the next member or element; `false` when there is none, and the end was read.
+    /// Goes to the next member or element; returns `false` at the end, after reading the closing bracket.
     #[inline]
     pub(super) fn next_in(&mut self, brackets: &Brackets, first: bool) -> Read<bool> {
         let mut next = self.peek();
@@ -180,7 +180,7 @@ impl<'a> Tokens<'a> {
         self.string().ok_or_else(|| self.broken_scalar())
     }
 
-    /// Reads the colon behind the name of a member.
+    /// Reads the colon after the name of a member.
     pub(super) fn colon(&mut self) -> Read<()> {
         match self.peek() {
             _ if self.eat_byte(b':') => Ok(()),
@@ -189,7 +189,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Checks that nothing but spaces is left.
+    /// Checks that only white space is left.
     pub(super) fn end(&mut self) -> Read<()> {
         match self.peek() {
             None => Ok(()),
@@ -197,7 +197,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads over a value, whatever it is. `depth` is its own when it is an object or an array.
+    /// Skips a value of any kind, checking it. `depth` is the nesting depth of the value itself.
     pub(super) fn skip(&mut self, depth: usize) -> Read<()> {
         let brackets = match self.peek() {
             Some(b'{') => OBJECT,
@@ -207,7 +207,7 @@ impl<'a> Tokens<'a> {
         self.open(&brackets);
         if depth > JSON_DEPTH_MAX {
             let said = format_args!("nested deeper than {JSON_DEPTH_MAX} levels");
-            return Err(self.error_behind(&brackets, said));
+            return Err(self.error_after(&brackets, said));
         }
         let mut first = true;
         while self.next_in(&brackets, first)? {
@@ -238,7 +238,7 @@ impl<'a> Tokens<'a> {
         Err(self.broken_scalar())
     }
 
-    /// Reads a string; `None` when it is none or is wrong.
+    /// Reads a string; returns `None` if the next token is not a valid string.
     pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
         let inside = self.rest.strip_prefix(b"\"")?;
         let length = plain_length(inside);
@@ -271,7 +271,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads over a scalar and returns what it is, as errors name it.
+    /// Skips a scalar and returns how error messages name it.
     pub(super) fn described_scalar(&mut self) -> Read<String> {
         let start = self.rest;
         self.skip_scalar()?;
@@ -291,7 +291,7 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// What is wrong with the scalar that is next.
+    /// The error of the next token, which is not a valid scalar.
     #[cold]
     fn broken_scalar(&mut self) -> JsonError {
         fn error<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Option<serde_json::Error> {
@@ -307,25 +307,28 @@ impl<'a> Tokens<'a> {
             return self.error_at_next("expected value");
         };
         let lines = self.rest.split_inclusive(|byte| *byte == b'\n');
-        let before: usize = lines.take(error.line() - 1).map(<[u8]>::len).sum();
+        let before: usize = lines
+            .take(error.line().saturating_sub(1))
+            .map(<[u8]>::len)
+            .sum();
         self.error_at(without_place(&error), self.at() + before + error.column())
     }
 
-    /// An error in what was read just now.
+    /// An error at the last byte that was read.
     #[cold]
     pub(super) fn error(&self, said: impl Display) -> JsonError {
         self.error_at(said, self.at())
     }
 
-    /// An error in the next byte.
+    /// An error at the next byte.
     #[cold]
     pub(super) fn error_at_next(&self, said: impl Display) -> JsonError {
         self.error_at(said, self.bytes.len().min(self.at() + 1))
     }
 
-    /// An error in an object or array, which is shown behind its end when that is next.
+    /// An error in an object or array. Its position is after the closing bracket if that is next, as in `serde_json`.
     #[cold]
-    pub(super) fn error_behind(&mut self, brackets: &Brackets, said: impl Display) -> JsonError {
+    pub(super) fn error_after(&mut self, brackets: &Brackets, said: impl Display) -> JsonError {
         self.peek();
         if !self.eat_byte(brackets.close) && !brackets.is_object() && self.eat_byte(b',') {
             self.peek();
@@ -344,7 +347,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// What `serde_json` says, and where, in the words of every message.
+/// The message of a `serde_json` error, with its position in the form of every other message.
 pub(super) fn located(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     format!("{}, at line {line}, byte {column}.", without_place(error))

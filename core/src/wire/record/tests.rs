@@ -1,4 +1,4 @@
-//! The reader beside `serde_json`: what it takes, what it reads, and what it says of what it refuses.
+//! The parser compared with `serde_json`: what it accepts, its values, and its error messages.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::*;
 const STATS: &str = r#"{"id":7,"computeTypeName":"STANDARD","updatetime":"2026-11-20T08:00:00.5Z","username":"jd\u00f6\\e","physicalMemory":17179869184,"diskReads":12.5,"diskWrites":0.1,"networkSent":1e3,"uptime":null,"osVersion":"10.0","tenantId":"","x":[{"y":[1,-2.5e3,true,null,"\ud83d\ude00"]}],"instanceId":"ws-1"}"#;
 const PROCESSES: &str = r#"{"username":"jdöe","createdDate":"2026-11-20","processes":[{"processName":"a.exe","processorUsage":1.5,"memoryUsage":-0.25e-3,"processCount":2},{},{"username":"x","z":[]}],"instanceId":"ws-1"}"#;
 
-/// How the messages begin that are not of the grammar.
+/// The beginnings of the messages about a table; all others are about the grammar.
 const OWN_MESSAGES: [&str; 6] = [
     "invalid type: ",
     "invalid value: ",
@@ -21,7 +21,7 @@ const OWN_MESSAGES: [&str; 6] = [
     "more than 4096 process items",
 ];
 
-/// What is put into a text in place of a few of its bytes.
+/// Replacements for a few bytes of a text.
 const PIECES: [&[u8]; 36] = [
     b"\"",
     b"\\",
@@ -61,18 +61,18 @@ const PIECES: [&[u8]; 36] = [
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// Reads `text`, and compares the record with what `serde_json` reads.
+/// Reads `text`, and compares an accepted record with the value that `serde_json` reads.
 fn read_checked(stream: Stream, text: &[u8]) -> Result<(), JsonError> {
     let mut record = RecordRef::empty(stream);
     read_record(text, &mut record)?;
-    let sent: Value = serde_json::from_slice(text).expect("what is taken is JSON");
+    let sent: Value = serde_json::from_slice(text).expect("an accepted record is JSON");
     for (spec, value) in record.fields() {
         assert!(is_sent(value, &sent, spec), "{} of {sent}", spec.name);
     }
     Ok(())
 }
 
-/// Whether `value` is what the member of its name is, or both are absent.
+/// Whether `value` is that of the member of its name, or both are absent.
 fn is_sent(value: Option<&FieldValue<'_>>, object: &Value, spec: &FieldSpec) -> bool {
     let mut members = object.as_object().unwrap().iter();
     let sent = members.find(|(name, _)| name.eq_ignore_ascii_case(spec.name));
@@ -85,7 +85,7 @@ fn is_sent(value: Option<&FieldValue<'_>>, object: &Value, spec: &FieldSpec) -> 
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "a float field keeps the nearest float"
+    reason = "a float field stores the nearest float"
 )]
 fn is_same(value: &FieldValue<'_>, sent: &Value) -> bool {
     match value {
@@ -171,10 +171,10 @@ fn line_holds_exactly_one_record() {
 }
 
 #[test]
-fn mutated_record_is_read_or_refused_as_by_serde_json() {
+fn mutated_record_is_accepted_or_refused_as_by_serde_json() {
     let random = SplitMix::new(3);
     let pick = |below: usize| usize::try_from(random.next() % below as u64).unwrap();
-    let (mut taken, mut of_grammar, mut own) = (0, 0, 0);
+    let (mut accepted, mut of_grammar, mut own) = (0, 0, 0);
     for _ in 0..60_000 {
         let (stream, text) = if pick(2) == 0 {
             (Stream::Stats, STATS)
@@ -189,7 +189,7 @@ fn mutated_record_is_read_or_refused_as_by_serde_json() {
         }
         let shown = String::from_utf8_lossy(&text);
         match read_checked(stream, &text) {
-            Ok(()) => taken += 1,
+            Ok(()) => accepted += 1,
             Err(error)
                 if OWN_MESSAGES
                     .iter()
@@ -205,13 +205,13 @@ fn mutated_record_is_read_or_refused_as_by_serde_json() {
         }
     }
     assert!(
-        taken > 1000 && of_grammar > 1000 && own > 1000,
-        "{taken} {of_grammar} {own}"
+        accepted > 1000 && of_grammar > 1000 && own > 1000,
+        "{accepted} {of_grammar} {own}"
     );
 }
 
 #[test]
-fn owned_record_takes_every_value_that_is_read() {
+fn owned_record_is_filled_with_the_same_values() {
     for (stream, text) in [(Stream::Stats, STATS), (Stream::Processes, PROCESSES)] {
         let mut borrowed = RecordRef::empty(stream);
         read_record(text.as_bytes(), &mut borrowed).unwrap();

@@ -4,7 +4,7 @@ use super::Tokens;
 use super::bytes::leading_digits;
 
 impl Tokens<'_> {
-    /// Digits: their value, which wraps beyond 19 of them, and how many.
+    /// Reads digits; returns their value, which wraps beyond 19 digits, and their number.
     #[inline]
     fn digits(&mut self, mut value: u64) -> (u64, usize) {
         let before = self.rest.len();
@@ -28,16 +28,16 @@ impl Tokens<'_> {
         (value, before - self.rest.len())
     }
 
-    /// The digits before a fraction, none of them a leading zero.
+    /// Reads the digits before a fraction; returns `None` if there is none or a leading zero.
     fn whole(&mut self) -> Option<(u64, usize)> {
         let zero = self.rest.first() == Some(&b'0');
         let (value, count) = self.digits(0);
         (count == 1 || (count > 1 && !zero)).then_some((value, count))
     }
 
-    /// Reads an integer without fraction and exponent; `None` when it is none, is out of range or is `-0`.
+    /// Reads an integer without fraction and exponent; returns `None` if there is none, or it is out of range or `-0`.
     pub(in crate::wire) fn integer(&mut self) -> Option<i64> {
-        /// So many digits are always in range.
+        /// Integers of up to this number of digits are always in range.
         const DIGITS_MAX: usize = 18;
         let start = self.rest;
         let negative = self.eat_byte(b'-');
@@ -53,7 +53,7 @@ impl Tokens<'_> {
         Some(if negative { -value } else { value })
     }
 
-    /// Reads a number, rounded to the nearest double; `None` when it is none or is too large.
+    /// Reads a number, rounded to the nearest double; returns `None` if there is none or it is too large.
     pub(in crate::wire) fn double(&mut self) -> Option<f64> {
         let start = self.rest;
         let negative = self.eat_byte(b'-');
@@ -100,10 +100,10 @@ const POWERS: [u64; 9] = [
     100_000_000,
 ];
 
-/// A decimal of so many digits is an integer that a double holds exactly.
+/// A double holds any integer of this number of digits exactly.
 const EXACT_DIGITS_MAX: usize = 15;
 
-/// Powers of ten that a double holds exactly, up to as many decimals as such a number can have.
+/// Powers of ten that a double holds exactly, one for each number of decimals.
 const EXACT_POWERS: [f64; EXACT_DIGITS_MAX + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
