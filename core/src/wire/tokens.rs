@@ -276,7 +276,7 @@ impl<'a> Tokens<'a> {
         let start = self.rest;
         self.skip_scalar()?;
         let token = self.since(start);
-        let shown = || String::from_utf8_lossy(token);
+        let shown = || std::str::from_utf8(token).unwrap_or_default();
         Ok(match token {
             [b'"', ..] => {
                 let text: String = serde_json::from_slice(token).unwrap_or_default();
