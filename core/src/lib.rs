@@ -56,6 +56,7 @@ mod domain;
 mod engine;
 mod error;
 pub mod limits;
+mod locks;
 mod machine;
 mod model;
 mod mutation;

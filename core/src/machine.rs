@@ -7,7 +7,7 @@ mod upkeep;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker, ready};
 
 use crate::clock::Clock;
@@ -15,6 +15,7 @@ use crate::config::{CommitDriver, Config};
 use crate::domain::drain::DrainRate;
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
@@ -71,10 +72,6 @@ enum Submission {
     Mutation(Mutation),
     /// The telemetry that has gathered until then.
     Gathered,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Machine {

@@ -8,7 +8,7 @@ mod tower;
 mod typed;
 mod upload;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use http::{HeaderValue, Request, Response};
 
 use crate::api::router::Router;
 use crate::api::{self, Step};
+use crate::locks::lock;
 use crate::machine::Machine;
 use crate::wire::problem::{Code, Problem};
 
@@ -59,11 +60,7 @@ impl Running {
     /// Ends the thread, after it has committed what waits. Called on that thread, by the observer, it does not wait for it.
     fn stop(&self) {
         self.machine.stop_thread();
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let thread = lock(&self.thread).take();
         if let Some(thread) = thread
             && !self.machine.is_writer_thread()
         {

@@ -5,12 +5,13 @@ use std::sync::{Mutex, MutexGuard};
 use crate::domain::filing::{Times, times};
 use crate::error::{EngineError, Result};
 use crate::limits::{RETRY_AFTER_QUEUE_PART, VOLATILE_RECORDS_MAX};
+use crate::locks::lock;
 use crate::model::RecordRef;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::writer::Ticket;
 
-use super::{Machine, Submission, lock};
+use super::{Machine, Submission};
 
 /// The records that gather for the next commit.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
+use crate::locks::lock;
 use crate::model::Stream;
 use crate::mutation::{Done, Maintenance, Mutation};
 use crate::observer::Event;
@@ -13,7 +14,7 @@ use crate::store::telemetry::{filing, sealing};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, upkeep};
 
-use super::{Machine, lock};
+use super::Machine;
 
 /// Asked between two steps: whether the next one is to begin.
 type GoOn<'g> = &'g dyn Fn() -> bool;

@@ -5,12 +5,13 @@ use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf, absolute};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 
 use super::failure::{already_open, from_database};
 
@@ -19,10 +20,6 @@ type FileId = Option<(u64, u64)>;
 
 /// The files that stores of this process have open: to say so to whoever opens one again.
 static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
-
-fn open_here() -> MutexGuard<'static, Vec<FileId>> {
-    OPEN_HERE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
@@ -78,7 +75,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = open_here();
+        let mut open = lock(&OPEN_HERE);
         if let Some(at) = open.iter().position(|id| *id == self.id) {
             open.swap_remove(at);
         }
@@ -212,8 +209,8 @@ fn opened<T>(
     open: impl FnOnce(FileOfProcess) -> Result<T>,
 ) -> Result<(T, Place)> {
     let place = Place::of(path, &file).map_err(|error| cannot_open(path, error))?;
-    let was_open = place.id.is_some() && open_here().contains(&place.id);
-    open_here().push(place.id);
+    let was_open = place.id.is_some() && lock(&OPEN_HERE).contains(&place.id);
+    lock(&OPEN_HERE).push(place.id);
     let opened = backend(file, path, read_only).and_then(|backend| at(path, open(backend)));
     match opened {
         Err(error) if was_open && error.kind() == ErrorKind::AlreadyOpen => Err(EngineError::new(

@@ -8,6 +8,7 @@ use redb::StorageBackend;
 
 use crate::config::CommitPhases;
 use crate::error::Result;
+use crate::locks::write;
 
 use super::backends::MemoryBackend;
 use super::failure::unavailable;
@@ -15,7 +16,7 @@ use super::file::{self, Place};
 use super::keys::KeyIndex;
 use super::medium::Medium;
 use super::opening::{self, Trust, caught};
-use super::{Store, StoreOptions, folding, meta, write};
+use super::{Store, StoreOptions, folding, meta};
 
 impl Store {
     /// Opens or creates the file at `path`.

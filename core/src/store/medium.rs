@@ -5,11 +5,12 @@ mod backend;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use redb::StorageBackend;
 
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 
 use super::failure::unavailable;
 
@@ -63,7 +64,7 @@ struct Gate {
 
 impl Gate {
     fn held(&self) -> MutexGuard<'_, Vec<Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 
     fn is_closed(&self) -> bool {

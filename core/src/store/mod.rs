@@ -25,12 +25,13 @@ pub(crate) mod writer;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{Database, ReadableDatabase, StorageBackend};
 
 use crate::config::{CommitPhases, Config};
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::{read, write};
 use crate::timestamp::Timestamp;
 
 use failure::{from_commit, from_compaction, from_storage, from_transaction, indeterminate};
@@ -310,15 +311,6 @@ impl std::fmt::Debug for Store {
             .field("queued", &self.queued())
             .finish_non_exhaustive()
     }
-}
-
-// A panic while a lock is held leaves plain data behind it that is still whole.
-fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn closed() -> EngineError {

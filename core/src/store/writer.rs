@@ -7,15 +7,13 @@
 
 mod ticket;
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
+
+use crate::locks::{lock, wait};
 
 pub(crate) use ticket::Ticket;
 use ticket::{Slot, this_thread};
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What waits, and whether someone commits.
 #[derive(Debug)]
@@ -168,8 +166,7 @@ impl<M, O: Clone> Writer<M, O> {
             }
             if waiting.batch.is_empty() {
                 waiting.thread = Thread::Waits;
-                let waited = self.arrived.wait(waiting);
-                drop(waited.unwrap_or_else(PoisonError::into_inner));
+                drop(wait(&self.arrived, waiting));
             }
         }
     }

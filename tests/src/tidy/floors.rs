@@ -7,7 +7,7 @@ const CORE: &str = "core/src/";
 
 /// The modules of core by floor, the lowest first.
 pub const FLOORS: &[&[&str]] = &[
-    &["error", "limits", "timestamp"],
+    &["error", "limits", "locks", "timestamp"],
     &["clock", "random", "observer"],
     &["model"],
     &["config"],

@@ -6,11 +6,12 @@ use std::fmt;
 use std::io;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use redb::{BackendError, StorageBackend};
 
 use crate::error::Result;
+use crate::locks::lock;
 use crate::store::failure::{already_open, unavailable};
 
 /// Bytes of the header at the front of a redb file, which redb always writes as a whole.
@@ -103,7 +104,7 @@ impl Backend {
     }
 
     fn written(&self) -> MutexGuard<'_, Written> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.written)
     }
 
     /// A commit begins.

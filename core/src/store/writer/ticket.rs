@@ -5,10 +5,10 @@
 //! its own threads is a push into a local queue, one from elsewhere a lock and often a system call. A future that was woken
 //! may be left alone by its task all the same: whom it did not wake the committer wakes, before it rests or commits again.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Poll, Waker};
 
-use super::lock;
+use crate::locks::{lock, wait};
 
 /// Where an outcome arrives.
 #[derive(Debug)]
@@ -171,11 +171,7 @@ impl<O: Clone> Ticket<O> {
         state.blocked += 1;
         drop(registering);
         while state.outcome.is_none() && !std::mem::take(&mut state.asked_to_lead) {
-            state = self
-                .slot
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.slot.changed, state);
         }
         state.blocked -= 1;
     }
