@@ -21,8 +21,6 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<Waiting<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
-    /// Outcomes that were handed to one future of each thread, which wakes the others when it is polled: if it is.
-    handed_on: Mutex<Vec<Arc<Slot<O>>>>,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
@@ -68,10 +66,9 @@ pub(crate) struct Batch<'w, M, O: Clone> {
 impl<M, O: Clone> Batch<'_, M, O> {
     /// Hands the outcomes over, in the order of the submissions. The writer stays taken until the batch is dropped.
     pub(crate) fn resolve(&mut self, outcomes: impl IntoIterator<Item = O>) {
-        self.writer.wake_the_rest();
         // Outcomes first: a slot is only taken when there is one for it.
         for (outcome, slot) in outcomes.into_iter().zip(self.slots.by_ref()) {
-            self.writer.resolve(&slot, outcome);
+            slot.resolve(outcome);
         }
     }
 }
@@ -79,15 +76,11 @@ impl<M, O: Clone> Batch<'_, M, O> {
 impl<M, O: Clone> Drop for Batch<'_, M, O> {
     fn drop(&mut self) {
         for slot in self.slots.by_ref() {
-            self.writer.resolve(&slot, (self.writer.lost)());
+            slot.resolve((self.writer.lost)());
         }
         let mut waiting = lock(&self.writer.waiting);
         waiting.leading = false;
-        let leads_on = waiting.thread != Thread::None;
         self.writer.ask_to_lead(waiting);
-        if !leads_on {
-            self.writer.wake_the_rest();
-        }
     }
 }
 
@@ -108,7 +101,6 @@ impl<M, O: Clone> Writer<M, O> {
                 closed: false,
             }),
             arrived: Condvar::new(),
-            handed_on: Mutex::default(),
             lost,
         }
     }
@@ -159,7 +151,6 @@ impl<M, O: Clone> Writer<M, O> {
             if let Some(taken) = self.lead() {
                 return Some(taken);
             }
-            self.wake_the_rest();
             let mut waiting = lock(&self.waiting);
             if waiting.closed {
                 return self.take(&mut waiting);
@@ -168,20 +159,6 @@ impl<M, O: Clone> Writer<M, O> {
                 waiting.thread = Thread::Waits;
                 drop(wait(&self.arrived, waiting));
             }
-        }
-    }
-
-    fn resolve(&self, slot: &Arc<Slot<O>>, outcome: O) {
-        if slot.resolve(outcome) {
-            lock(&self.handed_on).push(Arc::clone(slot));
-        }
-    }
-
-    /// Wakes those whom a future should have woken that was not polled since.
-    fn wake_the_rest(&self) {
-        let slots = std::mem::take(&mut *lock(&self.handed_on));
-        for slot in slots {
-            slot.wake_the_rest();
         }
     }
 
