@@ -13,13 +13,15 @@ use std::task::{Poll, Waker, ready};
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
 use crate::domain::drain::DrainRate;
+use crate::domain::keys::{self, SECRET_BYTES};
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
+use crate::model::SecretHash;
 use crate::mutation::{Context, Mutation, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
-use crate::store::keys::{LiveKey, SecretHash};
+use crate::store::keys::LiveKey;
 use crate::store::telemetry::newest::SharedWindows;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Turn, Writer};
@@ -107,15 +109,6 @@ impl Machine {
     fn swept(&self) -> Option<Timestamp> {
         let ticks = self.swept_at.load(Ordering::Acquire);
         (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
-    }
-
-    /// Fills `buffer` with random bytes for a secret.
-    pub(crate) fn fill_random(&self, buffer: &mut [u8]) -> Result<()> {
-        if (self.injected.fill_random)(buffer) {
-            Ok(())
-        } else {
-            Err(no_random())
-        }
     }
 
     /// Tells the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
@@ -311,7 +304,26 @@ impl Machine {
 
     /// The key of that secret, if it is accepted now; notes its use.
     pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<Arc<LiveKey>> {
-        self.store.keys().accepted(hash, self.now())
+        let now = self.now();
+        let key = Arc::clone(self.store.keys().get(hash)?);
+        if !keys::is_accepted(&key.info, now) {
+            return None;
+        }
+        if keys::is_new_use(key.used_at(), now) {
+            key.set_used_at(now);
+        }
+        Some(key)
+    }
+
+    /// A new secret and its hash.
+    pub(crate) fn new_secret(&self) -> Result<(String, SecretHash)> {
+        let mut bytes = [0; SECRET_BYTES];
+        if !(self.injected.fill_random)(&mut bytes) {
+            return Err(no_random());
+        }
+        let secret = keys::secret(&bytes);
+        let hash = keys::hash(&secret);
+        Ok((secret, hash))
     }
 
     /// Counts one request of a key; answers the seconds to wait when it made too many in this minute.

@@ -3,37 +3,17 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName};
-use sha2::{Digest, Sha256};
 
-use crate::error::Result;
+use crate::domain::keys;
 use crate::machine::Machine;
 use crate::model::Scope;
-use crate::store::keys::{LiveKey, SecretHash};
+use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::RawQuery;
 
 use super::endpoint::Access;
-
-/// What every key begins with, so that a person or a scanner knows one.
-const PREFIX: &str = "dfk_";
-const SECRET_BYTES: usize = 32;
-
-/// A new secret and its hash.
-pub(crate) fn new_secret(machine: &Machine) -> Result<(String, SecretHash)> {
-    let mut bytes = [0; SECRET_BYTES];
-    machine.fill_random(&mut bytes)?;
-    let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
-    let hash = hash(&secret);
-    Ok((secret, hash))
-}
-
-fn hash(secret: &str) -> SecretHash {
-    Sha256::digest(secret.as_bytes()).0
-}
 
 /// The scope that `access` asks for here; `None`: anyone may call.
 fn scope_wanted(machine: &Machine, access: Access) -> Option<Scope> {
@@ -61,7 +41,9 @@ pub(crate) fn authenticate(
         )
     };
     let secret = secret(headers, query).ok_or_else(refused)?;
-    let key = machine.accepted_key(&hash(&secret)).ok_or_else(refused)?;
+    let key = machine
+        .accepted_key(&keys::hash(&secret))
+        .ok_or_else(refused)?;
     match machine.throttle(key.info.id) {
         Some(seconds) => Err(Problem::throttled(seconds)),
         None => Ok(Some(key)),

@@ -8,14 +8,13 @@ use http::{HeaderValue, Response};
 use crate::error::Result;
 use crate::limits::RESPONSE_CHUNK_BYTES;
 use crate::machine::Machine;
-use crate::model::{KeyInfo, Stream};
-use crate::store::keys::LiveKey;
+use crate::model::Stream;
 use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::activity::Last24Hours;
 use crate::view::workspaces::{self, Listing, PageEnd};
-use crate::view::{Reader, actions};
+use crate::view::{Reader, actions, keys};
 use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
@@ -232,22 +231,13 @@ pub(super) struct Keys {
     after: u64,
 }
 
-/// The keys behind the number `after`, at most `count`, in the order of their numbers.
-pub(crate) fn keys_after(machine: &Machine, after: u64, count: usize) -> Vec<KeyInfo> {
-    let keys = machine.store.keys();
-    let mut found: Vec<&LiveKey> = keys.iter().filter(|key| key.info.id > after).collect();
-    found.sort_unstable_by_key(|key| key.info.id);
-    found.truncate(count);
-    found.into_iter().map(LiveKey::current).collect()
-}
-
 impl Items for Keys {
     fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
         /// Keys that are copied at a time; each takes about 200 bytes in the body.
         const COPIED: usize = RESPONSE_CHUNK_BYTES / 128;
-        let keys = keys_after(machine, self.after, COPIED);
-        let last = keys.len() < COPIED;
-        for key in keys {
+        let found = keys::after(&machine.store, self.after, COPIED);
+        let last = found.len() < COPIED;
+        for key in found {
             self.after = key.id;
             if body.item(|json| json.value(&key)).is_break() {
                 return Ok(true);

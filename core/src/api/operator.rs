@@ -13,7 +13,7 @@ use crate::wire::{accept, body};
 
 use super::information::{page, page_limit};
 use super::upload::BatchLines;
-use super::{Call, Handled, Step, Then, auth, chunks};
+use super::{Call, Handled, Step, Then, chunks};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
@@ -147,7 +147,7 @@ pub(super) fn list_keys(call: &Call<'_>) -> Handled {
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {
     let key = body::key_body(call.body)?;
-    let (secret, hash) = auth::new_secret(call.machine)?;
+    let (secret, hash) = call.machine.new_secret()?;
     let mutation = Mutation::IssueKey {
         key,
         hash,

@@ -2,7 +2,9 @@
 
 pub(crate) mod drain;
 pub(crate) mod filing;
+pub(crate) mod keys;
 pub(crate) mod lifecycle;
 pub(crate) mod paging;
 pub(crate) mod retention;
+pub(crate) mod transition;
 pub(crate) mod validation;

@@ -7,8 +7,6 @@ use std::borrow::Cow;
 
 use crate::timestamp::Timestamp;
 
-use super::processes::ProcessItem;
-
 /// The JSON type of a field, as the interface document names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
@@ -272,3 +270,19 @@ macro_rules! length_max {
 }
 
 pub(crate) use {length_max, record};
+
+record! {
+    /// One process name of a [`ProcessReport`](super::ProcessReport), summed over its processes. Every field is optional.
+    pub struct ProcessItem {
+        /// Name of the executable.
+        process_name: Option<String> = "processName",
+        /// Processor load, percent.
+        processor_usage: Option<f64> = "processorUsage",
+        /// Memory, bytes.
+        memory_usage: Option<f64> = "memoryUsage",
+        /// Processes of that name.
+        process_count: Option<i64> = "processCount",
+        /// Who runs them.
+        username: Option<String> = "username",
+    }
+}

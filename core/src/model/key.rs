@@ -110,6 +110,9 @@ impl Serialize for Scopes {
     }
 }
 
+/// SHA-256 of a secret: all that is stored of it.
+pub(crate) type SecretHash = [u8; 32];
+
 /// A key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,6 +3,7 @@
 use crate::config::ActionDriver;
 use crate::domain::lifecycle::{self, Decision, Refusal, Situation};
 use crate::domain::retention;
+use crate::domain::transition::{Standing, standing};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{
     Action, ActionRequest, AuditAction, AuditResult, ComputeType, FailedState, State, user_key,
@@ -154,13 +155,17 @@ impl Context<'_, '_> {
         let Some(mut entry) = workspaces::get(self.tables, id)? else {
             return Ok(None);
         };
-        if entry.begin_at(self.now) {
-            self.put_running(&entry)?;
-        }
-        if let Some(due_at) = entry.due_by(self.now)
-            && let Some(transition) = entry.transition.take()
-        {
-            self.end(&mut entry, &transition, due_at)?;
+        if let Some(mut running) = entry.transition.take() {
+            match standing(running.requested_at, running.due_at, self.now) {
+                Standing::Running => entry.transition = Some(running),
+                Standing::Begun { due_at } => {
+                    (running.requested_at, running.due_at) = (self.now, due_at);
+                    entry.state_since = self.now;
+                    entry.transition = Some(running);
+                    self.put_running(&entry)?;
+                }
+                Standing::Ended { at } => self.end(&mut entry, &running, at)?,
+            }
         }
         let state = entry.workspace.state.as_deref();
         let listed = retention::is_listed(state, entry.state_since, entry.held, self.now);

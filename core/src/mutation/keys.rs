@@ -1,8 +1,8 @@
 //! Issuing and revoking API keys.
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey};
-use crate::store::keys::{self, SecretHash, StoredKey};
+use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash};
+use crate::store::keys::{self, StoredKey};
 use crate::store::meta;
 use crate::timestamp::Timestamp;
 

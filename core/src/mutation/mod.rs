@@ -14,9 +14,8 @@ mod workspaces;
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{
-    ActionRequest, AuditAction, FailedState, KeyInfo, NewKey, Workspace, WorkspaceView,
+    ActionRequest, AuditAction, FailedState, KeyInfo, NewKey, SecretHash, Workspace, WorkspaceView,
 };
-use crate::store::keys::SecretHash;
 use crate::store::table::Tables;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::filing::Filing;

@@ -2,22 +2,15 @@
 //! last used, revoked. The secret itself is nowhere.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Result;
-use crate::model::{KeyInfo, Scopes};
+use crate::model::{KeyInfo, Scopes, SecretHash};
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder};
-use super::table::{Read, Step, Table, Tables};
-
-/// The last use of a key is told to the minute.
-const USE_SECONDS: i64 = 60;
-
-/// SHA-256 of a secret.
-pub(crate) type SecretHash = [u8; 32];
+use super::table::{ALL_KEYS, Read, Step, Table, Tables};
 
 /// A key as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +28,15 @@ pub(crate) struct LiveKey {
 }
 
 impl LiveKey {
-    /// Notes a use at `now`, to the minute.
-    fn touch(&self, now: Timestamp) {
-        let noted = self.used_at.load(Ordering::Relaxed);
-        let fresh = Timestamp::from_ticks(noted).plus_seconds(USE_SECONDS);
-        if noted == 0 || now.ticks() < noted || now >= fresh {
-            self.used_at.store(now.ticks(), Ordering::Relaxed);
-        }
+    /// The last use, if one was noted since the file was opened.
+    pub(crate) fn used_at(&self) -> Option<Timestamp> {
+        let used_at = self.used_at.load(Ordering::Relaxed);
+        (used_at != 0).then(|| Timestamp::from_ticks(used_at))
+    }
+
+    /// Notes a use at `now`.
+    pub(crate) fn set_used_at(&self, now: Timestamp) {
+        self.used_at.store(now.ticks(), Ordering::Relaxed);
     }
 
     /// The key with its newest use.
@@ -53,9 +48,8 @@ impl LiveKey {
 
     /// The last use, where the file does not tell it yet: an earlier time than in the file, where the clock was ahead.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
-        let used_at = self.used_at.load(Ordering::Relaxed);
-        let used_at = (used_at != 0).then(|| Timestamp::from_ticks(used_at));
-        used_at.filter(|used_at| self.info.last_used != Some(*used_at))
+        self.used_at()
+            .filter(|used_at| self.info.last_used != Some(*used_at))
     }
 }
 
@@ -83,29 +77,15 @@ impl KeyIndex {
         Ok(index)
     }
 
-    /// The key of that secret, if it is accepted at `now`; notes its use.
-    pub(crate) fn accepted(&self, hash: &SecretHash, now: Timestamp) -> Option<Arc<LiveKey>> {
-        let key = self
-            .by_hash
-            .get(hash)
-            .filter(|key| is_accepted(&key.info, now))?;
-        key.touch(now);
-        Some(Arc::clone(key))
-    }
-
-    /// Whether any key is accepted at `now`.
-    pub(crate) fn any_accepted(&self, now: Timestamp) -> bool {
-        self.by_hash.values().any(|key| is_accepted(&key.info, now))
+    /// The key of that secret.
+    pub(crate) fn get(&self, hash: &SecretHash) -> Option<&Arc<LiveKey>> {
+        self.by_hash.get(hash)
     }
 
     /// Every key, in no order that means anything.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &LiveKey> {
         self.by_hash.values().map(Arc::as_ref)
     }
-}
-
-fn is_accepted(key: &KeyInfo, now: Timestamp) -> bool {
-    key.revoked.is_none() && key.expires.is_none_or(|expires| now < expires)
 }
 
 /// The key of that number.
@@ -116,8 +96,7 @@ pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<StoredKey>> {
 /// Every key, in the order of their numbers.
 pub(crate) fn all(read: &impl Read) -> Result<Vec<StoredKey>> {
     let mut keys = Vec::new();
-    let range = (Bound::Unbounded, Bound::Unbounded);
-    read.scan(Table::Keys, range, |key, value| {
+    read.scan(Table::Keys, ALL_KEYS, |key, value| {
         let id = Decoder::new(key).array().map(u64::from_be_bytes)?;
         keys.push(decode(id, value)?);
         Ok(Step::Continue(()))

@@ -16,7 +16,7 @@ pub(crate) fn running(
 ) -> Result<()> {
     pending::scan_after(&reader.snapshot, after, |row| {
         let action = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
-            let running = entry.as_of(reader.now).transition;
+            let running = reader.current(entry).transition;
             Ok(running.map(|running| views::pending(&row.workspace_id, running)))
         })?;
         Ok(action.flatten().map_or(Step::Continue(()), &mut show))
@@ -50,7 +50,7 @@ fn ended(reader: &Reader, id: u64) -> Result<Option<(Timestamp, &'static str)>> 
     let ended = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
         let running = entry.transition.filter(|running| running.id == id);
         let outcome = running.map(|running| running.outcome.as_str());
-        let entry = entry.as_of(reader.now);
+        let entry = reader.current(entry);
         let ended = entry.transition.is_none();
         Ok(outcome
             .filter(|_| ended)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
-use crate::model::{Received, Stream};
+use crate::model::{Received, Stream, user_key};
 use crate::store::telemetry::Packed;
 use crate::store::telemetry::newest::{NewestFirst, SharedWindows};
 use crate::store::workspaces;
@@ -45,12 +45,16 @@ impl ActivityRef<'_> {
 #[derive(Debug)]
 pub(crate) struct Last24Hours {
     records: NewestFirst,
-    /// The names in the record before, and whose they are.
-    known: Option<(String, String, Owner)>,
+    /// The instance and the user of the record before, and the workspace it belongs to.
+    known: Option<(String, String, Option<Owner>)>,
 }
 
-/// A workspace, if there is one, and its computer.
-type Owner = (Option<String>, Option<String>);
+/// A workspace that records belong to.
+#[derive(Debug)]
+struct Owner {
+    workspace_id: String,
+    computer_name: Option<String>,
+}
 
 impl Last24Hours {
     pub(crate) fn until(now: Timestamp, shared: &Arc<SharedWindows>) -> Self {
@@ -94,21 +98,47 @@ impl Last24Hours {
                 owner(reader, names)?,
             ),
         };
-        let (_, _, (workspace_id, computer_name)) = self.known.insert(known);
+        let (_, _, owner) = self.known.insert(known);
+        let owner = owner.as_ref();
         Ok(Some(ActivityRef {
             record,
-            workspace_id: workspace_id.as_deref(),
-            computer_name: computer_name.as_deref(),
+            workspace_id: owner.map(|owner| owner.workspace_id.as_str()),
+            computer_name: owner.and_then(|owner| owner.computer_name.as_deref()),
         }))
     }
 }
 
-/// The listed workspace of these names.
-fn owner(reader: &Reader, names: (&str, &str)) -> Result<Owner> {
-    let found = workspaces::of_names(&reader.snapshot, names, |entry| {
-        let computer = || entry.computer_name().map(str::to_owned);
-        let listed = reader.lists(&entry);
-        listed.then(|| (entry.id().to_owned(), computer()))
+/// The listed workspace that a record of this instance and user belongs to: the one that the instance names by id or by computer,
+/// else the only one of the user.
+fn owner(reader: &Reader, (instance, username): (&str, &str)) -> Result<Option<Owner>> {
+    let read = &reader.snapshot;
+    if !instance.is_empty() {
+        if let Some(owner) = listed(reader, instance)? {
+            return Ok(Some(owner));
+        }
+        if let Some(owner) = only_listed(reader, workspaces::of_computer(read, instance)?)? {
+            return Ok(Some(owner));
+        }
+    }
+    only_listed(reader, workspaces::of_user(read, &user_key(username))?)
+}
+
+/// The workspace of that id, if it is listed.
+fn listed(reader: &Reader, id: &str) -> Result<Option<Owner>> {
+    let found = workspaces::with(&reader.snapshot, id, |entry| {
+        Ok(reader.listed(entry).map(|entry| Owner {
+            workspace_id: entry.id().to_owned(),
+            computer_name: entry.computer_name().map(str::to_owned),
+        }))
     })?;
-    Ok(found.map_or((None, None), |(id, computer)| (Some(id), computer)))
+    Ok(found.flatten())
+}
+
+/// The one of these workspaces that is listed; `None` where several are.
+fn only_listed(reader: &Reader, ids: Vec<String>) -> Result<Option<Owner>> {
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(listed(reader, &id)?);
+    }
+    Ok(found.pop().filter(|_| found.is_empty()))
 }

@@ -3,11 +3,13 @@
 pub(crate) mod actions;
 pub(crate) mod activity;
 pub(crate) mod history;
+pub(crate) mod keys;
 pub(crate) mod upkeep;
 pub(crate) mod user;
 pub(crate) mod workspaces;
 
 use crate::domain::retention::is_listed;
+use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::table::Snapshot;
@@ -45,9 +47,25 @@ impl Reader {
         })
     }
 
-    /// Whether a workspace is listed now.
-    fn lists(&self, entry: &EntryRef<'_>) -> bool {
-        let entry = entry.as_of(self.now);
-        is_listed(entry.state(), entry.state_since, entry.held, self.now)
+    /// A workspace as it stands now: an action that is due has ended, one that was requested by a clock ahead has just begun.
+    fn current<'e>(&self, mut entry: EntryRef<'e>) -> EntryRef<'e> {
+        let Some(running) = &mut entry.transition else {
+            return entry;
+        };
+        match standing(running.requested_at, running.due_at, self.now) {
+            Standing::Running => {}
+            Standing::Begun { due_at } => {
+                (running.requested_at, running.due_at) = (self.now, due_at);
+                entry.state_since = self.now;
+            }
+            Standing::Ended { at } => entry.end(at),
+        }
+        entry
+    }
+
+    /// A workspace as it stands now, if it is listed.
+    fn listed<'e>(&self, entry: EntryRef<'e>) -> Option<EntryRef<'e>> {
+        let entry = self.current(entry);
+        is_listed(entry.state(), entry.state_since, entry.held, self.now).then_some(entry)
     }
 }

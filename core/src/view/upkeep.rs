@@ -1,8 +1,10 @@
 //! What upkeep has to do. Found in a snapshot, so that the writer is not held while looking; the mutation looks again.
 
+use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::store::table::Step;
+use crate::store::workspaces::TransitionRef;
 use crate::store::{pending, workspaces};
 
 use super::Reader;
@@ -12,13 +14,15 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     pending::scan_after(&reader.snapshot, None, |row| {
         let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
-        let is_ahead = || {
+        let is_moved = || {
             workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
-                let running = entry.transition;
-                Ok(running.is_some_and(|running| running.is_ahead(reader.now)))
+                let running = |running: TransitionRef<'_>| {
+                    standing(running.requested_at, running.due_at, reader.now)
+                };
+                Ok(entry.transition.map(running) != Some(Standing::Running))
             })
         };
-        if is_due || is_ahead()? == Some(true) {
+        if is_due || is_moved()? == Some(true) {
             ids.push(row.workspace_id);
         }
         Ok(enough(&ids))
@@ -30,7 +34,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
 pub(crate) fn terminated(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     workspaces::scan_after(&reader.snapshot, None, |entry| {
-        if !reader.lists(&entry) {
+        if reader.listed(entry).is_none() {
             ids.push(entry.id().to_owned());
         }
         Ok(enough(&ids))

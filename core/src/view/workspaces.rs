@@ -65,15 +65,13 @@ pub(crate) fn page(
     let mut last = after.unwrap_or_default().to_owned();
     let mut end = PageEnd::Over;
     let mut visit = |entry: EntryRef<'_>| {
-        let entry = entry.as_of(reader.now);
-        let wanted = reader.lists(&entry)
-            && match listing {
-                Listing::All | Listing::OnHold => true,
-                Listing::Filtered(matcher) => matcher.accepts(&entry),
-            };
-        if !wanted {
+        let wanted = |entry: &EntryRef<'_>| match listing {
+            Listing::All | Listing::OnHold => true,
+            Listing::Filtered(matcher) => matcher.accepts(entry),
+        };
+        let Some(entry) = reader.listed(entry).filter(wanted) else {
             return Ok(Step::Continue(()));
-        }
+        };
         if shown == limit {
             end = PageEnd::More(std::mem::take(&mut last));
             return Ok(Step::Break(()));
@@ -113,9 +111,7 @@ pub(crate) fn bad_token() -> EngineError {
 /// One workspace with its running action and its hold.
 pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
     let found = workspaces::with(&reader.snapshot, id, |entry| {
-        let entry = entry.as_of(reader.now);
-        let listed = reader.lists(&entry);
-        Ok(listed.then(|| {
+        Ok(reader.listed(entry).map(|entry| {
             (
                 entry.transition.map(|running| pending(id, running)),
                 entry.into_entry().workspace,
@@ -149,8 +145,7 @@ pub(super) fn of_user(reader: &Reader, user: &str) -> Result<(Vec<Workspace>, bo
     let (mut owned, mut held) = (Vec::new(), false);
     for id in workspaces::of_user(&reader.snapshot, user)? {
         workspaces::with(&reader.snapshot, &id, |entry| {
-            let entry = entry.as_of(reader.now);
-            if reader.lists(&entry) {
+            if let Some(entry) = reader.listed(entry) {
                 held |= entry.held;
                 owned.push(entry.into_entry().workspace);
             }

@@ -1,11 +1,11 @@
 //! API keys, from Rust.
 
-use crate::api::{auth, chunks};
-use crate::domain::validation;
+use crate::domain::{keys, validation};
 use crate::engine::Engine;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{IssuedKey, KeyInfo, NewKey};
 use crate::mutation::{Caller, Done, Mutation};
+use crate::view;
 
 /// Keys.
 impl Engine {
@@ -31,7 +31,7 @@ impl Engine {
         if key.scopes.is_empty() {
             return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
-        let (secret, hash) = auth::new_secret(self.machine())?;
+        let (secret, hash) = self.machine().new_secret()?;
         show(&secret)?;
         let by = Caller::HOST;
         match self.machine().run(Mutation::IssueKey { key, hash, by })? {
@@ -46,16 +46,15 @@ impl Engine {
     /// Every key, revoked ones included, in the order they were issued.
     #[must_use]
     pub fn keys(&self) -> Vec<KeyInfo> {
-        chunks::keys_after(self.machine(), 0, usize::MAX)
+        view::keys::after(&self.machine().store, 0, usize::MAX)
     }
 
     /// Whether any key is accepted now.
     #[must_use]
     pub fn has_key(&self) -> bool {
-        self.machine()
-            .store
-            .keys()
-            .any_accepted(self.machine().now())
+        let now = self.now();
+        let keys = self.machine().store.keys();
+        keys.iter().any(|key| keys::is_accepted(&key.info, now))
     }
 
     /// Revokes a key; from now on it is not accepted. Revoking it again changes nothing.

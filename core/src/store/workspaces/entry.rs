@@ -1,20 +1,18 @@
 //! A workspace as stored.
 //!
-//! Value: flags (1 transition, 2 held, 4 plain); time since the state holds; nine lengths in the order of the interface, 0
-//! for null and else the length plus 1; the nine texts, one behind the other; then, with flag 1, the transition.
+//! Value: flags (1 transition, 2 held); time since the state holds; nine lengths in the order of the interface, 0 for null and
+//! else the length plus 1; the nine texts, one after the other; then, with flag 1, the transition.
 //!
-//! A page of workspaces is read often and written as JSON: one look tells that all texts are UTF-8, and the flag that none
-//! needs an escape.
+//! A page of workspaces is read often and written as JSON: one look finds out that all texts are UTF-8, and one that none needs an
+//! escape.
 
 use crate::error::Result;
-use crate::limits::CLOCK_SET_SECONDS;
 use crate::model::{Action, State, Workspace};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
 const TRANSITION: u8 = 1;
 const HELD: u8 = 2;
-const PLAIN: u8 = 4;
 
 /// An accepted action that has not ended, as stored with its workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +46,8 @@ pub(crate) struct EntryRef<'a> {
     pub(crate) values: [Option<&'a str>; Workspace::FIELDS.len()],
     pub(crate) state_since: Timestamp,
     pub(crate) held: bool,
-    /// Whether no value needs an escape in JSON.
-    pub(crate) plain: bool,
+    /// The values but the id, one behind the other, as stored.
+    pub(crate) texts: &'a str,
     pub(crate) transition: Option<TransitionRef<'a>>,
 }
 
@@ -64,30 +62,7 @@ pub(crate) struct TransitionRef<'a> {
     pub(crate) compute_type: Option<&'a str>,
 }
 
-/// When a transition begins and is due at `now`, if it was requested by a clock ahead of `now`: it begins at `now` and lasts as
-/// long as it would have. A clock that was never set is not believed.
-fn begun_at(
-    now: Timestamp,
-    requested_at: Timestamp,
-    due_at: Option<Timestamp>,
-) -> Option<(Timestamp, Option<Timestamp>)> {
-    let moved = |due_at: Timestamp| {
-        let lasts = due_at.ticks().saturating_sub(requested_at.ticks());
-        Timestamp::from_ticks(now.ticks().saturating_add(lasts))
-    };
-    is_ahead(requested_at, now).then(|| (now, due_at.map(moved)))
-}
-
-fn is_ahead(requested_at: Timestamp, now: Timestamp) -> bool {
-    (Timestamp::from_unix_seconds(CLOCK_SET_SECONDS)..requested_at).contains(&now)
-}
-
 impl TransitionRef<'_> {
-    /// Whether it was requested by a clock ahead of `now`.
-    pub(crate) fn is_ahead(&self, now: Timestamp) -> bool {
-        is_ahead(self.requested_at, now)
-    }
-
     pub(crate) fn into_transition(self) -> Transition {
         Transition {
             id: self.id,
@@ -112,7 +87,8 @@ impl<'a> EntryRef<'a> {
             *length = usize::try_from(decoder.varint()?).map_err(|_| damaged())?;
             total = total.saturating_add(length.saturating_sub(1));
         }
-        let mut texts = std::str::from_utf8(decoder.raw(total)?).map_err(|_| damaged())?;
+        let all = std::str::from_utf8(decoder.raw(total)?).map_err(|_| damaged())?;
+        let mut texts = all;
         let mut values = [None; Workspace::FIELDS.len()];
         let (first, rest) = values.split_first_mut().ok_or_else(damaged)?;
         *first = Some(std::str::from_utf8(id).map_err(|_| damaged())?);
@@ -133,30 +109,19 @@ impl<'a> EntryRef<'a> {
             values,
             state_since,
             held: flags & HELD != 0,
-            plain: flags & PLAIN != 0,
+            texts: all,
             transition,
         })
     }
 
-    /// The entry as it stands at `now`: a transition that is due by then has ended, one that was requested by a clock ahead of
-    /// `now` has just begun.
-    pub(crate) fn as_of(mut self, now: Timestamp) -> Self {
-        if let Some(transition) = &mut self.transition
-            && let Some(begun) = begun_at(now, transition.requested_at, transition.due_at)
-        {
-            (transition.requested_at, transition.due_at) = begun;
-            self.state_since = now;
-        }
-        if let Some(transition) = self.transition
-            && let Some(due_at) = transition.due_at.filter(|due_at| *due_at <= now)
-        {
+    /// Ends the running action as intended, at the time `at`.
+    pub(crate) fn end(&mut self, at: Timestamp) {
+        if let Some(ended) = self.transition.take() {
             let [.., compute_type, _, _, state] = &mut self.values;
-            *state = Some(transition.outcome.as_str());
-            *compute_type = transition.compute_type.or(*compute_type);
-            self.state_since = due_at;
-            self.transition = None;
+            *state = Some(ended.outcome.as_str());
+            *compute_type = ended.compute_type.or(*compute_type);
+            self.state_since = at;
         }
-        self
     }
 
     /// `workSpId`.
@@ -169,6 +134,12 @@ impl<'a> EntryRef<'a> {
     pub(crate) fn computer_name(&self) -> Option<&'a str> {
         let [_, computer_name, ..] = self.values;
         computer_name
+    }
+
+    /// `computeTypeName`.
+    pub(crate) fn compute_type(&self) -> Option<&'a str> {
+        let [.., compute_type, _, _, _] = self.values;
+        compute_type
     }
 
     /// `username`.
@@ -205,27 +176,6 @@ fn decode_transition<'a>(decoder: &mut Decoder<'a>) -> Result<TransitionRef<'a>>
 }
 
 impl Entry {
-    /// When the running action was due, if that was by `now`.
-    pub(crate) fn due_by(&self, now: Timestamp) -> Option<Timestamp> {
-        self.transition
-            .as_ref()?
-            .due_at
-            .filter(|due_at| *due_at <= now)
-    }
-
-    /// Lets a transition that was requested by a clock ahead of `now` begin at `now`; answers whether there is one.
-    pub(crate) fn begin_at(&mut self, now: Timestamp) -> bool {
-        let Some(transition) = &mut self.transition else {
-            return false;
-        };
-        let Some(begun) = begun_at(now, transition.requested_at, transition.due_at) else {
-            return false;
-        };
-        (transition.requested_at, transition.due_at) = begun;
-        self.state_since = now;
-        true
-    }
-
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::default();
         let mut flags = 0;
@@ -236,13 +186,6 @@ impl Entry {
             flags |= HELD;
         }
         let values = self.workspace.values();
-        let new_type = self
-            .transition
-            .as_ref()
-            .and_then(|transition| transition.compute_type.as_deref());
-        if values.into_iter().chain([new_type]).flatten().all(is_plain) {
-            flags |= PLAIN;
-        }
         encoder.u8(flags);
         encoder.time(self.state_since);
         for value in values.into_iter().skip(1) {
@@ -263,18 +206,12 @@ impl Entry {
     }
 }
 
-/// Whether a text stands in JSON as it is.
-fn is_plain(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_survives() {
+    fn entry_encodes_and_decodes_unchanged() {
         let entry = Entry {
             workspace: Workspace {
                 id: "ws-1".into(),
@@ -300,38 +237,6 @@ mod tests {
         );
         for length in 0..bytes.len() {
             assert!(EntryRef::decode(b"ws-1", &bytes[..length]).is_err());
-        }
-    }
-
-    #[test]
-    fn only_texts_without_escapes_are_plain() {
-        for (text, plain) in [
-            ("a ä/\u{7f}", true),
-            ("\"", false),
-            ("\\", false),
-            ("\n", false),
-            ("", true),
-        ] {
-            let entry = Entry {
-                workspace: Workspace {
-                    id: "ws-1".into(),
-                    region: Some(text.into()),
-                    ..Workspace::default()
-                },
-                state_since: Timestamp::UNIX_EPOCH,
-                held: false,
-                transition: None,
-            };
-            let bytes = entry.encode();
-            assert_eq!(
-                EntryRef::decode(b"ws-1", &bytes).unwrap().plain,
-                plain,
-                "{text:?}"
-            );
-            assert_eq!(
-                serde_json::to_string(text).unwrap() == format!("\"{text}\""),
-                plain
-            );
         }
     }
 }

@@ -34,33 +34,6 @@ pub(crate) fn with<R>(
     })
 }
 
-/// What `take` makes of the workspace that a record of this instance and user belongs to, `None` standing for one that does
-/// not count: the workspace that the instance names by id or by computer, else the only one of the user.
-pub(crate) fn of_names<T>(
-    read: &impl Read,
-    (instance, username): (&str, &str),
-    take: impl Fn(EntryRef<'_>) -> Option<T>,
-) -> Result<Option<T>> {
-    let counted =
-        |id: &str| -> Result<Option<T>> { Ok(with(read, id, |entry| Ok(take(entry)))?.flatten()) };
-    let only = |ids: Vec<String>| -> Result<Option<T>> {
-        let mut found = Vec::new();
-        for id in ids {
-            found.extend(counted(&id)?);
-        }
-        Ok(found.pop().filter(|_| found.is_empty()))
-    };
-    if !instance.is_empty() {
-        if let Some(entry) = counted(instance)? {
-            return Ok(Some(entry));
-        }
-        if let Some(entry) = only(of_computer(read, instance)?)? {
-            return Ok(Some(entry));
-        }
-    }
-    only(of_user(read, &user_key(username))?)
-}
-
 /// Stores a workspace over what is there and keeps the indexes true.
 pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
     let id = entry.workspace.id.as_str();
