@@ -23,6 +23,12 @@ fn core_imports_only_from_lower_floors() {
 }
 
 #[test]
+fn no_files_import_each_other() {
+    let circles = tidy::circles(&TREE.files, tidy::CIRCLE_FREE, tidy::KNOWN_CIRCLES);
+    assert_none(&circles);
+}
+
+#[test]
 fn confined_crates_stay_in_their_places() {
     assert_none(&tidy::confined(&TREE.files, tidy::CONFINED));
 }
@@ -33,7 +39,7 @@ fn core_uses_no_host_resources() {
 }
 
 #[test]
-fn files_and_functions_are_short() {
+fn rust_files_are_short() {
     assert_none(&tidy::sizes(&TREE.files));
 }
 

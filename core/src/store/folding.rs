@@ -28,8 +28,8 @@ pub(super) fn verify_users(read: &impl Read, broken: &mut Vec<String>) -> Result
     for_each_misplaced(read, |key, latest| {
         if folded {
             broken.push(format!(
-                "{}: its key is not that of {}",
-                Table::Users.row(key),
+                "user {}: its key is not that of {}",
+                String::from_utf8_lossy(key),
                 latest.username
             ));
         }

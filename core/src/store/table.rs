@@ -10,7 +10,6 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::failure::{from_storage, from_table};
 use super::telemetry::contents::QueueChanges;
-use super::telemetry::history;
 
 type Bytes = &'static [u8];
 
@@ -59,24 +58,6 @@ impl Table {
             Self::History => "history",
             Self::Users => "users",
         })
-    }
-
-    /// What a person calls the row at `key`.
-    pub(super) fn row(self, key: &[u8]) -> String {
-        let number = || key.try_into().map(u64::from_be_bytes).unwrap_or_default();
-        match self {
-            Self::Pending => format!("action {}", number()),
-            Self::Audit => format!("audit row {}", number()),
-            Self::Keys => format!("key {}", number()),
-            Self::Queue => format!("block {} of the queue", number()),
-            Self::History => history::part_name(key),
-            Self::Workspaces => format!("workspace {}", String::from_utf8_lossy(key)),
-            Self::Holds => format!("the hold on {}", String::from_utf8_lossy(key)),
-            Self::Users => format!("user {}", String::from_utf8_lossy(key)),
-            Self::Meta | Self::WorkspacesByUser | Self::WorkspacesByComputer => {
-                format!("{self:?} {}", String::from_utf8_lossy(key).escape_debug())
-            }
-        }
     }
 }
 

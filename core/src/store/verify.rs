@@ -98,6 +98,25 @@ fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
     Ok((rows, last))
 }
 
+/// What a person calls the row of `table` at `key`.
+fn row_name(table: Table, key: &[u8]) -> String {
+    let number = || key.try_into().map(u64::from_be_bytes).unwrap_or_default();
+    let text = || String::from_utf8_lossy(key);
+    match table {
+        Table::Pending => format!("action {}", number()),
+        Table::Audit => format!("audit row {}", number()),
+        Table::Keys => format!("key {}", number()),
+        Table::Queue => format!("block {} of the queue", number()),
+        Table::History => history::part_name(key),
+        Table::Workspaces => format!("workspace {}", text()),
+        Table::Holds => format!("the hold on {}", text()),
+        Table::Users => format!("user {}", text()),
+        Table::Meta | Table::WorkspacesByUser | Table::WorkspacesByComputer => {
+            format!("{table:?} {}", text().escape_debug())
+        }
+    }
+}
+
 fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let mut rows = 0;
     pending::scan_after(read, None, |row| {
@@ -178,7 +197,7 @@ impl<R> Watched<'_, R> {
     fn place(&self) -> String {
         match &*self.last.borrow() {
             None => "before its first row".to_owned(),
-            Some((table, key)) => format!("at or behind {}", table.row(key)),
+            Some((table, key)) => format!("at or behind {}", row_name(*table, key)),
         }
     }
 }
