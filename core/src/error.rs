@@ -4,8 +4,13 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+/// Seconds after which what the store refused for now is worth another try: most engines file a tenth of a full queue in that
+/// time, and a disk that failed for a moment is back.
+pub(crate) const RETRY_AFTER_SECONDS: u32 = 5;
+
 /// What kind of failure an [`EngineError`] is; each kind that can reach a client has one status and one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// A parameter or a value breaks a documented rule (400 `InvalidParameter`).
     InvalidParameter,
@@ -89,8 +94,6 @@ pub struct EngineError {
     parameter: Option<&'static str>,
     /// Shared by all callers of one transaction.
     source: Option<Arc<dyn Error + Send + Sync>>,
-    /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
-    retry_after: Option<u32>,
 }
 
 impl EngineError {
@@ -101,7 +104,6 @@ impl EngineError {
             context: context.into(),
             parameter: None,
             source: None,
-            retry_after: None,
         }
     }
 
@@ -113,15 +115,10 @@ impl EngineError {
         }
     }
 
-    /// The refusal of telemetry by a full queue, with room expected in `n` seconds.
-    pub(crate) fn queue_full(retry_after: u32) -> Self {
-        Self {
-            retry_after: Some(retry_after),
-            ..Self::new(
-                ErrorKind::QueueFull,
-                "The telemetry queue is full; send the record again later.",
-            )
-        }
+    /// The refusal of telemetry for which there is no room.
+    pub(crate) fn queue_full() -> Self {
+        let said = "The telemetry queue is full; send the record again later.";
+        Self::new(ErrorKind::QueueFull, said)
     }
 
     /// The refusal of a workspace that does not exist, or that the account does not own.
@@ -146,7 +143,6 @@ impl EngineError {
             context: context.into(),
             parameter: None,
             source: Some(Arc::from(source.into())),
-            retry_after: None,
         }
     }
 
@@ -178,7 +174,7 @@ impl EngineError {
     /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        self.retry_after
+        (self.kind == ErrorKind::QueueFull).then_some(RETRY_AFTER_SECONDS)
     }
 
     /// The sentence [`fmt::Display`] prints.

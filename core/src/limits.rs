@@ -52,12 +52,6 @@ pub const REBOOT_STUCK_SECONDS: i64 = 20 * 60;
 pub const CLOCK_SET_SECONDS: i64 = 1_577_836_800;
 /// A record dated further ahead of the clock than this is filed at its time of receipt.
 pub const RECORD_AHEAD_SECONDS: i64 = 24 * 60 * 60;
-/// Least seconds of `Retry-After` from a full queue.
-pub const RETRY_AFTER_SECONDS_MIN: u32 = 1;
-/// Most seconds of `Retry-After` from a full queue.
-pub const RETRY_AFTER_SECONDS_MAX: u32 = 60;
-/// `Retry-After` of a full queue is the time until `1 / n` of it is free.
-pub const RETRY_AFTER_QUEUE_PART: u64 = 10;
 /// Length of the window of `Get24HourActivity`.
 pub const ACTIVITY_WINDOW_SECONDS: i64 = 24 * 60 * 60;
 /// Bytes at which a chunk of a response ends; the last item may exceed it.

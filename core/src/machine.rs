@@ -12,7 +12,6 @@ use std::task::{Poll, Waker, ready};
 
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
-use crate::domain::drain::DrainRate;
 use crate::domain::keys::{self, SECRET_BYTES};
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
@@ -58,7 +57,6 @@ pub(crate) struct Machine {
     key_minutes: Mutex<BTreeMap<u64, (i64, u32)>>,
     /// Held while a step of filing or sealing is prepared and written: each builds on what the one before left.
     filing: Mutex<()>,
-    drain_rate: Mutex<DrainRate>,
     /// When something was last filed because the host asked, in ticks.
     filed_at: AtomicI64,
     /// The time of the last sweep, in ticks; [`i64::MIN`] when there was none.
@@ -94,7 +92,6 @@ impl Machine {
             newest: Arc::default(),
             key_minutes: Mutex::default(),
             filing: Mutex::default(),
-            drain_rate: Mutex::default(),
             filed_at: AtomicI64::new(i64::MIN),
             displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),

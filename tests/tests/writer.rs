@@ -8,11 +8,10 @@
 )]
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Config, Engine, ManualClock, ResponseFuture};
@@ -21,7 +20,6 @@ use deskfleet_tests::conformance::fixtures::{desk, stats};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::{engine, ids, post};
 use deskfleet_tests::transport::block_on;
-use http::header::RETRY_AFTER;
 use http::{Request, Response};
 
 const THREADS: usize = 8;
@@ -220,46 +218,6 @@ fn full_queue_refuses_records_and_commits_the_rest_of_the_batch() {
     engine.commit_pending();
     assert!(held.iter_mut().all(|future| status(future) == Some(200)));
     assert_eq!(ids(&engine, 0), [0, 1, 2, 3, 4, 5]);
-}
-
-/// The minimum until records were filed; then by the rate: this clock advances during filing.
-#[test]
-fn full_queue_returns_when_there_will_be_room() {
-    let now = AtomicU64::new(1_790_000_000);
-    let step = Arc::new(AtomicU64::new(0));
-    let mut config = Config::default();
-    config.limits.queue_records = 100;
-    let engine = Engine::builder()
-        .clock({
-            let step = Arc::clone(&step);
-            move || {
-                let step = step.load(Ordering::Relaxed);
-                let now = now.fetch_add(step, Ordering::Relaxed);
-                SystemTime::UNIX_EPOCH + Duration::from_secs(now)
-            }
-        })
-        .seed(7)
-        .config(config)
-        .open_in_memory()
-        .unwrap();
-    let fill = |from: usize| -> u32 {
-        for id in from..from + 100 {
-            assert_eq!(engine.handle(post(0, id)).status(), 200);
-        }
-        let refused = engine.handle(post(0, from + 100));
-        assert_eq!(refused.status(), 503);
-        refused.headers()[RETRY_AFTER]
-            .to_str()
-            .unwrap()
-            .parse()
-            .unwrap()
-    };
-    assert_eq!(fill(0), 1);
-    step.store(100, Ordering::Relaxed);
-    assert_eq!(engine.file_pending().unwrap(), 100);
-    step.store(0, Ordering::Relaxed);
-    let seconds = fill(1000);
-    assert!((10..=60).contains(&seconds), "{seconds}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The rules of the interface, free of storage and transport.
 
-pub(crate) mod drain;
 pub(crate) mod filing;
 pub(crate) mod keys;
 pub(crate) mod lifecycle;

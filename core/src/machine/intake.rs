@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::domain::filing::{Times, times};
 use crate::error::{EngineError, Result};
-use crate::limits::{RETRY_AFTER_QUEUE_PART, VOLATILE_RECORDS_MAX};
+use crate::limits::VOLATILE_RECORDS_MAX;
 use crate::locks::lock;
 use crate::model::RecordRef;
 use crate::mutation::{Mutation, Outcome};
@@ -111,9 +111,7 @@ impl Machine {
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {
         let waiting = self.store.queued() + gathering.in_flight;
         if waiting + records > self.config.limits.queue_records {
-            let part = self.config.limits.queue_records / RETRY_AFTER_QUEUE_PART;
-            let seconds = lock(&self.drain_rate).seconds_for(records.max(part));
-            return Err(EngineError::queue_full(seconds));
+            return Err(EngineError::queue_full());
         }
         gathering.in_flight += records;
         Ok(())

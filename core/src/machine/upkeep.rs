@@ -55,15 +55,12 @@ impl Machine {
 
     /// Files one step; returns how many records, 0 when nothing is pending. The caller holds the lock of filing.
     fn file_step(&self) -> Result<u64> {
-        let began = self.now();
         // Not `reader`, which on a volatile store waits for a commit.
-        let snapshot = Reader::new(&self.store, began)?.snapshot;
-        let Some(filing) = filing::prepare(&snapshot)? else {
+        let Some(filing) = filing::prepare(&self.store.snapshot()?)? else {
             return Ok(0);
         };
         let records = filing.records;
         self.run(Mutation::File(Box::new(filing)))?;
-        lock(&self.drain_rate).note(records, began, self.now());
         self.observe(&Event::Filed { records });
         Ok(records)
     }

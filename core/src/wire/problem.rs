@@ -1,6 +1,6 @@
 //! The only map from failures to statuses: RFC 9457 problem bodies.
 
-use crate::error::{EngineError, ErrorKind};
+use crate::error::{EngineError, ErrorKind, RETRY_AFTER_SECONDS};
 
 use super::json::Json;
 
@@ -11,6 +11,7 @@ use super::json::Json;
     missing_docs,
     reason = "the variants are the contract's codes, letter by letter"
 )]
+#[non_exhaustive]
 pub enum Code {
     InvalidParameter,
     InvalidBody,
@@ -149,9 +150,6 @@ pub(crate) struct Problem {
     pub(crate) accept_encoding: Option<&'static str>,
 }
 
-/// Seconds after which a store that failed is worth another try.
-const RETRY_STORAGE_SECONDS: u32 = 5;
-
 impl Problem {
     pub(crate) fn new(code: Code) -> Self {
         Self {
@@ -159,7 +157,7 @@ impl Problem {
             detail: None,
             errors: Vec::new(),
             allow: None,
-            retry_after: (code.status() == 503).then_some(RETRY_STORAGE_SECONDS),
+            retry_after: (code.status() == 503).then_some(RETRY_AFTER_SECONDS),
             accept_encoding: None,
         }
     }
@@ -276,11 +274,8 @@ impl From<&EngineError> for Problem {
             | ErrorKind::OperationInProgress
             | ErrorKind::LitigationHold
             | ErrorKind::AmbiguousWorkSpace
-            | ErrorKind::UnsupportedConfiguration => Self::detailed(code, error.context()),
-            ErrorKind::QueueFull => Self {
-                retry_after: error.retry_after(),
-                ..Self::detailed(code, error.context())
-            },
+            | ErrorKind::UnsupportedConfiguration
+            | ErrorKind::QueueFull => Self::detailed(code, error.context()),
             ErrorKind::StorageUnavailable => Self::detailed(
                 code,
                 "The store cannot be written or read now; try again later.",

@@ -32,7 +32,7 @@ fn full() -> Case {
         "PostStartupMetrics",
         "PostProcesses",
     ] {
-        case = case.call(post(path).refused("QueueFull").answers("retry-after", "1"));
+        case = case.call(post(path).refused("QueueFull").answers("retry-after", "5"));
     }
     case.call(call("GET - /api/Stats/Test"))
         .call(queued("2"))
@@ -56,7 +56,7 @@ fn full_batch() -> Case {
     Case::new("6 queue", "a batch on a full queue")
         .config(|config| config.limits.queue_records = 2)
         .call(batch(2).gives(r#"{"accepted":2,"rejected":0,"errors":[]}"#))
-        .call(batch(1).refused("QueueFull").answers("retry-after", "1"))
+        .call(batch(1).refused("QueueFull").answers("retry-after", "5"))
         .call(queued("2"))
 }
 
