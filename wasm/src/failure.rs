@@ -77,6 +77,8 @@ const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::Corrupted => "Corrupted",
         ErrorKind::Configuration => "InvalidArgument",
         ErrorKind::Internal => "Internal",
+        // A kind that this module does not know.
+        _ => "Internal",
     }
 }
 
