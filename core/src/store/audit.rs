@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
 
 use super::codec::{Decoder, Encoder};
-use super::table::{Read, Step, Table, Tables};
+use super::table::{Read, Step, Table, Tables, after_key, row_number};
 
 /// The row of that number.
 pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<AuditEntry>> {
@@ -47,16 +47,9 @@ pub(crate) fn scan_after(
     mut visit: impl FnMut(AuditEntry) -> Result<Step>,
 ) -> Result<()> {
     let after = after.map(u64::to_be_bytes);
-    let start = after
-        .as_ref()
-        .map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_slice()));
-    read.scan(Table::Audit, (start, Bound::Unbounded), |key, value| {
+    read.scan(Table::Audit, after_key(after.as_ref()), |key, value| {
         visit(decode(row_number(key)?, value)?)
     })
-}
-
-fn row_number(key: &[u8]) -> Result<u64> {
-    Decoder::new(key).array().map(u64::from_be_bytes)
 }
 
 /// The value of a row, which its number is not in.

@@ -1,12 +1,10 @@
 //! The litigation holds. Key: `workSpId`. Value: matter, optional reason, placed by, placed at.
 
-use std::ops::Bound;
-
 use crate::error::Result;
 use crate::model::LitigationHold;
 
 use super::codec::{Decoder, Encoder, damaged};
-use super::table::{Read, Step, Table, Tables};
+use super::table::{Read, Step, Table, Tables, after_key};
 
 /// The hold on a workspace.
 pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<LitigationHold>> {
@@ -35,8 +33,7 @@ pub(crate) fn scan_after(
     after: Option<&str>,
     mut visit: impl FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    let start = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.as_bytes()));
-    read.scan(Table::Holds, (start, Bound::Unbounded), |id, _| {
+    read.scan(Table::Holds, after_key(after), |id, _| {
         visit(std::str::from_utf8(id).map_err(|_| damaged())?)
     })
 }

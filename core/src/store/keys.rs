@@ -10,7 +10,7 @@ use crate::model::{KeyInfo, Scopes, SecretHash};
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder};
-use super::table::{ALL_KEYS, Read, Step, Table, Tables};
+use super::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 
 /// A key as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +97,7 @@ pub(crate) fn get(read: &impl Read, id: u64) -> Result<Option<StoredKey>> {
 pub(crate) fn all(read: &impl Read) -> Result<Vec<StoredKey>> {
     let mut keys = Vec::new();
     read.scan(Table::Keys, ALL_KEYS, |key, value| {
-        let id = Decoder::new(key).array().map(u64::from_be_bytes)?;
-        keys.push(decode(id, value)?);
+        keys.push(decode(row_number(key)?, value)?);
         Ok(Step::Continue(()))
     })?;
     Ok(keys)

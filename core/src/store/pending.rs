@@ -1,13 +1,11 @@
 //! The outbox: the actions that have not ended. Key: action number, 8 bytes big-endian. Value: optional due time, then
 //! `workSpId`. The rest of an action stands with its workspace.
 
-use std::ops::Bound;
-
 use crate::error::Result;
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder, damaged};
-use super::table::{Read, Step, Table, Tables};
+use super::codec::{Decoder, Encoder};
+use super::table::{Read, Step, Table, Tables, after_key, row_number};
 
 /// A row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,12 +41,8 @@ pub(crate) fn scan_after(
     mut visit: impl FnMut(Pending) -> Result<Step>,
 ) -> Result<()> {
     let after = after.map(u64::to_be_bytes);
-    let start = after
-        .as_ref()
-        .map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_slice()));
-    read.scan(Table::Pending, (start, Bound::Unbounded), |key, value| {
-        let id = Decoder::new(key).array().map(u64::from_be_bytes)?;
-        visit(decode(id, value)?)
+    read.scan(Table::Pending, after_key(after.as_ref()), |key, value| {
+        visit(decode(row_number(key)?, value)?)
     })
 }
 
@@ -59,8 +53,6 @@ fn decode(id: u64, value: &[u8]) -> Result<Pending> {
         due_at: decoder.option_time()?,
         workspace_id: decoder.text()?.to_owned(),
     };
-    if !decoder.is_empty() {
-        return Err(damaged());
-    }
+    decoder.end()?;
     Ok(pending)
 }

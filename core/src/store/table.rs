@@ -3,11 +3,14 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::{Bound, ControlFlow};
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
+use redb::{
+    ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableError, WriteTransaction,
+};
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::MAINTENANCE_ROWS_MAX;
 
+use super::codec::damaged;
 use super::failure::{from_storage, from_table};
 use super::telemetry::contents::QueueChanges;
 
@@ -67,7 +70,20 @@ pub(crate) type KeyRange<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);
 /// Everything.
 pub(crate) const ALL_KEYS: KeyRange<'static> = (Bound::Unbounded, Bound::Unbounded);
 
-/// The keys from `start` on that begin with `prefix`.
+/// The keys after `key`; all of them where there is none.
+pub(crate) fn after_key<K: AsRef<[u8]> + ?Sized>(key: Option<&K>) -> KeyRange<'_> {
+    let start = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_ref()));
+    (start, Bound::Unbounded)
+}
+
+/// The number that the key of a row is.
+pub(super) fn row_number(key: &[u8]) -> Result<u64> {
+    key.try_into()
+        .map(u64::from_be_bytes)
+        .map_err(|_| damaged())
+}
+
+/// The keys from `prefix` on, up to `end`.
 pub(crate) fn within_prefix<'k>(prefix: &'k [u8], end: Option<&'k [u8]>) -> KeyRange<'k> {
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
     (Bound::Included(prefix), end)
@@ -162,31 +178,41 @@ fn walk(
     Ok(())
 }
 
+/// The tables that were opened so far, each when it is first touched.
+struct Opened<T>([OnceCell<T>; Table::ALL.len()]);
+
+impl<T> Opened<T> {
+    fn new() -> Self {
+        Self([const { OnceCell::new() }; Table::ALL.len()])
+    }
+
+    fn get(&self, table: Table, open: impl FnOnce() -> Result<T, TableError>) -> Result<&T> {
+        let cell = self.0.get(table as usize).ok_or_else(no_such_table)?;
+        if cell.get().is_none() {
+            // Nothing else fills the cell: a transaction stays on one thread.
+            let _ = cell.set(open().map_err(from_table)?);
+        }
+        cell.get().ok_or_else(no_such_table)
+    }
+}
+
 /// The store as of one commit; later commits do not show.
 pub(crate) struct Snapshot {
     transaction: ReadTransaction,
-    opened: [OnceCell<ReadOnlyTable<Bytes, Bytes>>; Table::ALL.len()],
+    opened: Opened<ReadOnlyTable<Bytes, Bytes>>,
 }
 
 impl Snapshot {
     pub(super) fn new(transaction: ReadTransaction) -> Self {
         Self {
             transaction,
-            opened: [const { OnceCell::new() }; Table::ALL.len()],
+            opened: Opened::new(),
         }
     }
 
     fn table(&self, table: Table) -> Result<&ReadOnlyTable<Bytes, Bytes>> {
-        let cell = self.opened.get(table as usize).ok_or_else(no_such_table)?;
-        if cell.get().is_none() {
-            let opened = self
-                .transaction
-                .open_table(table.definition())
-                .map_err(from_table)?;
-            // Nothing else fills the cell: a snapshot stays on one thread.
-            let _ = cell.set(opened);
-        }
-        cell.get().ok_or_else(no_such_table)
+        let open = || self.transaction.open_table(table.definition());
+        self.opened.get(table, open)
     }
 }
 
@@ -213,11 +239,10 @@ impl Read for Snapshot {
 
 type OpenTable<'t> = RefCell<redb::Table<'t, Bytes, Bytes>>;
 
-/// The tables of one write transaction. A table is opened when it is first touched: the cost of a commit is the tables
-/// and pages it touches.
+/// The tables of one write transaction. The cost of a commit is the tables and pages it touches.
 pub(crate) struct Tables<'t> {
     transaction: &'t WriteTransaction,
-    opened: [OnceCell<OpenTable<'t>>; Table::ALL.len()],
+    opened: Opened<OpenTable<'t>>,
     /// Whether anything was written: a transaction that wrote nothing needs no commit.
     pub(super) written: Cell<bool>,
     /// What the memory beside the file takes over once the transaction is durable.
@@ -239,23 +264,15 @@ impl<'t> Tables<'t> {
     pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
         Self {
             transaction,
-            opened: [const { OnceCell::new() }; Table::ALL.len()],
+            opened: Opened::new(),
             written: Cell::new(false),
             effects: Effects::default(),
         }
     }
 
     fn table(&self, table: Table) -> Result<&OpenTable<'t>> {
-        let cell = self.opened.get(table as usize).ok_or_else(no_such_table)?;
-        if cell.get().is_none() {
-            let opened = self
-                .transaction
-                .open_table(table.definition())
-                .map_err(from_table)?;
-            // Nothing else fills the cell: a write transaction stays on one thread.
-            let _ = cell.set(RefCell::new(opened));
-        }
-        cell.get().ok_or_else(no_such_table)
+        let open = || self.transaction.open_table(table.definition());
+        self.opened.get(table, || open().map(RefCell::new))
     }
 
     /// Stores `value` at `key`, over what is there.

@@ -4,7 +4,7 @@ use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::store::table::Step;
-use crate::store::workspaces::TransitionRef;
+use crate::store::workspaces::Transition;
 use crate::store::{pending, workspaces};
 
 use super::Reader;
@@ -16,7 +16,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
         let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
         let is_moved = || {
             workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
-                let running = |running: TransitionRef<'_>| {
+                let running = |running: Transition<&str>| {
                     standing(running.requested_at, running.due_at, reader.now)
                 };
                 Ok(entry.transition.map(running) != Some(Standing::Running))

@@ -6,7 +6,7 @@ use crate::domain::paging::{self, List};
 use crate::error::{EngineError, Result};
 use crate::model::{PendingAction, Workspace, WorkspaceView};
 use crate::store::table::Step;
-use crate::store::workspaces::{EntryRef, TransitionRef};
+use crate::store::workspaces::{EntryRef, Transition};
 use crate::store::{holds, workspaces};
 
 use super::Reader;
@@ -129,7 +129,7 @@ pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
 }
 
 /// A running action as the outbox shows it.
-pub(super) fn pending(id: &str, running: TransitionRef<'_>) -> PendingAction {
+pub(super) fn pending(id: &str, running: Transition<&str>) -> PendingAction {
     PendingAction {
         id: running.id,
         action: running.action,

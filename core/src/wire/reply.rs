@@ -16,7 +16,7 @@ use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
 
 use super::body::LineErrors;
-use super::json::{Json, Object, is_plain};
+use super::json::{Json, Object};
 use super::problem::{Code, Problem};
 
 /// `application/json`
@@ -102,13 +102,7 @@ pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
 
 /// A workspace as a list has it.
 pub(crate) fn workspace_item(json: &mut Json, entry: &EntryRef<'_>) {
-    // One look at all texts instead of one at each: most workspaces need no escape.
-    let texts = [
-        entry.id(),
-        entry.texts,
-        entry.compute_type().unwrap_or_default(),
-    ];
-    let write = if texts.into_iter().all(is_plain) {
+    let write = if entry.plain {
         Json::plain_text
     } else {
         Json::text

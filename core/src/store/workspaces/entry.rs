@@ -1,10 +1,10 @@
 //! A workspace as stored.
 //!
-//! Value: flags (1 transition, 2 held); time since the state holds; nine lengths in the order of the interface, 0 for null and
-//! else the length plus 1; the nine texts, one after the other; then, with flag 1, the transition.
+//! Value: flags (1 transition, 2 held, 4 plain); time since the state holds; nine lengths in the order of the interface, 0
+//! for null and else the length plus 1; the nine texts, one after the other; then, with flag 1, the transition.
 //!
-//! A page of workspaces is read often and written as JSON: one look finds out that all texts are UTF-8, and one that none needs an
-//! escape.
+//! A page of workspaces is read often and written as JSON: one look shows that all texts are UTF-8, and the flag that none needs
+//! an escape.
 
 use crate::error::Result;
 use crate::model::{Action, State, Workspace};
@@ -13,10 +13,11 @@ use crate::timestamp::Timestamp;
 
 const TRANSITION: u8 = 1;
 const HELD: u8 = 2;
+const PLAIN: u8 = 4;
 
 /// An accepted action that has not ended, as stored with its workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Transition {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Transition<T = String> {
     /// Number of the action and of its audit row.
     pub(crate) id: u64,
     pub(crate) action: Action,
@@ -26,7 +27,7 @@ pub(crate) struct Transition {
     /// The state it ends in.
     pub(crate) outcome: State,
     /// The new compute type it ends with.
-    pub(crate) compute_type: Option<String>,
+    pub(crate) compute_type: Option<T>,
 }
 
 /// A workspace as stored.
@@ -46,24 +47,13 @@ pub(crate) struct EntryRef<'a> {
     pub(crate) values: [Option<&'a str>; Workspace::FIELDS.len()],
     pub(crate) state_since: Timestamp,
     pub(crate) held: bool,
-    /// The values but the id, one behind the other, as stored.
-    pub(crate) texts: &'a str,
-    pub(crate) transition: Option<TransitionRef<'a>>,
+    /// Whether no value needs an escape in JSON.
+    pub(crate) plain: bool,
+    pub(crate) transition: Option<Transition<&'a str>>,
 }
 
-/// A transition as it lies in the file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TransitionRef<'a> {
-    pub(crate) id: u64,
-    pub(crate) action: Action,
-    pub(crate) requested_at: Timestamp,
-    pub(crate) due_at: Option<Timestamp>,
-    pub(crate) outcome: State,
-    pub(crate) compute_type: Option<&'a str>,
-}
-
-impl TransitionRef<'_> {
-    pub(crate) fn into_transition(self) -> Transition {
+impl Transition<&str> {
+    fn into_owned(self) -> Transition {
         Transition {
             id: self.id,
             action: self.action,
@@ -87,8 +77,7 @@ impl<'a> EntryRef<'a> {
             *length = usize::try_from(decoder.varint()?).map_err(|_| damaged())?;
             total = total.saturating_add(length.saturating_sub(1));
         }
-        let all = std::str::from_utf8(decoder.raw(total)?).map_err(|_| damaged())?;
-        let mut texts = all;
+        let mut texts = std::str::from_utf8(decoder.raw(total)?).map_err(|_| damaged())?;
         let mut values = [None; Workspace::FIELDS.len()];
         let (first, rest) = values.split_first_mut().ok_or_else(damaged)?;
         *first = Some(std::str::from_utf8(id).map_err(|_| damaged())?);
@@ -109,7 +98,7 @@ impl<'a> EntryRef<'a> {
             values,
             state_since,
             held: flags & HELD != 0,
-            texts: all,
+            plain: flags & PLAIN != 0,
             transition,
         })
     }
@@ -136,12 +125,6 @@ impl<'a> EntryRef<'a> {
         computer_name
     }
 
-    /// `computeTypeName`.
-    pub(crate) fn compute_type(&self) -> Option<&'a str> {
-        let [.., compute_type, _, _, _] = self.values;
-        compute_type
-    }
-
     /// `username`.
     pub(crate) fn username(&self) -> Option<&'a str> {
         let [.., username, _] = self.values;
@@ -159,13 +142,13 @@ impl<'a> EntryRef<'a> {
             workspace: Workspace::of_values(self.values),
             state_since: self.state_since,
             held: self.held,
-            transition: self.transition.map(TransitionRef::into_transition),
+            transition: self.transition.map(Transition::into_owned),
         }
     }
 }
 
-fn decode_transition<'a>(decoder: &mut Decoder<'a>) -> Result<TransitionRef<'a>> {
-    Ok(TransitionRef {
+fn decode_transition<'a>(decoder: &mut Decoder<'a>) -> Result<Transition<&'a str>> {
+    Ok(Transition {
         id: decoder.varint()?,
         action: decoder.variant(Action::ALL)?,
         requested_at: decoder.time()?,
@@ -186,6 +169,13 @@ impl Entry {
             flags |= HELD;
         }
         let values = self.workspace.values();
+        let new_type = self
+            .transition
+            .as_ref()
+            .and_then(|transition| transition.compute_type.as_deref());
+        if values.into_iter().chain([new_type]).flatten().all(is_plain) {
+            flags |= PLAIN;
+        }
         encoder.u8(flags);
         encoder.time(self.state_since);
         for value in values.into_iter().skip(1) {
@@ -204,6 +194,12 @@ impl Entry {
         }
         encoder.finish()
     }
+}
+
+/// Whether a text stands in JSON as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
 }
 
 #[cfg(test)]
@@ -237,6 +233,38 @@ mod tests {
         );
         for length in 0..bytes.len() {
             assert!(EntryRef::decode(b"ws-1", &bytes[..length]).is_err());
+        }
+    }
+
+    #[test]
+    fn plain_flag_is_set_when_no_text_needs_an_escape() {
+        for (text, plain) in [
+            ("a ä/\u{7f}", true),
+            ("\"", false),
+            ("\\", false),
+            ("\n", false),
+            ("", true),
+        ] {
+            let entry = Entry {
+                workspace: Workspace {
+                    id: "ws-1".into(),
+                    region: Some(text.into()),
+                    ..Workspace::default()
+                },
+                state_since: Timestamp::UNIX_EPOCH,
+                held: false,
+                transition: None,
+            };
+            let bytes = entry.encode();
+            assert_eq!(
+                EntryRef::decode(b"ws-1", &bytes).unwrap().plain,
+                plain,
+                "{text:?}"
+            );
+            assert_eq!(
+                serde_json::to_string(text).unwrap() == format!("\"{text}\""),
+                plain
+            );
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::model::identity::{folded, user_key};
 
 use super::codec::{Encoder, damaged};
 use super::meta;
-use super::table::{Read, Step, Table, Tables, after_prefix, within_prefix};
+use super::table::{ALL_KEYS, Read, Step, Table, Tables, after_key, after_prefix};
 
-pub(crate) use entry::{Entry, EntryRef, Transition, TransitionRef};
+pub(crate) use entry::{Entry, EntryRef, Transition};
 
 /// The workspace of that id.
 pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<Entry>> {
@@ -112,32 +112,39 @@ pub(crate) fn of_computer(read: &impl Read, name: &str) -> Result<Vec<String>> {
 }
 
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
-    let prefix = index_prefix(name);
-    let end = after_prefix(&prefix);
     let mut ids = Vec::new();
-    read.scan(table, within_prefix(&prefix, end.as_deref()), |key, _| {
-        let id = key.get(prefix.len()..).ok_or_else(damaged)?;
-        ids.push(std::str::from_utf8(id).map_err(|_| damaged())?.to_owned());
+    scan_index(read, table, name, None, |id| {
+        ids.push(id.to_owned());
         Ok(Step::Continue(()))
     })?;
     Ok(ids)
 }
 
-/// Visits the ids of the workspaces whose user compares as `user_key`, those behind `after`, in order.
+/// Visits the ids of the workspaces whose user compares as `user_key`, those after `after`, in order.
 pub(crate) fn scan_of_user(
     read: &impl Read,
     user_key: &str,
     after: Option<&str>,
+    visit: impl FnMut(&str) -> Result<Step>,
+) -> Result<()> {
+    scan_index(read, Table::WorkspacesByUser, user_key, after, visit)
+}
+
+fn scan_index(
+    read: &impl Read,
+    table: Table,
+    name: &str,
+    after: Option<&str>,
     mut visit: impl FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    let prefix = index_prefix(user_key);
+    let prefix = index_prefix(name);
     let end = after_prefix(&prefix);
-    let behind = after.map(|id| [prefix.as_slice(), id.as_bytes()].concat());
-    let start = behind
+    let last = after.map(|id| [prefix.as_slice(), id.as_bytes()].concat());
+    let start = last
         .as_deref()
         .map_or(Bound::Included(prefix.as_slice()), Bound::Excluded);
     let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-    read.scan(Table::WorkspacesByUser, (start, end), |key, _| {
+    read.scan(table, (start, end), |key, _| {
         let id = key.get(prefix.len()..).ok_or_else(damaged)?;
         visit(std::str::from_utf8(id).map_err(|_| damaged())?)
     })
@@ -149,8 +156,7 @@ pub(crate) fn scan_after(
     after: Option<&str>,
     mut visit: impl FnMut(EntryRef<'_>) -> Result<Step>,
 ) -> Result<()> {
-    let start = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.as_bytes()));
-    read.scan(Table::Workspaces, (start, Bound::Unbounded), |id, value| {
+    read.scan(Table::Workspaces, after_key(after), |id, value| {
         visit(EntryRef::decode(id, value)?)
     })
 }
@@ -160,7 +166,7 @@ pub(crate) fn scan_after(
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let folded = meta::is_folded(read)?;
     let (mut workspaces, mut expected) = (0, [0_u64; 2]);
-    read.scan(Table::Workspaces, super::table::ALL_KEYS, |id, value| {
+    read.scan(Table::Workspaces, ALL_KEYS, |id, value| {
         workspaces += 1;
         match EntryRef::decode(id, value).map(EntryRef::into_entry) {
             Ok(entry) => {
@@ -195,7 +201,7 @@ pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result
     })?;
     for (table, expected) in INDEXES.into_iter().zip(expected) {
         let mut found = 0;
-        read.scan(table, super::table::ALL_KEYS, |_, _| {
+        read.scan(table, ALL_KEYS, |_, _| {
             found += 1;
             Ok(Step::Continue(()))
         })?;
