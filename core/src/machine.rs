@@ -269,16 +269,12 @@ impl Machine {
 
     /// One transaction.
     fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>, WriteFailure> {
-        let refused = |error| WriteFailure {
-            error,
-            reopened: false,
-        };
-        self.store.check_place().map_err(refused)?;
+        self.store.check_place()?;
         let low = self.low_disk();
         if let Some(low) = &low
             && (low.refuses_all || !mutations.iter().any(Mutation::relieves))
         {
-            return Err(refused(low.error.clone()));
+            return Err(low.error.clone().into());
         }
         let now = self.now();
         self.store.write(|tables| {

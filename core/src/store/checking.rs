@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use redb::{Database, ReadableDatabase, StorageBackend};
+use redb::{Database, StorageBackend};
 
 use crate::config::Config;
 use crate::error::{ErrorKind, Result, error_chain};
 use crate::timestamp::Timestamp;
 
-use super::failure::{from_database, from_transaction};
+use super::failure::from_database;
 use super::medium::Medium;
-use super::opening::{self, Trust, caught};
+use super::opening::{self, caught};
 use super::table::Snapshot;
 use super::verify::{CheckReport, verify};
 use super::{StoreOptions, file};
@@ -33,8 +33,11 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
 
 /// Opens what the backend holds as far as that is possible; nothing is written, as the gate never opens.
 fn inspected(backend: impl StorageBackend) -> Result<Database> {
-    let options = StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH);
-    opening::database(&Medium::new(backend)?, options, Trust::Bytes)
+    let options = StoreOptions {
+        trust_file: true,
+        ..StoreOptions::of(&Config::default(), Timestamp::UNIX_EPOCH)
+    };
+    opening::database(&Medium::new(backend)?, options)
 }
 
 /// Compares every checksum; answers what is wrong.
@@ -56,7 +59,7 @@ pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
 /// Reads every table.
 pub(super) fn values(database: &Database) -> Result<CheckReport> {
     caught(|| {
-        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        let snapshot = Snapshot::of(database)?;
         Ok(verify(&snapshot))
     })
 }

@@ -15,7 +15,7 @@ use super::failure::unavailable;
 use super::file::{self, Place};
 use super::keys::KeyIndex;
 use super::medium::Medium;
-use super::opening::{self, Trust, caught};
+use super::opening::{self, caught};
 use super::{Store, StoreOptions, folding, meta};
 
 impl Store {
@@ -59,13 +59,8 @@ impl Store {
 
     /// Opens what the backend holds, or begins a new store on it.
     pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
-        let trust = if options.trust_file {
-            Trust::Bytes
-        } else {
-            Trust::Nothing
-        };
         let medium = Medium::new(backend)?;
-        let opened = opening::open(&medium, options, trust, &KeyIndex::default());
+        let opened = opening::open(&medium, options, &KeyIndex::default());
         let begun = opened.and_then(|opened| {
             if !options.read_only {
                 medium.open_gate()?;

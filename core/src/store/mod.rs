@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use redb::{Database, ReadableDatabase, StorageBackend};
+use redb::{Database, StorageBackend};
 
 use crate::config::{CommitPhases, Config};
 use crate::error::{EngineError, ErrorKind, Result};
@@ -40,7 +40,7 @@ use keys::KeyIndex;
 pub(crate) use medium::panic_text;
 
 use medium::Medium;
-use opening::{Trust, caught};
+use opening::caught;
 use table::{Snapshot, Tables};
 use telemetry::queue::QueueIndex;
 use verify::CheckReport;
@@ -98,21 +98,24 @@ pub(crate) struct WriteFailure {
     pub(crate) reopened: bool,
 }
 
+impl From<EngineError> for WriteFailure {
+    fn from(error: EngineError) -> Self {
+        Self {
+            error,
+            reopened: false,
+        }
+    }
+}
+
 impl Store {
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         if !self.medium.has_failed()
             && let Some(database) = self.database().as_ref()
         {
-            return Ok(Snapshot::new(
-                database.begin_read().map_err(from_transaction)?,
-            ));
+            return Snapshot::of(database);
         }
-        let mut slot = self.database_mut();
-        let database = self.reopened(&mut slot)?;
-        Ok(Snapshot::new(
-            database.begin_read().map_err(from_transaction)?,
-        ))
+        Snapshot::of(self.reopened(&mut self.database_mut())?)
     }
 
     /// Runs `work` in one transaction; when this answers `Ok`, what it wrote is durable.
@@ -123,12 +126,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
-        if let Err(error) = self.open_gate() {
-            return Err(WriteFailure {
-                error,
-                reopened: false,
-            });
-        }
+        self.open_gate()?;
         self.medium.begin();
         self.try_write(work).map_err(|error| {
             let medium_failed = matches!(
@@ -196,7 +194,7 @@ impl Store {
         self.queued.store(index.records(), Ordering::Release);
         drop(index);
         if keys_changed {
-            let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+            let snapshot = Snapshot::of(database)?;
             let mut keys = write(&self.keys);
             *keys = KeyIndex::rebuild(&snapshot, &keys)?;
         }
@@ -230,8 +228,11 @@ impl Store {
                 return Err(closed());
             }
             // This process wrote the file, and whoever waits shall not wait for all of it to be read.
-            let opened =
-                opening::open(&self.medium, self.options, Trust::Bytes, &read(&self.keys))?;
+            let options = StoreOptions {
+                trust_file: true,
+                ..self.options
+            };
+            let opened = opening::open(&self.medium, options, &read(&self.keys))?;
             self.queued.store(opened.queue.records(), Ordering::Release);
             *write(&self.queue) = opened.queue;
             *write(&self.keys) = opened.keys;

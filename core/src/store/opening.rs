@@ -24,25 +24,11 @@ pub(super) struct Opened {
     pub(super) keys: KeyIndex,
 }
 
-/// How far the bytes of a medium are believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// Every checksum is compared.
-    Nothing,
-    /// Only what redb itself looks at: enough where this process wrote them, or where the host says so.
-    Bytes,
-}
-
 /// Opens what the medium holds, or begins a new store on it. The gate is closed when this returns.
-pub(super) fn open(
-    medium: &Medium,
-    options: StoreOptions,
-    trust: Trust,
-    old_keys: &KeyIndex,
-) -> Result<Opened> {
-    let database = database(medium, options, trust)?;
+pub(super) fn open(medium: &Medium, options: StoreOptions, old_keys: &KeyIndex) -> Result<Opened> {
+    let database = database(medium, options)?;
     caught(|| {
-        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        let snapshot = Snapshot::of(&database)?;
         let queue = QueueIndex::rebuild(&snapshot)?;
         let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
         drop(snapshot);
@@ -55,7 +41,7 @@ pub(super) fn open(
 }
 
 /// The database alone, of a format we read.
-pub(super) fn database(medium: &Medium, options: StoreOptions, trust: Trust) -> Result<Database> {
+pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Database> {
     let new = medium.is_new()?;
     medium.close_gate();
     medium.hold_unsynced()?;
@@ -63,11 +49,11 @@ pub(super) fn database(medium: &Medium, options: StoreOptions, trust: Trust) -> 
         medium.clear()?;
     }
     caught(|| {
-        let database = compared(medium, options, !new && trust == Trust::Nothing)?;
+        let database = compared(medium, options, !new && !options.trust_file)?;
         if is_empty(&database)? {
             initialise(&database, options.now)?;
         }
-        let snapshot = Snapshot::new(database.begin_read().map_err(from_transaction)?);
+        let snapshot = Snapshot::of(&database)?;
         check_ours(&snapshot)?;
         drop(snapshot);
         Ok(database)

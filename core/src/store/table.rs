@@ -4,14 +4,15 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::{Bound, ControlFlow};
 
 use redb::{
-    ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableError, WriteTransaction,
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
+    TableError, WriteTransaction,
 };
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::codec::damaged;
-use super::failure::{from_storage, from_table};
+use super::failure::{from_storage, from_table, from_transaction};
 use super::telemetry::contents::QueueChanges;
 
 type Bytes = &'static [u8];
@@ -203,11 +204,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn new(transaction: ReadTransaction) -> Self {
-        Self {
-            transaction,
+    pub(super) fn of(database: &Database) -> Result<Self> {
+        Ok(Self {
+            transaction: database.begin_read().map_err(from_transaction)?,
             opened: Opened::new(),
-        }
+        })
     }
 
     fn table(&self, table: Table) -> Result<&ReadOnlyTable<Bytes, Bytes>> {
