@@ -60,7 +60,7 @@ const fn rule(action: Action) -> Rule {
 /// What the table needs to know of a workspace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation<'a> {
-    /// The state as stored; `None` when it was never told.
+    /// The state as stored; `None` when it was never sent.
     pub(crate) state: Option<&'a str>,
     /// Since when it holds.
     pub(crate) state_since: Timestamp,

@@ -34,12 +34,12 @@ impl List {
     }
 }
 
-/// A token that continues `list` behind the workspace `id`.
+/// A token that continues `list` after the workspace `id`.
 pub(crate) fn after_workspace(list: List, id: &str) -> String {
     encode(list, id.as_bytes())
 }
 
-/// The workspace behind which `token` continues `list`; `None` when it is not a token of that list.
+/// The workspace after which `token` continues `list`; `None` when it is not a token of that list.
 pub(crate) fn workspace_of(list: List, token: &str) -> Option<String> {
     String::from_utf8(decode(list, token)?).ok()
 }
@@ -55,7 +55,7 @@ pub(crate) struct HistoryPosition {
     pub(crate) shown: u32,
 }
 
-/// A token that continues the history of `stream` behind `position`.
+/// A token that continues the history of `stream` after `position`.
 pub(crate) fn after_record(stream: Stream, position: HistoryPosition) -> String {
     let mut bytes = position.filed_at.ticks().to_le_bytes().to_vec();
     bytes.extend_from_slice(&position.received_at.ticks().to_le_bytes());
@@ -63,7 +63,7 @@ pub(crate) fn after_record(stream: Stream, position: HistoryPosition) -> String 
     encode(List::History(stream), &bytes)
 }
 
-/// The position behind which `token` continues the history of `stream`.
+/// The position after which `token` continues the history of `stream`.
 pub(crate) fn record_of(stream: Stream, token: &str) -> Option<HistoryPosition> {
     let bytes = decode(List::History(stream), token)?;
     let (filed_at, rest) = bytes.split_first_chunk()?;

@@ -66,7 +66,7 @@ fn is_behind(now: Timestamp, swept: Option<Timestamp>) -> bool {
     swept.is_some_and(|swept| clock_was_set(swept) && now < swept)
 }
 
-/// The time by which a sweep tells what is too old: that of the clock, but at most a day after that of the `last` sweep. A
+/// The time that a sweep takes for now: that of the clock, but at most a day after that of the `last` sweep. A
 /// `last` one of a clock that was never set says nothing.
 fn sweep_time(last: Option<Timestamp>, now: Timestamp) -> Timestamp {
     last.filter(|last| clock_was_set(*last))

@@ -36,7 +36,7 @@ pub(crate) fn workspace(workspace: &Workspace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks the documented lengths of a record; answers every violation.
+/// Checks the documented lengths of a record; returns every violation.
 pub(crate) fn record(record: &RecordRef<'_>) -> Vec<(&'static FieldSpec, usize)> {
     let mut too_long = Vec::new();
     for (spec, value) in record.fields() {

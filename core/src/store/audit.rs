@@ -40,7 +40,7 @@ pub(crate) fn scan_before(
     })
 }
 
-/// Visits the rows behind the number `after`, oldest first.
+/// Visits the rows after the number `after`, oldest first.
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<u64>,

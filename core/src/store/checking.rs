@@ -40,7 +40,7 @@ fn inspected(backend: impl StorageBackend) -> Result<Database> {
     opening::database(&Medium::new(backend)?, options)
 }
 
-/// Compares every checksum; answers what is wrong.
+/// Compares every checksum; returns what is wrong.
 pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
     match caught(|| database.check_integrity().map_err(from_database)) {
         Ok(true) => Ok(None),

@@ -44,7 +44,7 @@ fn copy_table(snapshot: &Snapshot, database: &Database, table: Table) -> Result<
     }
 }
 
-/// Copies up to [`ENTRIES_MAX`] entries behind the key `last`, and moves it on.
+/// Copies up to [`ENTRIES_MAX`] entries after the key `last`, and moves it on.
 fn copy_entries(
     snapshot: &Snapshot,
     transaction: &WriteTransaction,

@@ -19,7 +19,7 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
             "the file is damaged; run `deskfleet check`, then restore a backup",
             error,
         ),
-        // redb asks for nothing behind the end unless the bytes that send it there are wrong.
+        // redb reads nothing after the end of the file unless the bytes that send it there are wrong.
         StorageError::Io(error)
             if matches!(
                 error.kind(),

@@ -18,7 +18,7 @@ use super::failure::{already_open, from_database};
 /// Device and inode of a file, where the system has them.
 type FileId = Option<(u64, u64)>;
 
-/// The files that stores of this process have open: to say so to whoever opens one again.
+/// The files that stores of this process have open, for the message to a caller that opens one again.
 static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 #[cfg(unix)]
@@ -160,7 +160,7 @@ pub(super) fn open<T>(
         Ok(_) if new => sync_folder(path),
         // Another process that came in between has the lock, and the file is its.
         Err(error) if new && error.kind() != ErrorKind::AlreadyOpen => {
-            // The error that stopped the creation is the one to tell.
+            // The caller gets the error that stopped the creation.
             let _ = fs::remove_file(path);
         }
         Ok(_) | Err(_) => {}
@@ -249,7 +249,7 @@ pub(super) fn create_new(
     let whole = file.try_clone().map_err(|error| cannot_open(path, error))?;
     let place = Place::of(part, &file).map_err(|error| cannot_open(path, error))?;
     let backend = backend(file, path, false)?;
-    // One that a process left behind that was killed is begun anew; one that another process is filling is locked, and one
+    // One that a killed process left is overwritten; one that another process is filling is locked, and one
     // that it has renamed meanwhile is no longer at that path.
     match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
         Ok(true) | Err(BackendError::Unsupported) => at(part, place.check())?,
@@ -263,7 +263,7 @@ pub(super) fn create_new(
         named.map_err(failed)
     });
     if filled.is_err() {
-        // The error that stopped the copy is the one to tell.
+        // The caller gets the error that stopped the copy.
         let _ = fs::remove_file(part);
     } else {
         sync_folder(path);

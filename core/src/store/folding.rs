@@ -9,7 +9,7 @@ use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
 use super::{meta, workspaces};
 
-/// Makes the indexes of the workspaces and the keys of `users` anew, and notes that the file is of this format.
+/// Rebuilds the indexes of the workspaces and the keys of `users`, and stores that the file is of this format.
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
     let mut misplaced = Vec::new();

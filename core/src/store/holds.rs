@@ -27,7 +27,7 @@ pub(crate) fn remove(tables: &Tables<'_>, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Visits the ids of the held workspaces behind `after`, in order.
+/// Visits the ids of the held workspaces after `after`, in order.
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<&str>,

@@ -19,7 +19,7 @@ pub(crate) struct StoredKey {
     pub(crate) info: KeyInfo,
 }
 
-/// A key in memory, with its last use as far as the file does not tell it yet.
+/// A key in memory, with its last use where the file does not have it yet.
 #[derive(Debug)]
 pub(crate) struct LiveKey {
     pub(crate) info: KeyInfo,
@@ -46,7 +46,7 @@ impl LiveKey {
         info
     }
 
-    /// The last use, where the file does not tell it yet: an earlier time than in the file, where the clock was ahead.
+    /// The last use, where the file does not have it yet: an earlier time than in the file, where the clock was ahead.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
         self.used_at()
             .filter(|used_at| self.info.last_used != Some(*used_at))

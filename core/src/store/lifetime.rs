@@ -90,7 +90,7 @@ impl Store {
         }
     }
 
-    /// Makes the keys that are made of names anew where the file was written with another folding.
+    /// Rebuilds the keys that are made of names where the file was written with another folding.
     fn fold_names(&self) -> Result<()> {
         if meta::is_folded(&self.snapshot()?)? {
             return Ok(());
@@ -121,7 +121,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Nobody is left to tell; an unclean file is repaired when it is opened next.
+        // There is no caller to report an error to; an unclean file is repaired when it is opened next.
         let _ = self.close();
     }
 }

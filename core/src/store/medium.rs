@@ -36,7 +36,7 @@ fn is_begun(magic: &[u8; REDB_MAGIC.len()]) -> bool {
 }
 
 /// A write that waits at the gate.
-enum Held {
+enum GatedChange {
     Write(u64, Vec<u8>),
     SetLen(u64),
     Sync,
@@ -59,11 +59,11 @@ pub(super) struct Medium {
 #[derive(Default)]
 struct Gate {
     closed: AtomicBool,
-    held: Mutex<Vec<Held>>,
+    held: Mutex<Vec<GatedChange>>,
 }
 
 impl Gate {
-    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
+    fn held(&self) -> MutexGuard<'_, Vec<GatedChange>> {
         lock(&self.held)
     }
 
@@ -94,7 +94,7 @@ impl Medium {
         result
     }
 
-    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and nobody was told
+    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and no client was told
     /// that anything is in it. Refuses what is not a redb file.
     pub(super) fn is_new(&self) -> Result<bool> {
         let len = self.backend.len().map_err(unavailable)?;
@@ -120,7 +120,7 @@ impl Medium {
         ))
     }
 
-    /// Whether nothing stands behind the header.
+    /// Whether there is nothing after the header.
     fn is_blank(&self, len: u64) -> Result<bool> {
         let rest = usize::try_from(len.saturating_sub(HEADER_BYTES as u64)).unwrap_or(0);
         let mut rest = vec![0; rest];
@@ -130,7 +130,7 @@ impl Medium {
         Ok(rest.iter().all(|byte| *byte == 0))
     }
 
-    /// Forgets what the medium holds, behind the gate.
+    /// Empties the medium; waits at the gate.
     pub(super) fn clear(&self) -> Result<()> {
         if self.len().map_err(unavailable)? == 0 {
             return Ok(());
@@ -166,11 +166,11 @@ impl Medium {
             let mut data = vec![0; overlap(*offset, *length, 0, len).len()];
             if !data.is_empty() {
                 self.backend.read(*offset, &mut data).map_err(unavailable)?;
-                again.push(Held::Write(*offset, data));
+                again.push(GatedChange::Write(*offset, data));
             }
         }
         if !again.is_empty() {
-            again.push(Held::Sync);
+            again.push(GatedChange::Sync);
             self.gate.held().splice(..0, again);
         }
         Ok(())
@@ -182,9 +182,9 @@ impl Medium {
         let mut waiting = self.gate.held();
         for held in waiting.iter() {
             match held {
-                Held::Write(offset, data) => self.backend.write(*offset, data),
-                Held::SetLen(len) => self.backend.set_len(*len),
-                Held::Sync => self.backend.sync(),
+                GatedChange::Write(offset, data) => self.backend.write(*offset, data),
+                GatedChange::SetLen(len) => self.backend.set_len(*len),
+                GatedChange::Sync => self.backend.sync(),
             }
             .map_err(unavailable)?;
         }
@@ -194,12 +194,12 @@ impl Medium {
     }
 
     /// Lets a change wait, where the gate is closed; returns whether.
-    fn waits(&self, change: impl FnOnce() -> Held) -> bool {
+    fn waits(&self, change: impl FnOnce() -> GatedChange) -> bool {
         if !self.gate.is_closed() {
             return false;
         }
         let mut waiting = self.gate.held();
-        // It may have been opened meanwhile, and nobody would look at what waits then.
+        // It may have been opened meanwhile, and nothing would let a waiting write through then.
         let closed = self.gate.is_closed();
         if closed {
             waiting.push(change());
@@ -218,7 +218,7 @@ impl Medium {
     }
 
     /// Reads through the writes that wait.
-    fn read_gated(&self, held: &[Held], offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_gated(&self, held: &[GatedChange], offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset.saturating_add(out.len() as u64);
         if end > gated_len(self.backend.len()?, held) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -226,8 +226,8 @@ impl Medium {
         let kept = held
             .iter()
             .fold(self.backend.len()?, |kept, change| match change {
-                Held::SetLen(len) => kept.min(*len),
-                Held::Write(..) | Held::Sync => kept,
+                GatedChange::SetLen(len) => kept.min(*len),
+                GatedChange::Write(..) | GatedChange::Sync => kept,
             });
         out.fill(0);
         let stored = overlap(offset, out.len(), 0, kept);
@@ -238,7 +238,7 @@ impl Medium {
         }
         for change in held {
             match change {
-                Held::Write(at, data) => {
+                GatedChange::Write(at, data) => {
                     let range = overlap(offset, out.len(), *at, at + data.len() as u64);
                     let from = usize::try_from((offset + range.start as u64).saturating_sub(*at));
                     let source = from
@@ -248,23 +248,23 @@ impl Medium {
                         part.copy_from_slice(source);
                     }
                 }
-                Held::SetLen(len) => {
+                GatedChange::SetLen(len) => {
                     let cut = overlap(offset, out.len(), *len, u64::MAX);
                     if let Some(part) = out.get_mut(cut) {
                         part.fill(0);
                     }
                 }
-                Held::Sync => {}
+                GatedChange::Sync => {}
             }
         }
         Ok(())
     }
 }
 
-fn gated_len(stored: u64, held: &[Held]) -> u64 {
+fn gated_len(stored: u64, held: &[GatedChange]) -> u64 {
     held.iter().fold(stored, |len, change| match change {
-        Held::SetLen(len) => *len,
-        Held::Write(..) | Held::Sync => len,
+        GatedChange::SetLen(len) => *len,
+        GatedChange::Write(..) | GatedChange::Sync => len,
     })
 }
 
@@ -294,21 +294,21 @@ impl StorageBackend for Medium {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        if self.waits(|| Held::SetLen(len)) {
+        if self.waits(|| GatedChange::SetLen(len)) {
             return Ok(());
         }
         self.noted(self.backend.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        if self.waits(|| Held::Sync) {
+        if self.waits(|| GatedChange::Sync) {
             return Ok(());
         }
         self.noted(self.backend.sync())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        if self.waits(|| Held::Write(offset, data.to_vec())) {
+        if self.waits(|| GatedChange::Write(offset, data.to_vec())) {
             return Ok(());
         }
         self.noted(self.backend.write(offset, data))

@@ -64,7 +64,7 @@ pub(super) fn set_sealed(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
     tables.put(Table::Meta, SEALED_KEY, key)
 }
 
-/// The time by which the last sweep told what was too old.
+/// The time that the last sweep took for now.
 pub(crate) fn swept(read: &impl Read) -> Result<Option<Timestamp>> {
     read.get(Table::Meta, SWEPT_KEY, |value| {
         let ticks = i64::from_le_bytes(Decoder::new(value).array()?);

@@ -118,7 +118,7 @@ impl Store {
         Snapshot::of(self.reopened(&mut self.database_mut())?)
     }
 
-    /// Runs `work` in one transaction; when this answers `Ok`, what it wrote is durable.
+    /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable.
     ///
     /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
     /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
@@ -227,7 +227,7 @@ impl Store {
             if *read(&self.closed) {
                 return Err(closed());
             }
-            // This process wrote the file, and whoever waits shall not wait for all of it to be read.
+            // This process wrote the file, and callers shall not wait for all of it to be read.
             let options = StoreOptions {
                 trust_file: true,
                 ..self.options
@@ -278,7 +278,7 @@ impl Store {
         Ok(report)
     }
 
-    /// Moves what is stored towards the front of the file and cuts it; answers whether anything moved.
+    /// Moves what is stored towards the front of the file and cuts it; returns whether anything moved.
     pub(crate) fn compact(&self) -> Result<bool> {
         self.open_gate()?;
         let mut slot = self.database_mut();

@@ -34,7 +34,7 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
-/// Visits the rows behind the number `after`, in the order of their numbers.
+/// Visits the rows after the number `after`, in the order of their numbers.
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<u64>,

@@ -20,7 +20,7 @@ pub(crate) struct Repeats {
     pub(crate) rows: Vec<RepeatedRow>,
 }
 
-/// A row that stands for so many calls.
+/// A row that stands for `count` calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RepeatedRow {
     digest: [u8; 32],

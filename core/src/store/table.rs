@@ -115,7 +115,7 @@ pub(crate) trait Read {
         read: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<Option<R>>;
 
-    /// Visits the entries of `range` until told to stop: first to last, or last to first.
+    /// Visits the entries of `range` until `visit` breaks: first to last, or last to first.
     fn walk(
         &self,
         table: Table,
@@ -124,7 +124,7 @@ pub(crate) trait Read {
         visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()>;
 
-    /// Visits the entries of `range`, first to last, until told to stop.
+    /// Visits the entries of `range`, first to last, until `visit` breaks.
     fn scan(
         &self,
         table: Table,
@@ -134,7 +134,7 @@ pub(crate) trait Read {
         self.walk(table, range, false, visit)
     }
 
-    /// Visits the entries of `range`, last to first, until told to stop.
+    /// Visits the entries of `range`, last to first, until `visit` breaks.
     fn scan_back(
         &self,
         table: Table,
@@ -306,7 +306,7 @@ impl<'t> Tables<'t> {
         }
     }
 
-    /// Removes `key`; answers whether it was there.
+    /// Removes `key`; returns whether it was there.
     pub(crate) fn remove(&self, table: Table, key: &[u8]) -> Result<bool> {
         let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
         let removed = table.remove(key).map_err(from_storage)?.is_some();

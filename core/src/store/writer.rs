@@ -1,6 +1,6 @@
 //! Group commit: all that waits goes into one transaction, one sync, then every ticket resolves.
 //!
-//! Whoever finds the writer free leads: it takes all that waits, commits it and wakes the others. What arrives in the
+//! A caller that finds the writer free leads: it takes all that is pending, commits it and wakes the others. What arrives in the
 //! meantime is the next batch; when a batch ends, a thread that blocks for the next one is asked to lead it, and where none
 //! does, every future that was polled is woken, and the first of them leads. A future that was never polled is never asked.
 //! There is no timer: the commit in progress is the clock, and a lone submission is committed at once.
@@ -15,10 +15,10 @@ use crate::locks::{lock, wait};
 pub(crate) use ticket::Ticket;
 use ticket::{Slot, this_thread};
 
-/// What waits, and whether someone commits.
+/// The pending submissions, and whether a caller commits.
 #[derive(Debug)]
 pub(crate) struct Writer<M, O> {
-    waiting: Mutex<Waiting<M, O>>,
+    waiting: Mutex<PendingBatch<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
     /// The outcome of a submission whose commit panicked.
@@ -28,7 +28,7 @@ pub(crate) struct Writer<M, O> {
 /// Tickets register for an outcome under the lock of this: whoever ends leading sees each of them, or they see that nobody
 /// leads.
 #[derive(Debug)]
-struct Waiting<M, O> {
+struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
     thread: Thread,
@@ -37,12 +37,12 @@ struct Waiting<M, O> {
     closed: bool,
 }
 
-/// A thread of the engine's own, which leads; nobody else is asked to.
+/// A thread of the engine's own, which leads; no other is asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thread {
     None,
     Busy,
-    /// Waits to be told that something arrived: a system call, which a busy one is spared.
+    /// Waits to be notified of a submission: a system call, which a busy one does not need.
     Waits,
 }
 
@@ -89,7 +89,7 @@ impl<M, O: Clone> Writer<M, O> {
     /// commit panicked.
     pub(crate) fn new(has_thread: bool, lost: fn() -> O) -> Self {
         Self {
-            waiting: Mutex::new(Waiting {
+            waiting: Mutex::new(PendingBatch {
                 batch: Vec::new(),
                 leading: false,
                 thread: if has_thread {
@@ -105,7 +105,7 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Puts a submission behind those that wait.
+    /// Adds a submission to those that are pending.
     pub(crate) fn submit(&self, submission: M) -> Ticket<O> {
         let slot = Arc::new(Slot::default());
         let mut waiting = lock(&self.waiting);
@@ -114,7 +114,7 @@ impl<M, O: Clone> Writer<M, O> {
         Ticket::new(slot)
     }
 
-    fn tell_thread(&self, mut waiting: MutexGuard<'_, Waiting<M, O>>) {
+    fn tell_thread(&self, mut waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         if waiting.thread == Thread::Waits {
             waiting.thread = Thread::Busy;
             drop(waiting);
@@ -128,7 +128,7 @@ impl<M, O: Clone> Writer<M, O> {
         self.take(&mut lock(&self.waiting))
     }
 
-    fn take(&self, waiting: &mut Waiting<M, O>) -> Option<(Vec<M>, Batch<'_, M, O>)> {
+    fn take(&self, waiting: &mut PendingBatch<M, O>) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         // The engine's own thread comes here as well, when its observer writes.
         let may_lead = waiting.thread == Thread::None || waiting.own_thread == Some(this_thread());
         if !may_lead || waiting.leading || waiting.batch.is_empty() {
@@ -195,7 +195,7 @@ impl<M, O: Clone> Writer<M, O> {
     }
 
     /// Where something waits and no thread leads, asks those who wait for it by now.
-    fn ask_to_lead(&self, waiting: MutexGuard<'_, Waiting<M, O>>) {
+    fn ask_to_lead(&self, waiting: MutexGuard<'_, PendingBatch<M, O>>) {
         if waiting.leading || waiting.batch.is_empty() {
             return;
         }

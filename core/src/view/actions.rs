@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 
 use super::{Reader, workspaces as views};
 
-/// Shows the actions that run to `show`, in the order of their numbers, those behind the number `after`, until told to stop.
+/// Shows the actions that run to `show`, in the order of their numbers, those after the number `after`, until `show` breaks.
 pub(crate) fn running(
     reader: &Reader,
     after: Option<u64>,
@@ -23,7 +23,7 @@ pub(crate) fn running(
     })
 }
 
-/// Shows the rows of the audit to `show`, newest first, those before the number `before`, until told to stop. The row of an
+/// Shows the rows of the audit to `show`, newest first, those before the number `before`, until `show` breaks. The row of an
 /// action that was due by now is shown completed.
 pub(crate) fn audit(
     reader: &Reader,

@@ -93,7 +93,7 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     let start = position.map_or(from, |position| {
         from.max((position.filed_at, position.received_at))
     });
-    let mut page = Page {
+    let mut page = PartialPage {
         position,
         to_pass: position.map_or(0, |position| position.shown),
         records: Vec::new(),
@@ -164,7 +164,7 @@ fn read_within(
     Ok(whole.then(|| records.into_iter().flatten().collect()))
 }
 
-struct Page {
+struct PartialPage {
     /// Where the page before ended.
     position: Option<HistoryPosition>,
     /// Records of just that moment that the pages before have shown and that have not passed by yet.
@@ -172,7 +172,7 @@ struct Page {
     records: Vec<Received>,
 }
 
-impl Page {
+impl PartialPage {
     /// Whether a page before showed the next record, which is of this order.
     fn was_shown(&mut self, order: HistoryOrder) -> bool {
         let Some(position) = self.position else {
@@ -186,7 +186,7 @@ impl Page {
         order < ended
     }
 
-    /// The page as it stands, with a token behind its last record.
+    /// The page as it stands, with a token after its last record.
     fn cut(self, stream: Stream) -> HistoryPage {
         let next_token = self.records.last().map(|last| {
             let order = history_order(last);

@@ -74,7 +74,7 @@ fn latest(reader: &Reader, user: &str) -> Result<Option<UserLatest>> {
     let mut rows = Rows::default();
     for stream in Stream::ALL {
         let newest = known.as_ref().and_then(|known| known.newest(stream));
-        Pending::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
+        PendingRecords::of(reader, stream, user, newest)?.add_newest(reader, &mut rows)?;
     }
     if rows.len() == 0 {
         return Ok(known);
@@ -87,7 +87,7 @@ type Arrival = (u64, usize);
 
 /// The pending records of a user and a stream of which one is the newest.
 #[derive(Default)]
-struct Pending {
+struct PendingRecords {
     /// The newest of those that stand at the time they carry, or carry none; of several at one time the first. A repetition of
     /// such a record stands at the same time and came later, so this is none.
     dated: Option<(Timestamp, Reverse<Arrival>)>,
@@ -98,7 +98,7 @@ struct Pending {
     misdated_bytes: usize,
 }
 
-impl Pending {
+impl PendingRecords {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
     fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
         let newest = |block: &PendingBlock| Some((block.newest(stream)?, block.number));

@@ -31,12 +31,12 @@ impl Listing {
         }
     }
 
-    /// The workspace behind which `token` continues the list.
+    /// The workspace after which `token` continues the list.
     pub(crate) fn after(&self, token: &str) -> Result<String> {
         paging::workspace_of(self.list(), token).ok_or_else(bad_token)
     }
 
-    /// The token that continues the list behind `id`.
+    /// The token that continues the list after `id`.
     pub(crate) fn token(&self, id: &str) -> String {
         paging::after_workspace(self.list(), id)
     }
@@ -49,11 +49,11 @@ pub(crate) enum PageEnd {
     Over,
     /// Behind this workspace, as the page is full and there are more.
     More(String),
-    /// Behind this workspace, as it was told to stop.
+    /// After this workspace, as `show` broke.
     Stopped(String),
 }
 
-/// Shows up to `limit` workspaces behind `after` to `show`, in the order of their ids, until told to stop.
+/// Shows up to `limit` workspaces after `after` to `show`, in the order of their ids, until `show` breaks.
 pub(crate) fn page(
     reader: &Reader,
     listing: &Listing,

@@ -58,7 +58,7 @@ impl Written {
         self.next += 1;
     }
 
-    /// Whether whoever finds this header after a crash may take a newer commit from it than from the one before.
+    /// Whether a reader that finds this header after a crash may take a newer commit from it than from the one before.
     fn names_a_commit(&self, header: &[u8]) -> bool {
         let flags = header.get(FLAGS_AT).copied();
         let same_slot = flags.zip(self.flags).is_some_and(|(new, old)| {
@@ -77,7 +77,7 @@ fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     })
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
@@ -117,7 +117,7 @@ impl Backend {
         self.written().named
     }
 
-    /// Forgets a header that waits: nobody was told of what it names.
+    /// Forgets a header that waits: no client was told of what it names.
     pub(super) fn forget_header(&self) {
         self.written().header = None;
     }

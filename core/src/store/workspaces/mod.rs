@@ -64,7 +64,7 @@ pub(crate) fn remove(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
-/// Makes the indexes anew.
+/// Rebuilds the indexes.
 pub(super) fn index_again(tables: &Tables<'_>) -> Result<()> {
     for table in INDEXES {
         tables.clear(table)?;
@@ -150,7 +150,7 @@ fn scan_index(
     })
 }
 
-/// Visits the workspaces behind `after` in the order of their ids.
+/// Visits the workspaces after `after` in the order of their ids.
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<&str>,
@@ -162,7 +162,7 @@ pub(crate) fn scan_after(
 }
 
 /// Checks that every workspace can be read and stands in both indexes, and that these hold nothing else. Of indexes with
-/// another folding, which are made anew when the file is opened to be written, only the length is checked.
+/// another folding, which are rebuilt when the file is opened for writing, only the length is checked.
 pub(crate) fn verify(read: &impl Read, mut broken: impl FnMut(String)) -> Result<u64> {
     let folded = meta::is_folded(read)?;
     let (mut workspaces, mut expected) = (0, [0_u64; 2]);

@@ -1,4 +1,4 @@
-//! One leads at a time, and whoever waits can.
+//! One caller leads at a time, and each that waits can.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
@@ -165,7 +165,7 @@ fn every_polled_future_is_woken_when_the_writer_is_free_and_each_can_lead() {
     }
 }
 
-/// What the first of those who wait is decides nothing: a thread that blocks goes on by itself.
+/// The first that waits decides nothing: a thread that blocks goes on by itself.
 #[test]
 fn a_thread_that_blocks_leads_though_an_unpolled_future_came_first() {
     let writer = Arc::new(Writer::<u32, u32>::new(false, || 0));
@@ -200,7 +200,7 @@ fn closing_asks_those_who_waited_for_the_thread() {
     assert_eq!(polled(&writer, &mut tickets[0]), Some(0), "and was lost");
 }
 
-/// Threads that block, futures that are never polled, and futures that are dropped, at random: nobody waits for ever.
+/// Threads that block, futures that are never polled, and futures that are dropped, at random: none waits for ever.
 #[test]
 fn nobody_who_blocks_waits_for_ever() {
     let writer = Arc::new(Writer::<u32, u32>::new(false, || 0));
