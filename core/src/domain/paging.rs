@@ -47,18 +47,17 @@ pub(crate) fn workspace_of(list: List, token: &str) -> Option<String> {
 /// Where a page of history ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HistoryPosition {
-    /// Filed time of the last record.
-    pub(crate) filed_at: Timestamp,
-    /// Its time of receipt.
-    pub(crate) received_at: Timestamp,
+    /// Filed time and time of receipt of the last record.
+    pub(crate) order: (Timestamp, Timestamp),
     /// How many records of just these times the pages so far have shown.
     pub(crate) shown: u32,
 }
 
 /// A token that continues the history of `stream` after `position`.
 pub(crate) fn after_record(stream: Stream, position: HistoryPosition) -> String {
-    let mut bytes = position.filed_at.ticks().to_le_bytes().to_vec();
-    bytes.extend_from_slice(&position.received_at.ticks().to_le_bytes());
+    let (filed_at, received_at) = position.order;
+    let mut bytes = filed_at.ticks().to_le_bytes().to_vec();
+    bytes.extend_from_slice(&received_at.ticks().to_le_bytes());
     bytes.extend_from_slice(&position.shown.to_le_bytes());
     encode(List::History(stream), &bytes)
 }
@@ -68,9 +67,9 @@ pub(crate) fn record_of(stream: Stream, token: &str) -> Option<HistoryPosition> 
     let bytes = decode(List::History(stream), token)?;
     let (filed_at, rest) = bytes.split_first_chunk()?;
     let (received_at, rest) = rest.split_first_chunk()?;
+    let time = |bytes: &[u8; 8]| Timestamp::from_ticks(i64::from_le_bytes(*bytes));
     Some(HistoryPosition {
-        filed_at: Timestamp::from_ticks(i64::from_le_bytes(*filed_at)),
-        received_at: Timestamp::from_ticks(i64::from_le_bytes(*received_at)),
+        order: (time(filed_at), time(received_at)),
         shown: u32::from_le_bytes(rest.try_into().ok()?),
     })
 }
@@ -140,8 +139,7 @@ mod tests {
     #[test]
     fn a_history_position_survives() {
         let position = HistoryPosition {
-            filed_at: Timestamp::MIN,
-            received_at: Timestamp::MAX,
+            order: (Timestamp::MIN, Timestamp::MAX),
             shown: 7,
         };
         let token = after_record(Stream::Startup, position);

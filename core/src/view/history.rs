@@ -10,7 +10,7 @@ use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
 use crate::limits::{HISTORY_PAGE_BYTES, PAGE_ITEMS_DEFAULT};
 use crate::model::{Received, Stream, history_order};
-use crate::store::telemetry::rows::{Bucket, HistoryOrder, Rows};
+use crate::store::telemetry::rows::{Bucket, Rows};
 use crate::timestamp::Timestamp;
 
 use super::Reader;
@@ -90,125 +90,73 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
         None => None,
     };
     let from = (query.from.unwrap_or(Timestamp::MIN), Timestamp::MIN);
-    let start = position.map_or(from, |position| {
-        from.max((position.filed_at, position.received_at))
-    });
-    let mut page = PartialPage {
-        position,
-        to_pass: position.map_or(0, |position| position.shown),
-        records: Vec::new(),
-    };
+    let start = position.map_or(from, |position| from.max(position.order));
     let limit = usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX);
-    let to_pass = usize::try_from(page.to_pass).unwrap_or(usize::MAX);
+    let shown = position.map_or(0, |position| position.shown);
+    let shown = usize::try_from(shown).unwrap_or(usize::MAX);
     // One more says whether there is another page.
-    let count = limit.saturating_add(to_pass).saturating_add(1);
+    let count = limit.saturating_add(shown).saturating_add(1);
     let mut places = first_places(reader, query, Place::first_of(start), count)?;
-    places.retain(|place| !page.was_shown(place.order));
+    let was_shown = |place: &&Place| position.is_some_and(|position| place.order == position.order);
+    let passed = places.iter().take(shown).take_while(was_shown).count();
+    places.drain(..passed);
     let more = places.len() > limit;
     places.truncate(limit);
-    page.records = read(reader, query, &places)?;
-    Ok(if more || page.records.len() < places.len() {
-        page.cut(query.stream)
-    } else {
-        HistoryPage {
-            records: page.records,
-            next_token: None,
-        }
+    let records = read(reader, query, &places)?;
+    let ends_early = more || records.len() < places.len();
+    let next_token = ends_early.then(|| token_after(query.stream, &records, position));
+    Ok(HistoryPage {
+        records,
+        next_token: next_token.flatten(),
     })
 }
 
-/// The records at the first of the places, as many as a page may hold.
-fn read(reader: &Reader, query: &HistoryQuery, places: &[Place]) -> Result<Vec<Received>> {
-    let mut weights = vec![0; places.len()];
-    let whole = read_within(reader, query, places, Some(&mut weights))?;
-    if let Some(records) = whole {
-        return Ok(records);
-    }
-    let mut bytes = 0;
-    let fitting = weights.iter().take_while(|weight| {
-        let fits = bytes == 0 || bytes + **weight <= HISTORY_PAGE_BYTES;
-        bytes += **weight;
-        fits
-    });
-    let places = places.get(..fitting.count()).unwrap_or(places);
-    Ok(read_within(reader, query, places, None)?.unwrap_or_default())
-}
-
-/// The records at all places. With `weights` these are noted, and when they are too much for a page the records are not kept:
-/// `None`.
-fn read_within(
-    reader: &Reader,
-    query: &HistoryQuery,
-    places: &[Place],
-    mut weights: Option<&mut Vec<usize>>,
-) -> Result<Option<Vec<Received>>> {
-    let mut records: Vec<Option<Received>> = vec![None; places.len()];
-    let mut bytes = 0;
-    each_content(reader, query, places, |number, rows, row| {
-        if let Some(weights) = &mut weights {
-            let weight = rows.weight(row);
-            bytes += weight;
-            if let Some(place) = weights.get_mut(number) {
-                *place = weight;
+/// The records at the first of the places, as many as a page may hold, and at least one. The content is read a second time only
+/// where it does not fit.
+fn read(reader: &Reader, query: &HistoryQuery, mut places: &[Place]) -> Result<Vec<Received>> {
+    loop {
+        let mut records: Vec<Option<Received>> = vec![None; places.len()];
+        let mut weights = vec![0; places.len()];
+        let mut bytes = 0;
+        each_content(reader, query, places, |number, rows, row| {
+            bytes += rows.weight(row);
+            if let Some(weight) = weights.get_mut(number) {
+                *weight = rows.weight(row);
             }
-            if bytes > HISTORY_PAGE_BYTES {
+            if bytes > HISTORY_PAGE_BYTES && places.len() > 1 {
                 records.clear();
             }
+            if let Some(record) = records.get_mut(number) {
+                *record = Some(rows.received(row)?);
+            }
+            Ok(())
+        })?;
+        if records.len() == places.len() {
+            return Ok(records.into_iter().flatten().collect());
         }
-        if let Some(record) = records.get_mut(number) {
-            *record = Some(rows.received(row)?);
-        }
-        Ok(())
-    })?;
-    let whole = records.len() == places.len();
-    Ok(whole.then(|| records.into_iter().flatten().collect()))
-}
-
-struct PartialPage {
-    /// Where the page before ended.
-    position: Option<HistoryPosition>,
-    /// Records of just that moment that the pages before have shown and that have not passed by yet.
-    to_pass: u32,
-    records: Vec<Received>,
-}
-
-impl PartialPage {
-    /// Whether a page before showed the next record, which is of this order.
-    fn was_shown(&mut self, order: HistoryOrder) -> bool {
-        let Some(position) = self.position else {
-            return false;
-        };
-        let ended = (position.filed_at, position.received_at);
-        if order == ended && self.to_pass > 0 {
-            self.to_pass -= 1;
-            return true;
-        }
-        order < ended
-    }
-
-    /// The page as it stands, with a token after its last record.
-    fn cut(self, stream: Stream) -> HistoryPage {
-        let next_token = self.records.last().map(|last| {
-            let order = history_order(last);
-            let same = self
-                .records
-                .iter()
-                .rev()
-                .take_while(|record| history_order(record) == order);
-            let before = self
-                .position
-                .filter(|position| (position.filed_at, position.received_at) == order);
-            let shown = u32::try_from(same.count()).unwrap_or(u32::MAX);
-            let position = HistoryPosition {
-                filed_at: last.filed_at,
-                received_at: last.received_at,
-                shown: shown.saturating_add(before.map_or(0, |position| position.shown)),
-            };
-            paging::after_record(stream, position)
+        let mut bytes = 0;
+        let fitting = weights.iter().take_while(|weight| {
+            bytes += **weight;
+            bytes <= HISTORY_PAGE_BYTES
         });
-        HistoryPage {
-            records: self.records,
-            next_token,
-        }
+        places = places.get(..fitting.count().max(1)).unwrap_or_default();
     }
+}
+
+/// The token after the last of the records of a page that began at `position`.
+fn token_after(
+    stream: Stream,
+    records: &[Received],
+    position: Option<HistoryPosition>,
+) -> Option<String> {
+    let order = history_order(records.last()?);
+    let is_same = |record: &&Received| history_order(record) == order;
+    let same = records.iter().rev().take_while(is_same).count();
+    let before = position.filter(|position| position.order == order);
+    let shown = u32::try_from(same).unwrap_or(u32::MAX);
+    let position = HistoryPosition {
+        order,
+        shown: shown.saturating_add(before.map_or(0, |position| position.shown)),
+    };
+    Some(paging::after_record(stream, position))
 }
