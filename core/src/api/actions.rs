@@ -22,5 +22,5 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Step {
         request: Box::new(request),
         by: call.caller(),
     };
-    Step::write(call.machine, vec![mutation], Then::Empty)
+    Step::write(call.core, vec![mutation], Then::Empty)
 }

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName};
 
 use crate::domain::keys;
-use crate::machine::Machine;
+use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
@@ -16,21 +16,21 @@ use crate::wire::query::RawQuery;
 use super::endpoint::Access;
 
 /// The scope that `access` asks for here; `None`: anyone may call.
-fn scope_wanted(machine: &Machine, access: Access) -> Option<Scope> {
+fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
     match access {
         Access::Key(scope) => Some(scope),
-        Access::Telemetry => machine.config.require_ingest_key.then_some(Scope::Ingest),
+        Access::Telemetry => core.config.require_ingest_key.then_some(Scope::Ingest),
     }
 }
 
 /// The caller's key: accepted, and within its rate. `None` where none is needed.
 pub(crate) fn authenticate(
-    machine: &Machine,
+    core: &EngineCore,
     access: Access,
     headers: &HeaderMap,
     query: RawQuery<'_>,
 ) -> Result<Option<Arc<LiveKey>>, Problem> {
-    if scope_wanted(machine, access).is_none() {
+    if scope_wanted(core, access).is_none() {
         return Ok(None);
     }
     // One answer for every reason: it tells nothing about which keys exist.
@@ -41,10 +41,10 @@ pub(crate) fn authenticate(
         )
     };
     let secret = secret(headers, query).ok_or_else(refused)?;
-    let key = machine
+    let key = core
         .accepted_key(&keys::hash(&secret))
         .ok_or_else(refused)?;
-    match machine.throttle(key.info.id) {
+    match core.throttle(key.info.id) {
         Some(seconds) => Err(Problem::throttled(seconds)),
         None => Ok(Some(key)),
     }
@@ -52,11 +52,11 @@ pub(crate) fn authenticate(
 
 /// Refuses a key that lacks the right.
 pub(crate) fn authorize(
-    machine: &Machine,
+    core: &EngineCore,
     access: Access,
     key: Option<&LiveKey>,
 ) -> Result<(), Problem> {
-    let wanted = scope_wanted(machine, access);
+    let wanted = scope_wanted(core, access);
     match (wanted, key) {
         (Some(wanted), Some(key)) if !key.info.scopes.grant(wanted) => {
             let said = format!("The API key lacks the scope {}.", wanted.as_str());

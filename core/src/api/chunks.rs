@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
+use crate::engine_core::EngineCore;
 use crate::error::Result;
 use crate::limits::RESPONSE_CHUNK_BYTES;
-use crate::machine::Machine;
 use crate::model::Stream;
 use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
@@ -25,7 +25,7 @@ use super::{Failure, Handled, Step};
 pub(super) trait Items: Debug + Send {
     /// Writes items until the body has a chunk, or the list ends: what stands behind the last item is written then as well.
     /// Returns whether there is more to write.
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool>;
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool>;
 }
 
 /// A body on its way: what is written, and where the rest comes from.
@@ -38,11 +38,11 @@ pub(crate) struct Chunks {
 
 impl Chunks {
     /// The next chunk; `None` at the end. After an error there is no more.
-    pub(crate) fn next_chunk(&mut self, machine: &Machine) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn next_chunk(&mut self, core: &EngineCore) -> Result<Option<Vec<u8>>> {
         let Some(mut items) = self.items.take() else {
             return Ok(None);
         };
-        if items.write(machine, &mut self.body)? {
+        if items.write(core, &mut self.body)? {
             self.items = Some(items);
         }
         Ok(Some(self.body.take()))
@@ -55,7 +55,7 @@ impl Chunks {
 
 /// 200 with a list. One that fits a chunk is a body as any other.
 pub(super) fn respond(
-    machine: &Machine,
+    core: &EngineCore,
     content_type: HeaderValue,
     body: ListBody,
     items: impl Items + 'static,
@@ -64,7 +64,7 @@ pub(super) fn respond(
         body,
         items: Some(Box::new(items)),
     };
-    let first = chunks.next_chunk(machine)?.unwrap_or_default();
+    let first = chunks.next_chunk(core)?.unwrap_or_default();
     let response = reply::ok(content_type, first);
     Ok(if chunks.is_over() {
         Step::Done(response)
@@ -75,7 +75,7 @@ pub(super) fn respond(
 
 /// The whole answer at once, made of its first chunk and the rest.
 pub(crate) fn collect(
-    machine: &Machine,
+    core: &EngineCore,
     traceparent: Option<&HeaderValue>,
     response: Response<Bytes>,
     mut chunks: Chunks,
@@ -83,20 +83,20 @@ pub(crate) fn collect(
     let (head, first) = response.into_parts();
     let mut whole = Vec::from(first);
     loop {
-        match chunks.next_chunk(machine) {
+        match chunks.next_chunk(core) {
             Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
             Ok(None) => return Response::from_parts(head, whole.into()),
             Err(error) => {
-                let refused = Failure::Engine(error).into_problem(machine);
-                return super::problem(machine, &refused, traceparent);
+                let refused = Failure::Engine(error).into_problem(core);
+                return super::problem(core, &refused, traceparent);
             }
         }
     }
 }
 
 /// Reads tables as they are, at the moment at which the response began.
-fn reader_at(machine: &Machine, now: Timestamp) -> Result<Reader> {
-    let mut reader = machine.reader()?;
+fn reader_at(core: &EngineCore, now: Timestamp) -> Result<Reader> {
+    let mut reader = core.reader()?;
     reader.now = now;
     Ok(reader)
 }
@@ -113,18 +113,18 @@ pub(super) struct Activities {
 }
 
 impl Activities {
-    pub(super) fn new(machine: &Machine) -> Self {
-        let now = machine.now();
+    pub(super) fn new(core: &EngineCore) -> Self {
+        let now = core.now();
         Self {
-            activities: Last24Hours::until(now, &machine.newest),
+            activities: Last24Hours::until(now, &core.newest),
             now,
         }
     }
 }
 
 impl Items for Activities {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
-        let reader = reader_at(machine, self.now)?;
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
+        let reader = reader_at(core, self.now)?;
         loop {
             while let Some(activity) = self.activities.take_next(&reader)? {
                 let mut written = Ok(());
@@ -139,7 +139,7 @@ impl Items for Activities {
                 return Ok(false);
             }
             let wanted = Wanted::Stream(Stream::Activity);
-            self.activities.look(|| machine.telemetry_reader(wanted))?;
+            self.activities.look(|| core.telemetry_reader(wanted))?;
         }
     }
 }
@@ -154,20 +154,20 @@ pub(super) struct AuditRows {
 }
 
 impl AuditRows {
-    pub(super) fn new(machine: &Machine, count: usize) -> Self {
+    pub(super) fn new(core: &EngineCore, count: usize) -> Self {
         Self {
             before: None,
             left: count,
-            now: machine.now(),
+            now: core.now(),
         }
     }
 }
 
 impl Items for AuditRows {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         let mut full = false;
         if self.left > 0 {
-            actions::audit(&reader_at(machine, self.now)?, self.before, |row| {
+            actions::audit(&reader_at(core, self.now)?, self.before, |row| {
                 self.before = Some(row.id);
                 self.left -= 1;
                 full = body.item(|json| json.value(row)).is_break();
@@ -199,18 +199,18 @@ pub(super) struct RunningActions {
 }
 
 impl RunningActions {
-    pub(super) fn new(machine: &Machine) -> Self {
+    pub(super) fn new(core: &EngineCore) -> Self {
         Self {
             after: None,
-            now: machine.now(),
+            now: core.now(),
         }
     }
 }
 
 impl Items for RunningActions {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         let mut full = false;
-        let mut reader = machine.durable_reader()?;
+        let mut reader = core.durable_reader()?;
         reader.now = self.now;
         actions::running(&reader, self.after, |action| {
             self.after = Some(action.id);
@@ -232,10 +232,10 @@ pub(super) struct Keys {
 }
 
 impl Items for Keys {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         /// Keys that are copied at a time; each takes about 200 bytes in the body.
         const COPIED: usize = RESPONSE_CHUNK_BYTES / 128;
-        let found = keys::after(&machine.store, self.after, COPIED);
+        let found = keys::after(&core.store, self.after, COPIED);
         let last = found.len() < COPIED;
         for key in found {
             self.after = key.id;
@@ -261,7 +261,7 @@ pub(super) struct Workspaces {
 
 impl Workspaces {
     pub(super) fn new(
-        machine: &Machine,
+        core: &EngineCore,
         listing: Listing,
         limit: usize,
         token: Option<&str>,
@@ -270,14 +270,14 @@ impl Workspaces {
             after: token.map(|token| listing.after(token)).transpose()?,
             listing,
             left: limit,
-            now: machine.now(),
+            now: core.now(),
         })
     }
 }
 
 impl Items for Workspaces {
-    fn write(&mut self, machine: &Machine, body: &mut ListBody) -> Result<bool> {
-        let reader = reader_at(machine, self.now)?;
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
+        let reader = reader_at(core, self.now)?;
         let (left, after) = (self.left, self.after.as_deref());
         let end = workspaces::page(&reader, &self.listing, left, after, |entry| {
             self.left -= 1;

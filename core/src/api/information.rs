@@ -18,7 +18,7 @@ use super::{Call, Handled, Step, Then, chunks};
 pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
     let reader = call
-        .machine
+        .core
         .telemetry_reader(Wanted::User(&user_key(&username)))?;
     let view = user::one(&reader, &username)?
         .ok_or_else(|| EngineError::new(ErrorKind::UserNotFound, "No such user."))?;
@@ -26,9 +26,9 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
-    let activities = chunks::Activities::new(call.machine);
+    let activities = chunks::Activities::new(call.core);
     let body = ListBody::array("[");
-    chunks::respond(call.machine, reply::JSON, body, activities)
+    chunks::respond(call.core, reply::JSON, body, activities)
 }
 
 pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
@@ -37,9 +37,9 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
         .int32("numberOfActivities")?
         .unwrap_or(ADMIN_ACTIVITIES_DEFAULT);
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
-    let rows = chunks::AuditRows::new(call.machine, count);
+    let rows = chunks::AuditRows::new(call.core, count);
     let body = ListBody::array("[");
-    chunks::respond(call.machine, reply::JSON, body, rows)
+    chunks::respond(call.core, reply::JSON, body, rows)
 }
 
 pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
@@ -49,7 +49,7 @@ pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
         id,
         by: call.caller(),
     };
-    Step::write(call.machine, vec![mutation], then)
+    Step::write(call.core, vec![mutation], then)
 }
 
 pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {
@@ -64,9 +64,9 @@ pub(super) fn get_work_spaces_on_litigation_hold(call: &Call<'_>) -> Handled {
 pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::HeaderValue) -> Handled {
     let limit = page_limit(call)?;
     let token = call.query.get("nextToken");
-    let page = chunks::Workspaces::new(call.machine, listing, limit, token.as_deref())?;
+    let page = chunks::Workspaces::new(call.core, listing, limit, token.as_deref())?;
     let body = ListBody::page(r#"{"workSpaces":["#);
-    chunks::respond(call.machine, content_type, body, page)
+    chunks::respond(call.core, content_type, body, page)
 }
 
 /// `limit`, as every paged endpoint takes it.

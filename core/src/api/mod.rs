@@ -17,9 +17,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 
+use crate::engine_core::EngineCore;
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::Limits;
-use crate::machine::Machine;
 use crate::model::AuditAction;
 use crate::mutation::{Caller, Done, Mutation, Outcome, Refused};
 use crate::observer::Event;
@@ -36,7 +36,7 @@ use router::{Found, Router};
 
 /// A request on its way to a handler.
 pub(crate) struct Call<'c> {
-    pub(crate) machine: &'c Machine,
+    pub(crate) core: &'c EngineCore,
     pub(crate) route: &'static Route,
     pub(crate) headers: &'c HeaderMap,
     pub(crate) body: &'c Bytes,
@@ -66,10 +66,10 @@ impl Call<'_> {
 }
 
 /// Answers a request, or says what must be durable first.
-pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Step {
+pub(crate) fn dispatch(core: &EngineCore, router: &Router, request: &Request<Bytes>) -> Step {
     let traceparent = || request.headers().get(TRACEPARENT);
-    let step = routed(machine, router, request)
-        .unwrap_or_else(|refused| Step::Done(problem(machine, &refused, traceparent())));
+    let step = routed(core, router, request)
+        .unwrap_or_else(|refused| Step::Done(problem(core, &refused, traceparent())));
     if request.method() != Method::HEAD {
         return step;
     }
@@ -81,26 +81,26 @@ pub(crate) fn dispatch(machine: &Machine, router: &Router, request: &Request<Byt
     }
 }
 
-fn routed(machine: &Machine, router: &Router, request: &Request<Bytes>) -> Result<Step, Problem> {
-    check_head(&machine.config.limits, request.uri(), request.headers())?;
+fn routed(core: &EngineCore, router: &Router, request: &Request<Bytes>) -> Result<Step, Problem> {
+    check_head(&core.config.limits, request.uri(), request.headers())?;
     let (route, segments) = match router.find(request.method(), request.uri().path()) {
         Found::Route { route, segments } => (route, segments),
         Found::MethodNotAllowed(allow) => return Err(Problem::method_not_allowed(allow)),
         Found::Nothing => return Err(Problem::new(Code::NotFound)),
     };
     let query = RawQuery::new(request.uri().query());
-    let key = auth::authenticate(machine, route.access, request.headers(), query)?;
+    let key = auth::authenticate(core, route.access, request.headers(), query)?;
     let Some(action) = audited(route.endpoint) else {
-        return handle(machine, route, request, segments, key);
+        return handle(core, route, request, segments, key);
     };
-    let handled = handle(machine, route, request, segments.clone(), key.clone());
+    let handled = handle(core, route, request, segments.clone(), key.clone());
     Ok(handled.unwrap_or_else(|problem| {
         let row = Box::new(refused(action, &problem, query, segments));
         let by = Caller {
             key_name: key.map(|key| key.info.name.clone()),
         };
         let then = Then::Refused(Box::new(problem));
-        Step::write(machine, vec![Mutation::Refuse { row, by }], then)
+        Step::write(core, vec![Mutation::Refuse { row, by }], then)
     }))
 }
 
@@ -109,15 +109,12 @@ pub(crate) const TRACEPARENT: &str = "traceparent";
 
 /// The response of a failure.
 pub(crate) fn problem(
-    machine: &Machine,
+    core: &EngineCore,
     problem: &Problem,
     traceparent: Option<&HeaderValue>,
 ) -> Response<Bytes> {
     let traceparent = traceparent.map(HeaderValue::as_bytes);
-    reply::problem(
-        problem,
-        &trace::trace_id(traceparent, &machine.trace_random),
-    )
+    reply::problem(problem, &trace::trace_id(traceparent, &core.trace_random))
 }
 
 fn check_head(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
@@ -136,28 +133,28 @@ fn check_head(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<(), Pro
 
 /// The query of a request, if its key has the right to call the endpoint.
 fn admitted<'r>(
-    machine: &Machine,
+    core: &EngineCore,
     route: &Route,
     uri: &'r Uri,
     key: Option<&LiveKey>,
 ) -> Result<Query<'r>, Problem> {
-    auth::authorize(machine, route.access, key)?;
+    auth::authorize(core, route.access, key)?;
     let known = route.query.iter().map(|param| param.name);
     let query = RawQuery::new(uri.query()).parse(known);
     query.map_err(|error| Problem::from(&error))
 }
 
 fn handle(
-    machine: &Machine,
+    core: &EngineCore,
     route: &'static Route,
     request: &Request<Bytes>,
     segments: Vec<String>,
     key: Option<Arc<LiveKey>>,
 ) -> Result<Step, Problem> {
-    let query = admitted(machine, route, request.uri(), key.as_deref())?;
-    check_body(&machine.config.limits, route, request)?;
+    let query = admitted(core, route, request.uri(), key.as_deref())?;
+    check_body(&core.config.limits, route, request)?;
     let call = Call {
-        machine,
+        core,
         route,
         headers: request.headers(),
         body: request.body(),
@@ -165,7 +162,7 @@ fn handle(
         segments,
         key,
     };
-    run(&call).map_err(|failure| failure.into_problem(machine))
+    run(&call).map_err(|failure| failure.into_problem(core))
 }
 
 /// A handler's failure: one found in the request, or one from below.
@@ -177,12 +174,12 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// What the caller is told; the host is told of what the caller is not.
-    fn into_problem(self, machine: &Machine) -> Problem {
+    fn into_problem(self, core: &EngineCore) -> Problem {
         match self {
             Self::Problem(problem) => problem,
             Self::Engine(error) => {
                 if Code::from(error.kind()) == Code::Internal {
-                    machine.observe(&Event::Internal { error: &error });
+                    core.observe(&Event::Internal { error: &error });
                 }
                 Problem::from(&error)
             }
@@ -346,14 +343,14 @@ fn refused(
 
 /// The answer, once the outcome of every mutation is there.
 pub(crate) fn finish(
-    machine: &Machine,
+    core: &EngineCore,
     traceparent: Option<&HeaderValue>,
     outcomes: impl IntoIterator<Item = Outcome>,
     then: Then,
 ) -> Response<Bytes> {
     finished(outcomes, then).unwrap_or_else(|failure| {
-        let refused = failure.into_problem(machine);
-        problem(machine, &refused, traceparent)
+        let refused = failure.into_problem(core);
+        problem(core, &refused, traceparent)
     })
 }
 

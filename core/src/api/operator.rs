@@ -46,11 +46,11 @@ pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
         count,
         errors,
     };
-    Ok(Step::write(call.machine, mutations, then))
+    Ok(Step::write(call.core, mutations, then))
 }
 
 pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
-    let view = workspaces::one(&call.machine.reader()?, call.segment())?
+    let view = workspaces::one(&call.core.reader()?, call.segment())?
         .ok_or_else(EngineError::no_workspace)?;
     Ok(Step::Done(reply::ok(reply::JSON, reply::view(&view))))
 }
@@ -58,7 +58,7 @@ pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {
     let workspace = body::workspace_body(call.body, Some(call.segment()))?;
     Ok(Step::write(
-        call.machine,
+        call.core,
         vec![Mutation::PutWorkspace(Box::new(workspace))],
         Then::Workspace,
     ))
@@ -72,7 +72,7 @@ pub(super) fn place_hold(call: &Call<'_>) -> Handled {
         reason,
         by: call.caller(),
     };
-    Ok(Step::write(call.machine, vec![mutation], Then::Workspace))
+    Ok(Step::write(call.core, vec![mutation], Then::Workspace))
 }
 
 pub(super) fn release_hold(call: &Call<'_>) -> Step {
@@ -80,13 +80,13 @@ pub(super) fn release_hold(call: &Call<'_>) -> Step {
         id: call.segment().to_owned(),
         by: call.caller(),
     };
-    Step::write(call.machine, vec![mutation], Then::Workspace)
+    Step::write(call.core, vec![mutation], Then::Workspace)
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
-    let mut lines = BatchLines::new(&call.machine.config.limits);
-    lines.push(call.machine, call.body);
-    lines.finish(call.machine)
+    let mut lines = BatchLines::new(&call.core.config.limits);
+    lines.push(call.core, call.body);
+    lines.finish(call.core)
 }
 
 pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
@@ -103,7 +103,7 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
         next_token: call.query.text("nextToken"),
     };
     let wanted = Wanted::Instance(stream, &query.instance_id);
-    let page = views::page(&call.machine.telemetry_reader(wanted)?, &query)?;
+    let page = views::page(&call.core.telemetry_reader(wanted)?, &query)?;
     Ok(Step::Done(reply::ok(reply::JSON, reply::history(&page))))
 }
 
@@ -116,14 +116,14 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
         let said = format!("The value '{state}' is not valid.");
         return Err(EngineError::invalid("state", said).into());
     }
-    let running = chunks::RunningActions::new(call.machine);
+    let running = chunks::RunningActions::new(call.core);
     let body = ListBody::array(r#"{"actions":["#);
-    chunks::respond(call.machine, reply::JSON, body, running)
+    chunks::respond(call.core, reply::JSON, body, running)
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
     Ok(Step::write(
-        call.machine,
+        call.core,
         vec![Mutation::CompleteAction(call.number()?)],
         Then::Empty,
     ))
@@ -133,7 +133,7 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
     Ok(Step::write(
-        call.machine,
+        call.core,
         vec![Mutation::FailAction { id, state, detail }],
         Then::Empty,
     ))
@@ -142,19 +142,19 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
     let keys = chunks::Keys::default();
     let body = ListBody::array(r#"{"keys":["#);
-    chunks::respond(call.machine, reply::JSON, body, keys)
+    chunks::respond(call.core, reply::JSON, body, keys)
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {
     let key = body::key_body(call.body)?;
-    let (secret, hash) = call.machine.new_secret()?;
+    let (secret, hash) = call.core.new_secret()?;
     let mutation = Mutation::IssueKey {
         key,
         hash,
         by: call.caller(),
     };
     Ok(Step::write(
-        call.machine,
+        call.core,
         vec![mutation],
         Then::IssuedKey(secret),
     ))
@@ -165,5 +165,5 @@ pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
         id: call.number()?,
         by: call.caller(),
     };
-    Ok(Step::write(call.machine, vec![mutation], Then::Empty))
+    Ok(Step::write(call.core, vec![mutation], Then::Empty))
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Response;
 
-use crate::machine::Machine;
+use crate::engine_core::EngineCore;
 use crate::mutation::{Mutation, Outcome};
 use crate::store::writer::Ticket;
 use crate::wire::body::LineErrors;
@@ -24,10 +24,8 @@ pub(crate) enum Step {
 
 impl Step {
     /// The answer waits until these are durable.
-    pub(super) fn write(machine: &Machine, mutations: Vec<Mutation>, then: Then) -> Self {
-        let tickets = mutations
-            .into_iter()
-            .map(|mutation| machine.submit(mutation));
+    pub(super) fn write(core: &EngineCore, mutations: Vec<Mutation>, then: Then) -> Self {
+        let tickets = mutations.into_iter().map(|mutation| core.submit(mutation));
         Self::Wait(Tickets::all(tickets.collect()), then)
     }
 }

@@ -3,8 +3,8 @@
 use http::HeaderValue;
 use http::request::Parts;
 
+use crate::engine_core::EngineCore;
 use crate::limits::{BATCH_LINE_MORE, Limits};
-use crate::machine::Machine;
 use crate::model::{RecordRef, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body::{self, LineErrors};
@@ -42,24 +42,24 @@ impl BatchLines {
         }
     }
 
-    pub(super) fn push(&mut self, machine: &Machine, mut piece: &[u8]) {
+    pub(super) fn push(&mut self, core: &EngineCore, mut piece: &[u8]) {
         while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
             let (line, rest) = piece.split_at(end);
-            self.end_line(machine, line);
+            self.end_line(core, line);
             piece = rest.get(1..).unwrap_or_default();
         }
         self.keep(piece);
     }
 
     /// The answer, once what was read is durable.
-    pub(super) fn finish(mut self, machine: &Machine) -> Handled {
-        self.end_line(machine, b"");
+    pub(super) fn finish(mut self, core: &EngineCore) -> Handled {
+        self.end_line(core, b"");
         let then = Then::Lines {
             done: "accepted",
             count: self.arrivals.records(),
             errors: self.errors,
         };
-        let ticket = machine.accept_all(self.arrivals)?;
+        let ticket = core.accept_all(self.arrivals)?;
         Ok(Step::Wait(Tickets::one(ticket), then))
     }
 
@@ -77,10 +77,10 @@ impl BatchLines {
     }
 
     /// The line that has begun ends with `text`.
-    fn end_line(&mut self, machine: &Machine, text: &[u8]) {
+    fn end_line(&mut self, core: &EngineCore, text: &[u8]) {
         self.ended += 1;
         if self.begun.is_empty() && !self.begun_too_long && text.len() <= self.line_max {
-            return self.read(machine, text);
+            return self.read(core, text);
         }
         self.keep(text);
         if self.begun_too_long {
@@ -89,18 +89,18 @@ impl BatchLines {
             return self.errors.add(self.ended, said);
         }
         let mut line = std::mem::take(&mut self.begun);
-        self.read(machine, &line);
+        self.read(core, &line);
         line.clear();
         self.begun = line;
     }
 
-    fn read(&mut self, machine: &Machine, line: &[u8]) {
+    fn read(&mut self, core: &EngineCore, line: &[u8]) {
         if body::is_blank(line) {
             return;
         }
         let mut record = RecordRef::empty(Stream::Stats);
         match body::batch_line(line, &mut record) {
-            Ok(()) => machine.push(&mut self.arrivals, &record),
+            Ok(()) => core.push(&mut self.arrivals, &record),
             Err(message) => self.errors.add(self.ended, message),
         }
     }
@@ -117,32 +117,32 @@ pub(crate) struct Upload {
 
 impl Upload {
     /// Begins one; `None` when the request is another.
-    pub(crate) fn begin(machine: &Machine, router: &Router, head: &Parts) -> Option<Self> {
+    pub(crate) fn begin(core: &EngineCore, router: &Router, head: &Parts) -> Option<Self> {
         let route = match router.find(&head.method, head.uri.path()) {
             Found::Route { route, .. } if route.body == RequestBody::Batch => route,
             Found::Route { .. } | Found::MethodNotAllowed(_) | Found::Nothing => return None,
         };
-        let limits = &machine.config.limits;
+        let limits = &core.config.limits;
         Some(Self {
-            lines: check(machine, route, head).map(|()| BatchLines::new(limits)),
+            lines: check(core, route, head).map(|()| BatchLines::new(limits)),
             left: super::body_bytes_max(limits, RequestBody::Batch),
             traceparent: head.headers.get(super::TRACEPARENT).cloned(),
         })
     }
 
-    pub(crate) fn push(&mut self, machine: &Machine, piece: &[u8]) {
+    pub(crate) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
         let Ok(lines) = &mut self.lines else { return };
         match self.left.checked_sub(piece.len()) {
             Some(left) => {
                 self.left = left;
-                lines.push(machine, piece);
+                lines.push(core, piece);
             }
-            None => self.too_large(machine),
+            None => self.too_large(core),
         }
     }
 
-    pub(crate) fn too_large(&mut self, machine: &Machine) {
-        self.refuse(|| super::too_large(&machine.config.limits, RequestBody::Batch));
+    pub(crate) fn too_large(&mut self, core: &EngineCore) {
+        self.refuse(|| super::too_large(&core.config.limits, RequestBody::Batch));
     }
 
     pub(crate) fn broken(&mut self, broken: BrokenBody) {
@@ -166,23 +166,23 @@ impl Upload {
     }
 
     /// At the end of the body.
-    pub(crate) fn finish(self, machine: &Machine) -> (Step, Option<HeaderValue>) {
+    pub(crate) fn finish(self, core: &EngineCore) -> (Step, Option<HeaderValue>) {
         let lines = self.lines.map_err(Failure::Problem);
-        let handled = lines.and_then(|lines| lines.finish(machine));
+        let handled = lines.and_then(|lines| lines.finish(core));
         let step = handled.unwrap_or_else(|failure| {
-            let refused = failure.into_problem(machine);
-            Step::Done(super::problem(machine, &refused, self.traceparent.as_ref()))
+            let refused = failure.into_problem(core);
+            Step::Done(super::problem(core, &refused, self.traceparent.as_ref()))
         });
         (step, self.traceparent)
     }
 }
 
 /// What is checked of any request before its body.
-fn check(machine: &Machine, route: &Route, head: &Parts) -> Result<(), Problem> {
-    super::check_head(&machine.config.limits, &head.uri, &head.headers)?;
+fn check(core: &EngineCore, route: &Route, head: &Parts) -> Result<(), Problem> {
+    super::check_head(&core.config.limits, &head.uri, &head.headers)?;
     let query = RawQuery::new(head.uri.query());
-    let key = super::auth::authenticate(machine, route.access, &head.headers, query)?;
-    super::admitted(machine, route, &head.uri, key.as_deref())?;
+    let key = super::auth::authenticate(core, route.access, &head.headers, query)?;
+    super::admitted(core, route, &head.uri, key.as_deref())?;
     super::check_coding(&head.headers)?;
     match head.extensions.get::<BrokenBody>() {
         Some(broken) => Err(super::broken_body(*broken)),

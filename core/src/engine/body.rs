@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::api::Chunks;
+use crate::engine_core::EngineCore;
 use crate::error::{ErrorKind, Result};
-use crate::machine::Machine;
 use crate::observer::Event;
 
 /// The body of a response of [`Engine::respond`](super::Engine::respond): all of its bytes, or a list of any length that is
@@ -21,14 +21,14 @@ use crate::observer::Event;
 #[must_use = "a body that nobody reads is lost"]
 pub struct ResponseBody {
     ready: Option<Bytes>,
-    rest: Option<(Arc<Machine>, Chunks)>,
+    rest: Option<(Arc<EngineCore>, Chunks)>,
 }
 
 impl ResponseBody {
-    pub(super) fn streamed(first: Bytes, machine: Arc<Machine>, chunks: Chunks) -> Self {
+    pub(super) fn streamed(first: Bytes, core: Arc<EngineCore>, chunks: Chunks) -> Self {
         Self {
             ready: Some(first),
-            rest: Some((machine, chunks)),
+            rest: Some((core, chunks)),
         }
     }
 
@@ -53,16 +53,16 @@ impl ResponseBody {
         if let Some(ready) = self.ready.take().filter(|ready| !ready.is_empty()) {
             return Ok(Some(ready));
         }
-        let Some((machine, mut chunks)) = self.rest.take() else {
+        let Some((core, mut chunks)) = self.rest.take() else {
             return Ok(None);
         };
-        let chunk = chunks.next_chunk(&machine).inspect_err(|error| {
+        let chunk = chunks.next_chunk(&core).inspect_err(|error| {
             if error.kind() != ErrorKind::StorageUnavailable {
-                machine.observe(&Event::Internal { error });
+                core.observe(&Event::Internal { error });
             }
         })?;
         if !chunks.is_over() {
-            self.rest = Some((machine, chunks));
+            self.rest = Some((core, chunks));
         }
         Ok(chunk.map(Bytes::from))
     }

@@ -9,9 +9,9 @@ use redb::StorageBackend;
 use crate::api::router::Router;
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config};
+use crate::engine_core::{EngineCore, FreeSpace, Injected};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::machine::{FreeSpace, Injected, Machine};
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::{Store, StoreOptions};
@@ -197,14 +197,14 @@ impl EngineBuilder {
         })?;
         let store = open(StoreOptions::of(&self.config, injected.clock.now()))?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
-        let machine = Arc::new(Machine::new(store, self.config, injected)?);
+        let core = Arc::new(EngineCore::new(store, self.config, injected)?);
         let thread = if with_thread {
-            Some(spawn(Arc::clone(&machine))?)
+            Some(spawn(Arc::clone(&core))?)
         } else {
             None
         };
         let running = Running {
-            machine,
+            core,
             router,
             thread: Mutex::new(thread),
         };
@@ -235,9 +235,9 @@ impl Engine {
     }
 }
 
-fn spawn(machine: Arc<Machine>) -> Result<std::thread::JoinHandle<()>> {
+fn spawn(core: Arc<EngineCore>) -> Result<std::thread::JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("deskfleet-writer".to_owned());
-    let spawned = thread.spawn(move || machine.commit_forever());
+    let spawned = thread.spawn(move || core.commit_forever());
     spawned.map_err(|error| {
         EngineError::caused(
             ErrorKind::Configuration,

@@ -10,8 +10,8 @@ use http::{HeaderValue, Response};
 
 use crate::api::{self, Step, Then, Tickets};
 use crate::config::CommitDriver;
+use crate::engine_core::EngineCore;
 use crate::error::{EngineError, Result};
-use crate::machine::Machine;
 use crate::mutation::Outcome;
 use crate::store::writer::Ticket;
 
@@ -36,7 +36,7 @@ enum State<B> {
 
 /// Outcomes on their way.
 struct Waiting {
-    machine: Arc<Machine>,
+    core: Arc<EngineCore>,
     /// The one whose outcome comes next, behind those in `outcomes`.
     current: Option<Ticket<Outcome>>,
     /// Those behind that.
@@ -48,46 +48,46 @@ struct Waiting {
 
 impl ResponseFuture {
     pub(super) fn of(
-        machine: Arc<Machine>,
+        core: Arc<EngineCore>,
         step: Step,
         traceparent: impl FnOnce() -> Option<HeaderValue>,
     ) -> Self {
         Self(match step {
             Step::Done(response) => State::Ready(Some(response)),
             Step::Streamed(response, chunks) => {
-                let response = api::collect(&machine, traceparent().as_ref(), response, chunks);
+                let response = api::collect(&core, traceparent().as_ref(), response, chunks);
                 State::Ready(Some(response))
             }
-            Step::Wait(tickets, then) => State::waiting(machine, tickets, then, traceparent()),
+            Step::Wait(tickets, then) => State::waiting(core, tickets, then, traceparent()),
         })
     }
 }
 
 impl StreamedFuture {
     pub(super) fn of(
-        machine: Arc<Machine>,
+        core: Arc<EngineCore>,
         step: Step,
         traceparent: impl FnOnce() -> Option<HeaderValue>,
     ) -> Self {
         Self(match step {
             Step::Done(response) => State::Ready(Some(response.map(ResponseBody::from))),
             Step::Streamed(response, chunks) => State::Ready(Some(
-                response.map(|first| ResponseBody::streamed(first, machine, chunks)),
+                response.map(|first| ResponseBody::streamed(first, core, chunks)),
             )),
-            Step::Wait(tickets, then) => State::waiting(machine, tickets, then, traceparent()),
+            Step::Wait(tickets, then) => State::waiting(core, tickets, then, traceparent()),
         })
     }
 }
 
 impl<B: From<Bytes>> State<B> {
     fn waiting(
-        machine: Arc<Machine>,
+        core: Arc<EngineCore>,
         tickets: Tickets,
         then: Then,
         traceparent: Option<HeaderValue>,
     ) -> Self {
         Self::Waiting {
-            waiting: Waiting::new(machine, tickets),
+            waiting: Waiting::new(core, tickets),
             then: Some(then),
             traceparent,
         }
@@ -110,7 +110,7 @@ impl<B: From<Bytes>> State<B> {
                 let outcomes = ready!(waiting.poll(context));
                 let then = then.take().unwrap_or(Then::Empty);
                 let traceparent = traceparent.as_ref();
-                let response = api::finish(&waiting.machine, traceparent, outcomes, then);
+                let response = api::finish(&waiting.core, traceparent, outcomes, then);
                 *self = Self::Ready(None);
                 Poll::Ready(response.map(B::from))
             }
@@ -126,13 +126,13 @@ impl<B: From<Bytes>> State<B> {
 }
 
 impl Waiting {
-    fn new(machine: Arc<Machine>, mut tickets: Tickets) -> Self {
+    fn new(core: Arc<EngineCore>, mut tickets: Tickets) -> Self {
         Self {
             current: tickets.next(),
             tickets,
             outcomes: Vec::new(),
-            gathered: machine.config.commit_driver != CommitDriver::Caller,
-            machine,
+            gathered: core.config.commit_driver != CommitDriver::Caller,
+            core,
         }
     }
 
@@ -144,7 +144,7 @@ impl Waiting {
             return Poll::Pending;
         }
         while let Some(ticket) = &mut self.current {
-            let outcome = ready!(self.machine.poll(ticket, context.waker()));
+            let outcome = ready!(self.core.poll(ticket, context.waker()));
             self.outcomes.push(outcome);
             self.current = self.tickets.next();
         }
@@ -155,8 +155,8 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         // What it submitted is still to be written, and nobody else may be there to do it.
-        if self.current.is_some() && self.machine.config.commit_driver == CommitDriver::Caller {
-            self.machine.lead();
+        if self.current.is_some() && self.core.config.commit_driver == CommitDriver::Caller {
+            self.core.lead();
         }
     }
 }
@@ -207,11 +207,9 @@ enum Submitted {
 }
 
 impl BatchFuture {
-    pub(super) fn new(machine: &Arc<Machine>, submitted: Result<Ticket<Outcome>>) -> Self {
+    pub(super) fn new(core: &Arc<EngineCore>, submitted: Result<Ticket<Outcome>>) -> Self {
         Self(match submitted {
-            Ok(ticket) => {
-                Submitted::Waiting(Waiting::new(Arc::clone(machine), Tickets::one(ticket)))
-            }
+            Ok(ticket) => Submitted::Waiting(Waiting::new(Arc::clone(core), Tickets::one(ticket))),
             Err(error) => Submitted::Refused(error),
         })
     }

@@ -16,8 +16,8 @@ use http::{HeaderValue, Request, Response};
 
 use crate::api::router::Router;
 use crate::api::{self, Step};
+use crate::engine_core::EngineCore;
 use crate::locks::lock;
-use crate::machine::Machine;
 use crate::wire::problem::{Code, Problem};
 
 pub use body::ResponseBody;
@@ -48,10 +48,10 @@ pub struct Engine {
     running: Arc<Running>,
 }
 
-/// The machine and the thread that commits for it, if one was asked for.
+/// The core and the thread that commits for it, if one was asked for.
 #[derive(Debug)]
 struct Running {
-    machine: Arc<Machine>,
+    core: Arc<EngineCore>,
     router: Router,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -59,10 +59,10 @@ struct Running {
 impl Running {
     /// Ends the thread, after it has committed what waits. Called on that thread, by the observer, it does not wait for it.
     fn stop(&self) {
-        self.machine.stop_thread();
+        self.core.stop_thread();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread
-            && !self.machine.is_writer_thread()
+            && !self.core.is_writer_thread()
         {
             // A panic on it was reported by the panic hook already.
             let _ = thread.join();
@@ -74,7 +74,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop();
         // Nobody is left to tell.
-        let _ = self.machine.close();
+        let _ = self.core.close();
     }
 }
 
@@ -84,8 +84,8 @@ impl Engine {
         EngineBuilder::default()
     }
 
-    fn machine(&self) -> &Machine {
-        &self.running.machine
+    fn core(&self) -> &EngineCore {
+        &self.running.core
     }
 
     /// Answers a request. Blocks until what it wrote is durable. Every failure is a response. The body is in memory as a whole,
@@ -96,19 +96,17 @@ impl Engine {
         reason = "a server owns the request and is done with it"
     )]
     pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
-        let machine = self.machine();
-        match api::dispatch(machine, &self.running.router, &request) {
+        let core = self.core();
+        match api::dispatch(core, &self.running.router, &request) {
             Step::Done(response) => response,
             Step::Streamed(response, chunks) => {
                 let traceparent = request.headers().get(api::TRACEPARENT);
-                api::collect(machine, traceparent, response, chunks)
+                api::collect(core, traceparent, response, chunks)
             }
             Step::Wait(tickets, then) => {
-                let outcomes: Vec<_> = tickets
-                    .map(|mut ticket| machine.wait(&mut ticket))
-                    .collect();
+                let outcomes: Vec<_> = tickets.map(|mut ticket| core.wait(&mut ticket)).collect();
                 api::finish(
-                    machine,
+                    core,
                     request.headers().get(api::TRACEPARENT),
                     outcomes,
                     then,
@@ -125,10 +123,10 @@ impl Engine {
         reason = "a server owns the request and is done with it"
     )]
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
-        let machine = Arc::clone(&self.running.machine);
-        let step = api::dispatch(&machine, &self.running.router, &request);
+        let core = Arc::clone(&self.running.core);
+        let step = api::dispatch(&core, &self.running.router, &request);
         let traceparent = || request.headers().get(api::TRACEPARENT).cloned();
-        ResponseFuture::of(machine, step, traceparent)
+        ResponseFuture::of(core, step, traceparent)
     }
 
     /// Answers a request as [`Self::call`] does, with a body that is made while it is sent: a list of any length takes less than
@@ -138,10 +136,10 @@ impl Engine {
         reason = "a server owns the request and is done with it"
     )]
     pub fn respond(&self, request: Request<Bytes>) -> StreamedFuture {
-        let machine = Arc::clone(&self.running.machine);
-        let step = api::dispatch(&machine, &self.running.router, &request);
+        let core = Arc::clone(&self.running.core);
+        let step = api::dispatch(&core, &self.running.router, &request);
         let traceparent = || request.headers().get(api::TRACEPARENT).cloned();
-        StreamedFuture::of(machine, step, traceparent)
+        StreamedFuture::of(core, step, traceparent)
     }
 
     /// The most that a server needs to read of the body of a request with this path, in bytes. One byte more tells the
@@ -149,7 +147,7 @@ impl Engine {
     #[must_use]
     pub fn body_bytes_max(&self, path: &str) -> usize {
         let routes = self.running.router.routes(path).iter();
-        let limits = &self.machine().config.limits;
+        let limits = &self.core().config.limits;
         routes
             .map(|route| api::body_bytes_max(limits, route.body))
             .max()
@@ -170,6 +168,6 @@ impl Engine {
         } else {
             Problem::detailed(code, detail)
         };
-        api::problem(self.machine(), &problem, traceparent)
+        api::problem(self.core(), &problem, traceparent)
     }
 }

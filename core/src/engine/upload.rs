@@ -7,7 +7,7 @@ use http::request::Parts;
 
 use crate::api::endpoint::BrokenBody;
 use crate::api::upload;
-use crate::machine::Machine;
+use crate::engine_core::EngineCore;
 
 use super::{Engine, ResponseFuture};
 
@@ -51,7 +51,7 @@ use super::{Engine, ResponseFuture};
 /// ```
 #[must_use = "an upload that is dropped accepts nothing"]
 pub struct Upload {
-    machine: Arc<Machine>,
+    core: Arc<EngineCore>,
     upload: upload::Upload,
 }
 
@@ -59,12 +59,12 @@ impl Upload {
     /// Takes the next bytes of the body, its content coding undone. Above
     /// [`Limits::batch_body_bytes`](crate::Limits::batch_body_bytes) in all the upload is refused.
     pub fn push(&mut self, piece: &[u8]) {
-        self.upload.push(&self.machine, piece);
+        self.upload.push(&self.core, piece);
     }
 
     /// The host knows otherwise that the body is too large, by the length that its head tells for one.
     pub fn too_large(&mut self) {
-        self.upload.too_large(&self.machine);
+        self.upload.too_large(&self.core);
     }
 
     /// The content coding of the body cannot be undone any further.
@@ -88,8 +88,8 @@ impl Upload {
     /// Answers the request, at the end of the body. What was read is submitted at once, in this call; the future waits until
     /// it is durable, and dropping it takes nothing back.
     pub fn finish(self) -> ResponseFuture {
-        let (step, traceparent) = self.upload.finish(&self.machine);
-        ResponseFuture::of(self.machine, step, || traceparent)
+        let (step, traceparent) = self.upload.finish(&self.core);
+        ResponseFuture::of(self.core, step, || traceparent)
     }
 }
 
@@ -107,10 +107,10 @@ impl Engine {
     /// read whole, and the request to be given to [`Self::call`].
     #[must_use]
     pub fn upload(&self, head: &Parts) -> Option<Upload> {
-        let machine = &self.running.machine;
-        let upload = upload::Upload::begin(machine, &self.running.router, head)?;
+        let core = &self.running.core;
+        let upload = upload::Upload::begin(core, &self.running.router, head)?;
         Some(Upload {
-            machine: Arc::clone(machine),
+            core: Arc::clone(core),
             upload,
         })
     }

@@ -13,7 +13,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["config"],
     &["domain", "store"],
     &["mutation", "view"],
-    &["machine", "wire"],
+    &["engine_core", "wire"],
     &["api"],
     &["engine"],
     &["lib"],

@@ -71,14 +71,14 @@ fn cost(count: i32, instances: i32, age: impl Fn(i64) -> i64) -> Cost {
         .collect();
     engine.record_all(&records).unwrap();
     while engine.file_pending().unwrap() > 0 {}
-    let machine = engine.machine();
+    let core = engine.core();
     let span = (now.plus_seconds(-24 * 3600), now);
-    let mut newest = NewestFirst::new(Stream::Activity, span, &machine.newest);
+    let mut newest = NewestFirst::new(Stream::Activity, span, &core.newest);
     let rows = Cell::new(0);
     let (mut looks, mut memory_max, mut found) = (0, 0, 0);
     while newest.needs_look() {
         let open = || {
-            let snapshot = machine.reader()?.snapshot;
+            let snapshot = core.reader()?.snapshot;
             let rows = &rows;
             Ok((Counting { snapshot, rows }, Vec::new()))
         };

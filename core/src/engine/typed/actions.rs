@@ -30,7 +30,7 @@ impl Engine {
     /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
         let mut running = Vec::new();
-        actions::running(&self.machine().durable_reader()?, None, |action| {
+        actions::running(&self.core().durable_reader()?, None, |action| {
             running.push(action);
             Step::Continue(())
         })?;
@@ -68,7 +68,7 @@ impl Engine {
         if count == 0 {
             return Ok(rows);
         }
-        actions::audit(&self.machine().reader()?, None, |row| {
+        actions::audit(&self.core().reader()?, None, |row| {
             rows.push(row.clone());
             if rows.len() < count {
                 Step::Continue(())

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::domain::validation;
 use crate::engine::{BatchFuture, Engine};
+use crate::engine_core::EngineCore;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::machine::Machine;
 use crate::model::{Record, RecordRef, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body;
@@ -34,7 +34,7 @@ use crate::wire::body;
 /// # Ok::<(), deskfleet::EngineError>(())
 /// ```
 pub struct TelemetryBatch {
-    machine: Arc<Machine>,
+    core: Arc<EngineCore>,
     arrivals: Arrivals,
 }
 
@@ -46,7 +46,7 @@ impl TelemetryBatch {
     /// [`ErrorKind::InvalidParameter`], with a sentence that says where the text is wrong, or which fields are too long. The
     /// batch is as before then.
     pub fn push_json(&mut self, stream: Stream, body: &[u8]) -> Result<()> {
-        let limits = &self.machine.config.limits;
+        let limits = &self.core.config.limits;
         let max = match stream {
             Stream::Processes => limits.processes_body_bytes,
             Stream::Stats | Stream::Activity | Stream::Startup => limits.record_body_bytes,
@@ -58,7 +58,7 @@ impl TelemetryBatch {
         let mut record = RecordRef::empty(stream);
         body::record_body(body, &mut record)
             .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.in_one_line()))?;
-        self.machine.push(&mut self.arrivals, &record);
+        self.core.push(&mut self.arrivals, &record);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl TelemetryBatch {
             let said = format!("The field {name} must be a finite number.");
             return Err(EngineError::invalid(name, said));
         }
-        self.machine.push(&mut self.arrivals, &borrowed);
+        self.core.push(&mut self.arrivals, &borrowed);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl Engine {
     #[must_use]
     pub fn batch(&self) -> TelemetryBatch {
         TelemetryBatch {
-            machine: Arc::clone(&self.running.machine),
+            core: Arc::clone(&self.running.core),
             arrivals: Arrivals::default(),
         }
     }
@@ -124,15 +124,15 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
     pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
-        let mut ticket = self.machine().accept_all(batch.arrivals)?;
-        self.machine().wait(&mut ticket).map(drop)
+        let mut ticket = self.core().accept_all(batch.arrivals)?;
+        self.core().wait(&mut ticket).map(drop)
     }
 
     /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
     /// does not take it back.
     pub fn submit_batch(&self, batch: TelemetryBatch) -> BatchFuture {
-        let submitted = self.machine().accept_all(batch.arrivals);
-        BatchFuture::new(&self.running.machine, submitted)
+        let submitted = self.core().accept_all(batch.arrivals);
+        BatchFuture::new(&self.running.core, submitted)
     }
 }
 

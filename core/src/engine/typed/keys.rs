@@ -31,10 +31,10 @@ impl Engine {
         if key.scopes.is_empty() {
             return Err(EngineError::invalid("scopes", "A key needs at least one scope.").into());
         }
-        let (secret, hash) = self.machine().new_secret()?;
+        let (secret, hash) = self.core().new_secret()?;
         show(&secret)?;
         let by = Caller::HOST;
-        match self.machine().run(Mutation::IssueKey { key, hash, by })? {
+        match self.core().run(Mutation::IssueKey { key, hash, by })? {
             Done::Key(info) => Ok(IssuedKey { info, secret }),
             other @ (Done::Nothing | Done::Workspace(_) | Done::Maintained(_)) => {
                 let said = format!("issuing a key answered {other:?}");
@@ -46,14 +46,14 @@ impl Engine {
     /// Every key, revoked ones included, in the order they were issued.
     #[must_use]
     pub fn keys(&self) -> Vec<KeyInfo> {
-        view::keys::after(&self.machine().store, 0, usize::MAX)
+        view::keys::after(&self.core().store, 0, usize::MAX)
     }
 
     /// Whether any key is accepted now.
     #[must_use]
     pub fn has_key(&self) -> bool {
         let now = self.now();
-        let keys = self.machine().store.keys();
+        let keys = self.core().store.keys();
         keys.iter().any(|key| keys::is_accepted(&key.info, now))
     }
 

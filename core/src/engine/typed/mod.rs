@@ -49,7 +49,7 @@ fn pages<T>(
 impl Engine {
     /// Runs a mutation of which only the success matters.
     fn done(&self, mutation: Mutation) -> Result<()> {
-        self.machine().run(mutation).map(drop)
+        self.core().run(mutation).map(drop)
     }
 }
 

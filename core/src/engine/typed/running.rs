@@ -16,13 +16,13 @@ impl Engine {
     /// The configuration it was opened with.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.machine().config
+        &self.core().config
     }
 
     /// The time, as the injected clock tells it.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.machine().now()
+        self.core().now()
     }
 
     /// Commits what waits, unless that is under way; answers how many mutations. For
@@ -32,7 +32,7 @@ impl Engine {
         reason = "the count is for a host that wants it"
     )]
     pub fn commit_pending(&self) -> usize {
-        self.machine().lead()
+        self.core().lead()
     }
 
     /// Files all queued telemetry into history; answers how many records.
@@ -40,7 +40,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
     pub fn file_pending(&self) -> Result<u64> {
-        self.machine().file_pending(&|| true)
+        self.core().file_pending(&|| true)
     }
 
     /// Does what is due: ends actions, files telemetry, merges some history of days that are over, and once an hour removes
@@ -64,7 +64,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::maintain`].
     pub fn maintain_while(&self, go_on: impl Fn() -> bool) -> Result<()> {
-        self.machine().maintain(&go_on)
+        self.core().maintain(&go_on)
     }
 
     /// Removes what is older than it is kept, now, by the clock as it is.
@@ -72,7 +72,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`]. What was removed until then stays removed.
     pub fn apply_retention(&self) -> Result<()> {
-        self.machine().sweep(self.now(), &|| true)
+        self.core().sweep(self.now(), &|| true)
     }
 
     /// Checks the whole file: its pages, its values, and that its tables agree; what is broken is in the report. Nothing else
@@ -81,8 +81,8 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`].
     pub fn check(&self) -> Result<CheckReport> {
-        self.machine().settle();
-        self.machine().store.check()
+        self.core().settle();
+        self.core().store.check()
     }
 
     /// Checks the file at `path` as [`Self::check`] does, a damaged one as far as it can be read. Not a byte of it is changed.
@@ -99,8 +99,8 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when there is a file already or it cannot be written; nothing is left then.
     pub fn backup(&self, destination: impl AsRef<Path>) -> Result<()> {
-        self.machine().settle();
-        self.machine().store.copy_to(destination.as_ref())
+        self.core().settle();
+        self.core().store.copy_to(destination.as_ref())
     }
 
     /// Writes a consistent copy into a backend that holds nothing yet; requests are answered in the meantime.
@@ -117,8 +117,8 @@ impl Engine {
             let said = "a copy needs a backend that holds nothing yet";
             return Err(EngineError::invalid("backend", said));
         }
-        self.machine().settle();
-        self.machine().store.copy_into(backend)
+        self.core().settle();
+        self.core().store.copy_into(backend)
     }
 
     /// Gives free pages back to the file system; answers whether the file changed.
@@ -126,7 +126,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] while the store is read or written.
     pub fn compact(&self) -> Result<bool> {
-        self.machine().store.compact()
+        self.core().store.compact()
     }
 
     /// Commits what waits and closes the file; later calls answer 503. The last clone does this when it is dropped, but
@@ -136,7 +136,7 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when something could not be written.
     pub fn close(&self) -> Result<()> {
         self.running.stop();
-        self.machine().close()
+        self.core().close()
     }
 
     /// Makes sure that the store can be read and takes writes.
@@ -145,7 +145,7 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when it cannot be read or its file was removed or replaced, [`ErrorKind::LowDisk`] when
     /// less is free than [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn ready(&self) -> Result<()> {
-        self.machine().ready()
+        self.core().ready()
     }
 
     /// Whether the store can be read and takes writes.

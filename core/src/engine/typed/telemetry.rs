@@ -48,7 +48,7 @@ impl Engine {
     /// Telemetry records that are durable and not yet filed into history.
     #[must_use]
     pub fn queue_count(&self) -> u64 {
-        self.machine().queued()
+        self.core().queued()
     }
 
     /// What is known of a user; `None` when neither a workspace nor telemetry knows one.
@@ -58,7 +58,7 @@ impl Engine {
     pub fn user(&self, username: &str) -> Result<Option<UserView>> {
         let user = user_key(username);
         user::one(
-            &self.machine().telemetry_reader(Wanted::User(&user))?,
+            &self.core().telemetry_reader(Wanted::User(&user))?,
             username,
         )
     }
@@ -69,17 +69,17 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn activity_24_hours(&self) -> Result<Vec<ActivityView>> {
         let wanted = Wanted::Stream(Stream::Activity);
-        let machine = self.machine();
-        let mut reader = machine.reader()?;
+        let core = self.core();
+        let mut reader = core.reader()?;
         let now = reader.now;
-        let mut activities = Last24Hours::until(now, &machine.newest);
+        let mut activities = Last24Hours::until(now, &core.newest);
         let mut views = Vec::new();
         while activities.needs_look() {
-            activities.look(|| machine.telemetry_reader(wanted))?;
+            activities.look(|| core.telemetry_reader(wanted))?;
             while let Some(activity) = activities.take_next(&reader)? {
                 views.push(activity.view()?);
             }
-            reader = machine.reader()?;
+            reader = core.reader()?;
             reader.now = now;
         }
         Ok(views)
@@ -92,7 +92,7 @@ impl Engine {
     /// read.
     pub fn history(&self, query: &HistoryQuery) -> Result<HistoryPage> {
         let wanted = Wanted::Instance(query.stream, &query.instance_id);
-        history::page(&self.machine().telemetry_reader(wanted)?, query)
+        history::page(&self.core().telemetry_reader(wanted)?, query)
     }
 
     /// The whole history that a query names, from its page on, oldest first, read page by page. Ends after the first error.

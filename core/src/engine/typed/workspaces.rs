@@ -72,7 +72,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn workspace(&self, id: &str) -> Result<Option<WorkspaceView>> {
-        workspaces::one(&self.machine().reader()?, id)
+        workspaces::one(&self.core().reader()?, id)
     }
 
     /// One page of a list of workspaces, in the order of their ids.
@@ -90,7 +90,7 @@ impl Engine {
         let token = query.next_token.as_deref();
         let after = token.map(|token| listing.after(token)).transpose()?;
         let mut found = Vec::new();
-        let reader = self.machine().reader()?;
+        let reader = self.core().reader()?;
         let end = workspaces::page(&reader, &listing, limit, after.as_deref(), |entry| {
             found.push(entry.into_entry().workspace);
             Step::Continue(())
@@ -145,14 +145,14 @@ impl Engine {
             validation::workspace(workspace)?;
         }
         let count = workspaces.len() as u64;
-        let machine = self.machine();
+        let core = self.core();
         let chunks = workspaces.chunks(BULK_UPSERT_CHUNK);
         let tickets: Vec<_> = chunks
-            .map(|chunk| machine.submit(Mutation::PutWorkspaces(chunk.to_vec())))
+            .map(|chunk| core.submit(Mutation::PutWorkspaces(chunk.to_vec())))
             .collect();
         let mut part = false;
         for mut ticket in tickets {
-            machine.wait(&mut ticket).map_err(
+            core.wait(&mut ticket).map_err(
                 |error| {
                     if part { error.after_a_part() } else { error }
                 },

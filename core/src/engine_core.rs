@@ -43,7 +43,7 @@ pub(crate) struct Injected {
     pub(crate) volatile: bool,
 }
 
-pub(crate) struct Machine {
+pub(crate) struct EngineCore {
     pub(crate) store: Store,
     pub(crate) config: Config,
     /// Makes trace ids; seeded once.
@@ -74,7 +74,7 @@ enum Submission {
     Gathered,
 }
 
-impl Machine {
+impl EngineCore {
     pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
         let mut seed = [0; 8];
         if !(injected.fill_random)(&mut seed) {
@@ -376,9 +376,9 @@ fn lost() -> Outcome {
     Err(EngineError::new(ErrorKind::Indeterminate, said))
 }
 
-impl std::fmt::Debug for Machine {
+impl std::fmt::Debug for EngineCore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Machine")
+        f.debug_struct("EngineCore")
             .field("store", &self.store)
             .finish_non_exhaustive()
     }

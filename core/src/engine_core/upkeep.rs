@@ -14,12 +14,12 @@ use crate::store::telemetry::{filing, sealing};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, upkeep};
 
-use super::Machine;
+use super::EngineCore;
 
 /// Asked between two steps: whether the next one is to begin.
 type GoOn<'g> = &'g dyn Fn() -> bool;
 
-impl Machine {
+impl EngineCore {
     /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {

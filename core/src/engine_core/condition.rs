@@ -6,7 +6,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::FREE_BYTES_FLOOR;
 use crate::observer::Event;
 
-use super::Machine;
+use super::EngineCore;
 
 /// A medium with too little space.
 pub(super) struct LowDisk {
@@ -16,7 +16,7 @@ pub(super) struct LowDisk {
     pub(super) refuses_all: bool,
 }
 
-impl Machine {
+impl EngineCore {
     /// Whether there is too little space, where the host can tell.
     pub(super) fn low_disk(&self) -> Option<LowDisk> {
         let free = self.injected.free_space.as_ref()?()?;

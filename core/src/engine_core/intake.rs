@@ -11,7 +11,7 @@ use crate::mutation::{Mutation, Outcome};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::writer::Ticket;
 
-use super::{Machine, Submission};
+use super::{EngineCore, Submission};
 
 /// The records that gather for the next commit.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Intake {
     }
 }
 
-impl Machine {
+impl EngineCore {
     /// The times of a record that is received now.
     fn times(&self, record: &RecordRef<'_>) -> Times {
         let days = self.config.retention_days.of(record.stream());
