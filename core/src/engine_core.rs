@@ -30,7 +30,7 @@ use crate::view::Reader;
 
 use intake::Intake;
 
-/// Tells the free bytes of the medium, where it can.
+/// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
 
 /// What the host injected.
@@ -63,11 +63,11 @@ pub(crate) struct EngineCore {
     swept_at: AtomicI64,
     /// Whether the file was not where it was opened when that was last looked at.
     displaced: AtomicBool,
-    /// Tells when the next sweep is due.
+    /// Decides when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
 }
 
-/// What waits for the writer.
+/// What is submitted to the writer.
 enum Submission {
     Mutation(Mutation),
     /// The telemetry that has gathered until then.
@@ -108,7 +108,7 @@ impl EngineCore {
         (ticks != i64::MIN).then(|| Timestamp::from_ticks(ticks))
     }
 
-    /// Tells the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
+    /// Notifies the host. Never while this thread commits: the host may call the engine from there. What the observer does wrong
     /// harms nobody who waits.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         if let Some(observer) = &self.injected.observer {
@@ -168,7 +168,7 @@ impl EngineCore {
         }
     }
 
-    /// Commits what waits, unless someone else does; answers how many mutations that were.
+    /// Commits what is pending, unless another caller does; returns how many mutations that were.
     pub(crate) fn lead(&self) -> usize {
         let Some((submissions, batch)) = self.writer.lead() else {
             return 0;
@@ -210,7 +210,7 @@ impl EngineCore {
         self.writer.is_own_thread()
     }
 
-    /// Commits a batch; the writer is free again when this returns. Answers how many mutations that were, of which each
+    /// Commits a batch; the writer is free again when this returns. Returns how many mutations that were, of which each
     /// record of telemetry is one.
     fn commit(
         &self,
@@ -345,7 +345,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Commits what waits, writes down what is only in memory, and closes the file.
+    /// Commits what is pending, writes down what is only in memory, and closes the file.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_thread();
         while self.lead() > 0 {}

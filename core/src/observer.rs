@@ -117,13 +117,14 @@ impl Observer for TracingObserver {
 #[cfg(all(test, feature = "tracing"))]
 mod tests {
     use std::fmt::{self, Write};
-    use std::sync::{Arc, Mutex, PoisonError};
+    use std::sync::{Arc, Mutex};
 
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Metadata, Subscriber};
 
     use crate::error::ErrorKind;
+    use crate::locks::lock;
 
     use super::*;
 
@@ -156,10 +157,7 @@ mod tests {
             let metadata = event.metadata();
             let mut line = Line(format!("{} {}", metadata.level(), metadata.target()));
             event.record(&mut line);
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(line.0);
+            lock(&self.0).push(line.0);
         }
 
         fn enter(&self, _: &Id) {}

@@ -107,7 +107,7 @@ pub(crate) fn decide(
     if rule.refused_under_hold && situation.held {
         return Decision::Refuse(Refusal::LitigationHold);
     }
-    // A state from a time to come was stored by a clock that was ahead; nobody knows for how long it holds.
+    // A state from a time to come was stored by a clock that was ahead; for how long it holds is unknown.
     let stuck = now > situation.state_since.plus_seconds(REBOOT_STUCK_SECONDS)
         || now < situation.state_since;
     let stuck_reboot = action == Action::Reboot && state == Some(State::Rebooting) && stuck;
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_what_an_action_needs() {
+    fn needs_lists_the_states_an_action_starts_from() {
         assert_eq!(
             needs(Action::Reboot),
             "AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING"

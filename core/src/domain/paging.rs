@@ -93,7 +93,7 @@ fn decode(list: List, token: &str) -> Option<Vec<u8>> {
     ours.then(|| position.to_vec())
 }
 
-/// Tells a token of ours from text that merely decodes; it is no secret.
+/// Distinguishes a token of ours from text that merely decodes; it is no secret.
 fn check(bytes: &[u8]) -> [u8; CHECK_BYTES] {
     let [a, b, c, d, ..] = Sha256::digest(bytes).0;
     [a, b, c, d]

@@ -30,7 +30,7 @@ impl EngineCore {
         })
     }
 
-    /// Makes sure that the file is where it was opened; tells the host when that changes.
+    /// Makes sure that the file is where it was opened; reports to the host when that changes.
     pub(super) fn check_place(&self) -> Result<()> {
         let placed = self.store.check_place();
         let displaced = placed.is_err();

@@ -31,14 +31,14 @@ impl Intake {
         lock(&self.0)
     }
 
-    /// What has gathered; the next record begins anew.
+    /// Takes what has gathered; the next record starts a new batch.
     pub(super) fn take(&self) -> Arrivals {
         let mut gathering = self.lock();
         gathering.ticket = None;
         gathering.arrivals.take()
     }
 
-    /// Notes that so many records are in the queue now, or never will be.
+    /// Notes that `records` more are in the queue now, or never will be.
     pub(super) fn landed(&self, records: u64) {
         self.lock().in_flight -= records;
     }
@@ -73,7 +73,7 @@ impl EngineCore {
         Ok(None)
     }
 
-    /// Lets all telemetry be seen that was answered: on a volatile store that is before its commit. Not for whoever commits.
+    /// Lets all telemetry be seen that was answered: on a volatile store that is before its commit. Not for the caller that commits.
     pub(crate) fn settle(&self) {
         if !self.injected.volatile {
             return;
@@ -86,7 +86,7 @@ impl EngineCore {
         let ticket = gathering.ticket.as_ref().map(Ticket::share);
         drop(gathering);
         let mut ticket = ticket.unwrap_or_else(|| self.writer.submit(Submission::Gathered));
-        // The observer was told of a failure.
+        // The observer was notified of a failure.
         let _ = self.wait(&mut ticket);
     }
 

@@ -20,7 +20,7 @@ use super::EngineCore;
 type GoOn<'g> = &'g dyn Fn() -> bool;
 
 impl EngineCore {
-    /// Files all that waited when it was called; answers how many records. Steps are prepared beside the writer, which
+    /// Files all that was pending when it was called; returns how many records. Steps are prepared beside the writer, which
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
         let _one_at_a_time = lock(&self.filing);
@@ -65,7 +65,7 @@ impl EngineCore {
         Ok(records)
     }
 
-    /// Files what waits, when that is a full step or the last filing was some seconds ago.
+    /// Files what is pending, when that is a full step or the last filing was some seconds ago.
     fn file_when_due(&self, go_on: GoOn<'_>) -> Result<()> {
         let full = self.store.queued() >= FILE_RECORDS_MAX as u64;
         if full || self.is_due(&self.filed_at, FILE_EVERY_SECONDS) {
@@ -74,7 +74,7 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Whether what was done last at `done_at`, in ticks, was done so many seconds ago. A clock that was set back does not
+    /// Whether what was done last at `done_at`, in ticks, was done `seconds` ago. A clock that was set back does not
     /// put it off.
     fn is_due(&self, done_at: &AtomicI64, seconds: i64) -> bool {
         let now = self.now();

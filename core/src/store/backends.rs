@@ -3,10 +3,12 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 pub use redb::backends::FileBackend;
 pub use redb::{BackendError, StorageBackend};
+
+use crate::locks::{read, write};
 
 /// Bytes that are allocated together.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -55,12 +57,12 @@ impl Memory {
 
 impl StorageBackend for MemoryBackend {
     fn len(&self) -> io::Result<u64> {
-        let memory = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let memory = read(&self.0);
         Ok(memory.length as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let memory = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let memory = read(&self.0);
         for (chunk, at, piece) in memory.pieces(offset, out.len())? {
             let length = piece.len();
             let Some(out) = out.get_mut(piece) else { break };
@@ -73,7 +75,7 @@ impl StorageBackend for MemoryBackend {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        let mut memory = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = write(&self.0);
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
         memory.length = length;
         memory
@@ -93,7 +95,7 @@ impl StorageBackend for MemoryBackend {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut memory = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = write(&self.0);
         for (chunk, at, piece) in memory.pieces(offset, data.len())? {
             let data = data.get(piece).unwrap_or_default();
             let Some(chunk) = memory.chunks.get_mut(chunk) else {

@@ -94,7 +94,7 @@ impl Medium {
         result
     }
 
-    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and no client was told
+    /// Whether there is no store yet: nothing was ever written, or a crash cut off what redb writes first, and no client was promised
     /// that anything is in it. Refuses what is not a redb file.
     pub(super) fn is_new(&self) -> Result<bool> {
         let len = self.backend.len().map_err(unavailable)?;

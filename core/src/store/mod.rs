@@ -256,7 +256,7 @@ impl Store {
         self.queued.load(Ordering::Acquire)
     }
 
-    /// What waits to be filed. Take this before the snapshot it is used with: a block filed in between is then found
+    /// The blocks to be filed. Take this before the snapshot it is used with: a block filed in between is then found
     /// in history.
     pub(crate) fn queue(&self) -> RwLockReadGuard<'_, QueueIndex> {
         read(&self.queue)

@@ -1,4 +1,4 @@
-//! Group commit: all that waits goes into one transaction, one sync, then every ticket resolves.
+//! Group commit: all that is pending goes into one transaction, one sync, then every ticket resolves.
 //!
 //! A caller that finds the writer free leads: it takes all that is pending, commits it and wakes the others. What arrives in the
 //! meantime is the next batch; when a batch ends, a thread that blocks for the next one is asked to lead it, and where none
@@ -25,7 +25,7 @@ pub(crate) struct Writer<M, O> {
     lost: fn() -> O,
 }
 
-/// Tickets register for an outcome under the lock of this: whoever ends leading sees each of them, or they see that nobody
+/// Tickets register for an outcome under the lock of this: the caller that ends leading sees each of them, or they see that nobody
 /// leads.
 #[derive(Debug)]
 struct PendingBatch<M, O> {
@@ -122,7 +122,7 @@ impl<M, O: Clone> Writer<M, O> {
         }
     }
 
-    /// Takes all that waits, if there is something, nobody commits now, and no other thread is there to. The caller commits
+    /// Takes all that is pending, if there is something, nobody commits now, and no other thread is there to. The caller commits
     /// it and resolves the batch; until that is dropped nobody else leads.
     pub(crate) fn lead(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
         self.take(&mut lock(&self.waiting))

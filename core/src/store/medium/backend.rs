@@ -117,7 +117,7 @@ impl Backend {
         self.written().named
     }
 
-    /// Forgets a header that waits: no client was told of what it names.
+    /// Forgets a header that waits: no client was promised what it names.
     pub(super) fn forget_header(&self) {
         self.written().header = None;
     }

@@ -29,7 +29,7 @@ fn run(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
 }
 
 #[test]
-fn what_waits_becomes_one_batch_in_its_order() {
+fn pending_submissions_become_one_batch_in_order() {
     let writer = Writer::<u32, u32>::new(false, || 0);
     let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
     let (mutations, mut batch) = writer.lead().unwrap();
@@ -50,7 +50,7 @@ fn what_waits_becomes_one_batch_in_its_order() {
 }
 
 #[test]
-fn a_thread_takes_what_waits_and_ends_when_closed() {
+fn thread_takes_pending_submissions_and_ends_when_closed() {
     let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
     let thread = thread::spawn({
         let writer = Arc::clone(&writer);

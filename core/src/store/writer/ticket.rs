@@ -15,7 +15,7 @@ pub(super) struct Slot<O> {
 #[derive(Debug)]
 struct State<O> {
     outcome: Option<O>,
-    /// One of the threads that block should commit what waits.
+    /// One of the threads that block should commit what is pending.
     asked_to_lead: bool,
     /// Threads that block.
     blocked: usize,
