@@ -119,9 +119,10 @@ fn read(reader: &Reader, query: &HistoryQuery, mut places: &[Place]) -> Result<V
         let mut weights = vec![0; places.len()];
         let mut bytes = 0;
         each_content(reader, query, places, |number, rows, row| {
-            bytes += rows.weight(row);
-            if let Some(weight) = weights.get_mut(number) {
-                *weight = rows.weight(row);
+            let weight = rows.weight(row);
+            bytes += weight;
+            if let Some(place) = weights.get_mut(number) {
+                *place = weight;
             }
             if bytes > HISTORY_PAGE_BYTES && places.len() > 1 {
                 records.clear();
