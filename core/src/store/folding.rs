@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::model::user_key;
 
-use super::table::{Read, Step, Table, Tables};
+use super::table::{Read, Step, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
 use super::{meta, workspaces};

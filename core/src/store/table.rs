@@ -84,12 +84,6 @@ pub(super) fn row_number(key: &[u8]) -> Result<u64> {
         .map_err(|_| damaged())
 }
 
-/// The keys from `prefix` on, up to `end`.
-pub(crate) fn within_prefix<'k>(prefix: &'k [u8], end: Option<&'k [u8]>) -> KeyRange<'k> {
-    let end = end.map_or(Bound::Unbounded, Bound::Excluded);
-    (Bound::Included(prefix), end)
-}
-
 /// The first key after all that begin with `prefix`; `None` when nothing follows them.
 pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut end = prefix.to_vec();
