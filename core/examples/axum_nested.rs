@@ -53,7 +53,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 /// Reads the body, up to the limit of its endpoint, and passes the request on.
 async fn fleet(State(mut engine): State<Engine>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let max = engine.body_bytes_max(parts.uri.path());
+    let route = engine.route(&parts.method, parts.uri.path());
+    let max = route.map_or(0, |route| route.body_bytes_max(&engine.config().limits));
     let body = match read(body, max).await {
         Ok(body) => body,
         Err(_gone) => return Response::new(Body::empty()),

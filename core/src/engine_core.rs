@@ -2,6 +2,7 @@
 
 mod condition;
 mod intake;
+mod pending;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -17,10 +18,11 @@ use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::SecretHash;
-use crate::mutation::{Context, Mutation, Outcome};
+use crate::mutation::{Context, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::LiveKey;
+use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::newest::SharedWindows;
 use crate::store::telemetry::queue::Wanted;
 use crate::store::writer::{Batch, Ticket, Turn, Writer};
@@ -29,6 +31,8 @@ use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
 use intake::Intake;
+use pending::Write;
+pub(crate) use pending::{Outcomes, PendingWrite};
 
 /// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -69,8 +73,10 @@ pub(crate) struct EngineCore {
 
 /// What is submitted to the writer.
 enum Submission {
-    Mutation(Mutation),
-    /// The telemetry that has gathered until then.
+    Write(Write),
+    /// Telemetry, as blocks.
+    Telemetry(Box<Arrivals>),
+    /// The telemetry that has gathered until the commit.
     Gathered,
 }
 
@@ -83,7 +89,7 @@ impl EngineCore {
         let swept = meta::swept(&store.snapshot()?)?;
         Ok(Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
-            writer: Writer::new(config.commit_driver == CommitDriver::Thread, lost),
+            writer: Writer::new(config.commit_driver == CommitDriver::Thread, || Err(lost())),
             store,
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
@@ -136,16 +142,6 @@ impl EngineCore {
     }
 
     // ---- writing
-
-    /// Puts a mutation behind those that wait.
-    pub(crate) fn submit(&self, mutation: Mutation) -> Ticket<Outcome> {
-        self.writer.submit(Submission::Mutation(mutation))
-    }
-
-    /// Submits a mutation and blocks until it is durable or refused.
-    pub(crate) fn run(&self, mutation: Mutation) -> Outcome {
-        self.wait(&mut self.submit(mutation))
-    }
 
     /// Blocks until the outcome is there; commits for all that wait where nobody else does.
     pub(crate) fn wait(&self, ticket: &mut Ticket<Outcome>) -> Outcome {
@@ -223,21 +219,25 @@ impl EngineCore {
             intake: &self.intake,
             records: 0,
         };
-        let mutations = submissions.into_iter().map(|submission| {
-            let mutation = match submission {
-                Submission::Mutation(mutation) => mutation,
-                Submission::Gathered => Mutation::Telemetry(Box::new(self.intake.take())),
-            };
-            if let Mutation::Telemetry(arrivals) = &mutation {
-                landing.records += arrivals.records();
-                count += usize::try_from(arrivals.records())
-                    .unwrap_or(0)
-                    .saturating_sub(1);
+        let mut telemetry = |arrivals: Box<Arrivals>| {
+            landing.records += arrivals.records();
+            count += usize::try_from(arrivals.records())
+                .unwrap_or(0)
+                .saturating_sub(1);
+            Write {
+                apply: Box::new(|context| context.accept_telemetry(*arrivals)),
+                relieves: false,
             }
-            mutation
-        });
-        let mutations = mutations.collect();
-        let written = self.write(mutations);
+        };
+        let writes = submissions
+            .into_iter()
+            .map(|submission| match submission {
+                Submission::Write(write) => write,
+                Submission::Telemetry(arrivals) => telemetry(arrivals),
+                Submission::Gathered => telemetry(Box::new(self.intake.take())),
+            })
+            .collect();
+        let written = self.write(writes);
         let duration = self.now().duration_since(begun);
         drop(landing);
         let failure = match written {
@@ -268,26 +268,22 @@ impl EngineCore {
     }
 
     /// One transaction.
-    fn write(&self, mutations: Vec<Mutation>) -> Result<Vec<Outcome>, WriteFailure> {
+    fn write(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, WriteFailure> {
         self.store.check_place()?;
         let low = self.low_disk();
         if let Some(low) = &low
-            && (low.refuses_all || !mutations.iter().any(Mutation::relieves))
+            && (low.refuses_all || !writes.iter().any(|write| write.relieves))
         {
             return Err(low.error.clone().into());
         }
         let now = self.now();
         self.store.write(|tables| {
-            let mut context = Context {
-                tables,
-                config: &self.config,
-                now,
-            };
-            mutations
+            let mut context = Context::new(tables, &self.config, now);
+            writes
                 .into_iter()
-                .map(|mutation| match &low {
-                    Some(low) if !mutation.relieves() => Ok(Err(low.error.clone())),
-                    _ => context.apply(mutation),
+                .map(|write| match &low {
+                    Some(low) if !write.relieves => Ok(Err(low.error.clone())),
+                    _ => (write.apply)(&mut context),
                 })
                 .collect()
         })
@@ -340,7 +336,7 @@ impl EngineCore {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
         if !uses.is_empty() && !self.store.is_read_only() {
-            self.run(Mutation::TouchKeys(uses))?;
+            self.run_relief(move |context| context.touch_keys(&uses))?;
         }
         Ok(())
     }
@@ -370,10 +366,10 @@ impl Drop for Landing<'_> {
     }
 }
 
-/// The outcome of a mutation whose commit panicked; whether it is durable is not known.
-fn lost() -> Outcome {
+/// The error of a write whose commit panicked; whether it is durable is not known.
+fn lost() -> EngineError {
     let said = "the commit ended in a panic; the write may or may not be there";
-    Err(EngineError::new(ErrorKind::Indeterminate, said))
+    EngineError::new(ErrorKind::Indeterminate, said)
 }
 
 impl std::fmt::Debug for EngineCore {

@@ -68,7 +68,7 @@ mod view;
 mod wire;
 
 pub use api::endpoint::{
-    Access, Answer, BrokenBody, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
+    Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
 };
 pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
@@ -78,8 +78,8 @@ pub use config::{
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, ResponseBody, ResponseFuture, StreamedFuture,
-    TelemetryBatch, Upload, WorkspaceList, WorkspacePage, WorkspaceQuery,
+    BatchFuture, Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
+    WorkspaceList, WorkspacePage, WorkspaceQuery,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;

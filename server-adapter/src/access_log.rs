@@ -25,7 +25,7 @@ const METHOD_MAX: usize = 16;
 /// Every API key begins with this.
 const KEY_PREFIX: &str = "dfk_";
 
-/// What one line tells.
+/// The content of one line.
 pub(crate) struct Entry<'a> {
     pub(crate) time: Timestamp,
     pub(crate) method: &'a Method,

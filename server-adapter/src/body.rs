@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use deskfleet::{BrokenBody, Upload};
+use deskfleet::Exchange;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt as _;
@@ -16,22 +16,12 @@ use tokio::time::{Instant, timeout_at};
 use crate::budget::{NoRoom, Share};
 use crate::gzip::{Fault, Gunzip};
 
-/// The content codings that are undone, as `Accept-Encoding` tells them.
+/// The content codings that are decoded, as in `Accept-Encoding`.
 pub(crate) const CODINGS: &str = "gzip, identity";
 /// Time that a body has for its first bytes, and for pauses.
 const GRACE: Duration = Duration::from_secs(5);
-/// Beyond [`GRACE`] a body must bring so many bytes a second.
+/// Bytes that a body must bring each second after [`GRACE`].
 const BYTES_PER_SECOND: u64 = 1024;
-
-/// A body as it was read.
-#[derive(Debug)]
-pub(crate) struct Read {
-    pub(crate) bytes: Bytes,
-    /// Whether bytes of the body were left unread on the connection.
-    pub(crate) cut: bool,
-    /// What was wrong with it, where its coding could not be undone; `bytes` are none then.
-    pub(crate) broken: Option<BrokenBody>,
-}
 
 /// Why a body could not be read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,142 +51,73 @@ pub(crate) fn undo_gzip(headers: &mut HeaderMap) -> bool {
     gzip
 }
 
-/// Reads `body`, at most one frame beyond `bytes_max`, and undoes `gzip`. `share` grows with what is kept.
+/// Hands `body` to `exchange` as it arrives and undoes `gzip`, at most one frame beyond the exchange's limit, as sent or decoded.
+/// `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
 ///
-/// A body longer than `bytes_max`, as sent or decoded, is answered as one of `bytes_max + 1` bytes, whatever they are: the
-/// engine refuses it by its length, after the checks that come before that. One that declares such a length is not read at
-/// all.
-pub(crate) async fn read(
+/// A body that declares a length above the limit is not read at all.
+pub(crate) async fn receive(
     mut body: Incoming,
     gzip: bool,
-    bytes_max: usize,
+    exchange: &mut Exchange,
     share: &mut Share<'_>,
-) -> Result<Read, Unread> {
+) -> Result<bool, Unread> {
+    let bytes_max = exchange.body_bytes_max();
     let declared = body.size_hint();
     if declared.lower() > bytes_max as u64 {
-        return Ok(whole(too_long(bytes_max), true));
-    }
-    let expected = declared
-        .upper()
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .unwrap_or(bytes_max);
-    if expected == 0 {
-        let cut = !body.is_end_stream();
-        return Ok(whole(Bytes::new(), cut));
-    }
-    let mut pace = Pace::new();
-    let mut kept = Whole {
-        bytes: Vec::new(),
-        bytes_max: if gzip {
-            bytes_max
-        } else {
-            expected.min(bytes_max)
-        },
-        share,
-    };
-    if !gzip {
-        match pace.next(&mut body).await? {
-            None => return Ok(whole(Bytes::new(), false)),
-            Some(first) if body.is_end_stream() && first.len() <= bytes_max => {
-                share.grow(first.len()).await?;
-                return Ok(whole(first, false));
-            }
-            Some(first) => kept.take(&first).await?,
-        }
-    }
-    let decoded = pieces(&mut body, gzip, bytes_max, &mut pace, &mut kept).await?;
-    let cut = decoded.is_err() && !body.is_end_stream();
-    let (bytes, broken) = match decoded {
-        Ok(()) => (Bytes::from(kept.bytes), None),
-        Err(Fault::TooLong) => (too_long(bytes_max), None),
-        Err(Fault::Broken(said)) => (Bytes::new(), Some(BrokenBody(said))),
-    };
-    share.shrink(if bytes.len() > bytes_max {
-        0
-    } else {
-        bytes.len()
-    });
-    Ok(Read { bytes, cut, broken })
-}
-
-/// Hands `body` to `upload` as it comes and undoes `gzip`, at most one frame beyond `bytes_max`, as sent or decoded. `share`
-/// grows with what the upload has become. Answers whether bytes of it were left unread.
-pub(crate) async fn hand_over(
-    mut body: Incoming,
-    gzip: bool,
-    bytes_max: usize,
-    share: &mut Share<'_>,
-    upload: &mut Upload,
-) -> Result<bool, Unread> {
-    if body.size_hint().lower() > bytes_max as u64 {
-        upload.too_large();
+        exchange.too_large();
         return Ok(true);
     }
-    let mut sink = Uploading { upload, share };
-    let decoded = pieces(&mut body, gzip, bytes_max, &mut Pace::new(), &mut sink).await?;
+    if bytes_max == 0 || declared.upper() == Some(0) {
+        return Ok(!body.is_end_stream());
+    }
+    let decoded = pieces(&mut body, gzip, exchange, share).await?;
     match decoded {
         Ok(()) => {}
-        Err(Fault::TooLong) => upload.too_large(),
-        Err(Fault::Broken(said)) => upload.broken(BrokenBody(said)),
+        Err(Fault::TooLong) => exchange.too_large(),
+        Err(Fault::Broken(said)) => exchange.broken(said),
     }
-    share.shrink(upload.bytes());
+    share.shrink(exchange.bytes());
     Ok(decoded.is_err() && !body.is_end_stream())
-}
-
-/// What becomes of a body, piece by piece.
-trait Sink {
-    /// How many bytes it has already.
-    fn taken(&self) -> usize {
-        0
-    }
-
-    /// Waits until there is room for what decoding takes.
-    async fn room_to_decode(&mut self) -> Result<(), NoRoom>;
-
-    /// Takes the next bytes; no more than are wanted in all.
-    async fn take(&mut self, piece: &[u8]) -> Result<(), NoRoom>;
 }
 
 /// Reads and decodes to the end of the body, or to a fault.
 async fn pieces(
     body: &mut Incoming,
     gzip: bool,
-    bytes_max: usize,
-    pace: &mut Pace,
-    sink: &mut impl Sink,
+    exchange: &mut Exchange,
+    share: &mut Share<'_>,
 ) -> Result<Result<(), Fault>, Unread> {
+    let bytes_max = exchange.body_bytes_max();
+    let mut pace = Pace::new();
     let mut gunzip = None;
-    let mut sent = sink.taken();
-    while sent <= bytes_max {
-        let Some(piece) = pace.next(body).await? else {
-            let end = gunzip.as_ref().map_or(Ok(()), Gunzip::finish);
-            return Ok(end);
-        };
+    let mut sent = 0_usize;
+    while let Some(piece) = pace.next(body).await? {
         sent = sent.saturating_add(piece.len());
         if sent > bytes_max {
-            break;
+            return Ok(Err(Fault::TooLong));
         }
         let began = Instant::now();
-        if !gzip {
-            sink.take(&piece).await?;
-            pace.pause(began);
-            continue;
-        }
-        if gunzip.is_none() && !body.is_end_stream() {
-            sink.room_to_decode().await?;
-        }
-        let gunzip = gunzip.get_or_insert_with(|| Gunzip::new(bytes_max));
-        let mut input = &piece[..];
-        loop {
-            match gunzip.next(&mut input) {
-                Ok(Some(decoded)) => sink.take(decoded).await?,
-                Ok(None) => break,
-                Err(fault) => return Ok(Err(fault)),
+        if gzip {
+            if gunzip.is_none() && !body.is_end_stream() {
+                share.grow_by_state().await?;
             }
+            let gunzip = gunzip.get_or_insert_with(|| Gunzip::new(bytes_max));
+            let mut input = &piece[..];
+            loop {
+                match gunzip.next(&mut input) {
+                    Ok(Some(decoded)) => exchange.push(decoded),
+                    Ok(None) => break,
+                    Err(fault) => return Ok(Err(fault)),
+                }
+                share.grow(exchange.bytes()).await?;
+            }
+        } else {
+            exchange.push(&piece);
+            share.grow(exchange.bytes()).await?;
         }
         pace.pause(began);
     }
-    Ok(Err(Fault::TooLong))
+    Ok(gunzip.as_ref().map_or(Ok(()), Gunzip::finish))
 }
 
 /// How a body keeps up with what is demanded of it: what holds room must not hold it for nothing.
@@ -243,53 +164,6 @@ impl Pace {
     }
 }
 
-/// A body that is kept as it is.
-struct Whole<'s, 'r> {
-    bytes: Vec<u8>,
-    bytes_max: usize,
-    share: &'s mut Share<'r>,
-}
-
-impl Sink for Whole<'_, '_> {
-    fn taken(&self) -> usize {
-        self.bytes.len()
-    }
-
-    async fn room_to_decode(&mut self) -> Result<(), NoRoom> {
-        self.share.grow_by_state().await
-    }
-
-    /// The room doubles, and never beyond what is wanted.
-    async fn take(&mut self, piece: &[u8]) -> Result<(), NoRoom> {
-        let length = self.bytes.len().saturating_add(piece.len());
-        if length > self.bytes.capacity() {
-            let doubled = length.max(self.bytes.capacity().saturating_mul(2));
-            let room = doubled.min(self.bytes_max.max(length));
-            self.share.grow(room).await?;
-            self.bytes.reserve_exact(room - self.bytes.len());
-        }
-        self.bytes.extend_from_slice(piece);
-        Ok(())
-    }
-}
-
-/// A body of which only what the engine makes of it is kept.
-struct Uploading<'u, 'r> {
-    upload: &'u mut Upload,
-    share: &'u mut Share<'r>,
-}
-
-impl Sink for Uploading<'_, '_> {
-    async fn room_to_decode(&mut self) -> Result<(), NoRoom> {
-        self.share.grow_by_state().await
-    }
-
-    async fn take(&mut self, piece: &[u8]) -> Result<(), NoRoom> {
-        self.upload.push(piece);
-        self.share.grow(self.upload.bytes()).await
-    }
-}
-
 /// Whether gzip is the only coding of the body. `x-gzip` is an old name of it (RFC 9110, section 8.4.1.3).
 fn is_gzip(headers: &HeaderMap) -> bool {
     let mut gzip = 0;
@@ -306,19 +180,6 @@ fn is_gzip(headers: &HeaderMap) -> bool {
         }
     }
     gzip == 1
-}
-
-fn whole(bytes: Bytes, cut: bool) -> Read {
-    Read {
-        bytes,
-        cut,
-        broken: None,
-    }
-}
-
-/// Stands for a body that was not kept. The pages of a zeroed allocation are never touched, so it costs no memory.
-fn too_long(bytes_max: usize) -> Bytes {
-    Bytes::from(vec![0; bytes_max.saturating_add(1)])
 }
 
 #[cfg(test)]

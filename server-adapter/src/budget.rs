@@ -1,14 +1,12 @@
 //! How much of all request bodies, and of those of one source, may be in memory.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::gzip::STATE_BYTES;
 
-/// One permit stands for so many bytes.
+/// Bytes that one permit stands for.
 const PERMIT_BYTES: usize = 1024;
-/// A source may take one part in so many of the budget.
+/// The part of the budget that a source may take: one in this many.
 const SOURCE_PART: usize = 4;
 /// Bodies that wait for room; more are refused. What has been sent of one that waits is kept beside the budget, 256 KiB at most.
 const WAITING_MAX: usize = 64;
@@ -23,7 +21,8 @@ pub(crate) struct Room {
     permits: Semaphore,
     /// Who has it may go on where there is no room: see [`Part::grow`].
     beyond: Semaphore,
-    waiting: AtomicUsize,
+    /// Places to wait for room.
+    waiting: Semaphore,
 }
 
 impl Room {
@@ -33,7 +32,7 @@ impl Room {
         Self {
             permits: Semaphore::new(permits.min(Semaphore::MAX_PERMITS)),
             beyond: Semaphore::new(1),
-            waiting: AtomicUsize::new(0),
+            waiting: Semaphore::new(WAITING_MAX),
         }
     }
 
@@ -78,14 +77,11 @@ impl<'r> Part<'r> {
             return Ok(());
         }
         let more = u32::try_from(more).unwrap_or(u32::MAX);
-        let waiting = Waiting::of(&self.room.waiting);
         if let Ok(more) = self.room.permits.try_acquire_many(more) {
             self.hold(more);
             return Ok(());
         }
-        if waiting.before >= WAITING_MAX {
-            return Err(NoRoom);
-        }
+        let _waiting = self.room.waiting.try_acquire().map_err(|_| NoRoom)?;
         // An error would mean that a semaphore was closed; nobody closes them.
         tokio::select! {
             biased;
@@ -109,25 +105,6 @@ impl<'r> Part<'r> {
         if let Some(held) = &mut self.held {
             drop(held.split(less));
         }
-    }
-}
-
-/// One that waits, as long as it does.
-struct Waiting<'r> {
-    count: &'r AtomicUsize,
-    before: usize,
-}
-
-impl<'r> Waiting<'r> {
-    fn of(count: &'r AtomicUsize) -> Self {
-        let before = count.fetch_add(1, Ordering::Relaxed);
-        Self { count, before }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -32,7 +32,7 @@ enum Part {
     Fixed(u8),
     /// The length of the extra field: two bytes.
     ExtraLength(u8),
-    /// So many bytes of the extra field.
+    /// The bytes of the extra field that are left.
     Extra(u64),
     /// A file name or a comment, up to a zero.
     Text,
@@ -193,7 +193,7 @@ impl Gunzip {
         self.crc.update(&[byte]);
     }
 
-    /// Byte `at` of a number of so many bytes; whether it is the last.
+    /// Byte `at` of a number of `bytes` bytes; returns whether it is the last.
     fn number_byte(&mut self, at: u8, byte: u8, bytes: u8) -> bool {
         if at == 0 {
             self.number = 0;
@@ -223,7 +223,7 @@ impl Gunzip {
         self.part = Part::Deflated;
     }
 
-    /// Inflates one piece and takes from `input` what that needs; answers how long it is. At 0 nothing is ready that is not
+    /// Inflates one piece and takes from `input` what that needs; returns its length. At 0 nothing is ready that is not
     /// behind the rest of the input.
     fn inflate(&mut self, input: &mut &[u8]) -> Result<usize, Fault> {
         const BROKEN: Fault = Fault::Broken("The gzip body is damaged: it cannot be inflated.");
@@ -265,7 +265,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Decodes in pieces of so many bytes.
+    /// Decodes in pieces of `piece` bytes.
     fn unzip(body: &[u8], piece: usize, max: usize) -> Result<Vec<u8>, Fault> {
         let mut gunzip = Gunzip::new(max);
         let mut decoded = Vec::new();

@@ -1,12 +1,12 @@
-//! For which hosts a server answers: a guard against DNS rebinding, by which a page of a stranger's makes a browser send
-//! requests to an address that only the browser's machine can reach. Such requests carry the stranger's host name.
+//! The host allow-list against DNS rebinding: a page of an attacker makes a browser send requests to an address that only the
+//! browser's machine can reach. Such requests carry the attacker's host name.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
 use deskfleet::Code;
 use http::{HeaderMap, Request, Version, header};
 
-/// The names that are answered for, beside addresses: a page at an address is of whoever has the address.
+/// The names that requests may carry, beside addresses: a page at an address belongs to the owner of the address.
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     /// `None`: any.
@@ -14,13 +14,13 @@ pub(crate) struct Hosts {
 }
 
 /// A refusal because of the host, with its sentence.
-pub(crate) type Refusal = (Code, &'static str);
+type Refused = (Code, &'static str);
 
-const NO_HOST: Refusal = (
+const NO_HOST: Refused = (
     Code::InvalidRequest,
     "A request has one Host header and no more.",
 );
-const OTHER_HOST: Refusal = (
+const OTHER_HOST: Refused = (
     Code::MisdirectedRequest,
     "This server does not answer for that host; whoever runs it can allow the name.",
 );
@@ -35,7 +35,7 @@ impl Hosts {
     }
 
     /// Why a request is refused for its host, if it is.
-    pub(crate) fn refuse<B>(&self, request: &Request<B>) -> Option<Refusal> {
+    pub(crate) fn refuse<B>(&self, request: &Request<B>) -> Option<Refused> {
         let host = match host_header(request.headers(), request.version()) {
             Ok(host) => host,
             Err(refusal) => return Some(refusal),
@@ -52,7 +52,7 @@ impl Hosts {
 }
 
 /// The one `Host` header, which only HTTP/1.1 must have.
-fn host_header(headers: &HeaderMap, version: Version) -> Result<Option<&[u8]>, Refusal> {
+fn host_header(headers: &HeaderMap, version: Version) -> Result<Option<&[u8]>, Refused> {
     let mut hosts = headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(host), None) => Ok(Some(host.as_bytes())),

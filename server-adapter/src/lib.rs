@@ -21,53 +21,57 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `server.rs`, `places.rs` | the listener, graceful shutdown; the bounds on connections |
+//! | `server.rs`, `connection_slots.rs` | the listener, graceful shutdown; the bounds on connections |
 //! | `sources.rs` | where requests come from, and what each source has under way |
-//! | `connection.rs` | one connection and the requests on it |
-//! | `stream.rs`, `progress.rs` | the socket of one connection: its deadlines, and answers that leave together; what its requests tell it |
-//! | `http2.rs`, `streams.rs` | HTTP/2, and what its streams have under way |
+//! | `connection.rs`, `request.rs` | one connection; one request |
+//! | `protocol.rs` | the settings of hyper |
+//! | `socket.rs`, `progress.rs` | the socket of one connection: its deadlines, and responses that leave together; what its requests report to it |
+//! | `http2.rs`, `http2_requests.rs` | HTTP/2, and the requests in progress on a connection |
 //! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
 //! | `gzip.rs` | undoing gzip in bounded memory |
-//! | `hosts.rs`, `guesses.rs` | which hosts are answered for; a bound on guessing keys |
+//! | `hosts.rs`, `failed_keys.rs` | which hosts are answered for; a bound on guessing keys |
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `refusal.rs` | what the server refuses by itself |
-//! | `operation.rs` | which row of the route table a request means, for the metrics |
+//! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
 //! | `pages.rs` | the pages served without the engine's router |
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
 //! | `metrics.rs`, `access_log.rs`, `log.rs` | what is counted, what is logged; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
-//! | `demo/` | a made-up fleet with a day of telemetry |
+//! | `demo/` | a demo fleet with a day of telemetry |
 
 mod access_log;
 mod body;
 mod budget;
 mod connection;
+mod connection_slots;
+mod counted;
 pub mod demo;
-mod guesses;
+mod failed_keys;
 mod gzip;
 mod hosts;
 #[cfg(feature = "http2")]
 mod http2;
+#[cfg(feature = "http2")]
+mod http2_requests;
+mod locks;
 mod log;
 mod maintenance;
 mod metrics;
 pub mod openapi;
-mod operation;
 mod options;
 mod page;
 mod pages;
-mod places;
 mod progress;
+mod protocol;
 mod refusal;
+mod request;
 mod response_body;
 mod running;
 mod server;
 mod slow_reads;
+mod socket;
 mod sources;
 mod state;
-mod stream;
-#[cfg(feature = "http2")]
-mod streams;
 
 pub use access_log::{AccessLog, stderr_log};
 pub use log::LogQueue;

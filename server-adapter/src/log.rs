@@ -9,6 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crate::locks::lock;
+
 /// Bytes of lines that wait to be written; lines above it are dropped and counted.
 const QUEUE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes handed to one write.
@@ -74,7 +76,7 @@ impl LogQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Queues one line, given without its end. Returns at once; drops the line where the queue is full.

@@ -3,8 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, park_timeout};
 use std::time::Duration;
 
 use deskfleet::{Engine, error_chain};
@@ -16,7 +15,6 @@ use crate::log::LogQueue;
 /// An error is logged at most once a minute.
 #[derive(Debug)]
 pub struct Maintenance {
-    stop: Option<Sender<()>>,
     stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -28,7 +26,6 @@ impl Maintenance {
     ///
     /// When the operating system gives no thread.
     pub fn start(engine: Engine, pause: Duration) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
         let go_on = {
             let stopping = Arc::clone(&stopping);
@@ -37,7 +34,12 @@ impl Maintenance {
         let thread = Builder::new()
             .name("deskfleet-maintenance".into())
             .spawn(move || {
-                while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                loop {
+                    // Woken by `stop`, or early for no reason, which does no harm.
+                    park_timeout(pause);
+                    if !go_on() {
+                        return;
+                    }
                     let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(&go_on)));
                     let said = match round {
                         Ok(Ok(())) => continue,
@@ -50,7 +52,6 @@ impl Maintenance {
                 }
             })?;
         Ok(Self {
-            stop: Some(stop),
             stopping,
             thread: Some(thread),
         })
@@ -59,7 +60,9 @@ impl Maintenance {
     /// Has a round that is under way end after its current step, and begins no other. Does not wait.
     pub fn stop(&mut self) {
         self.stopping.store(true, Ordering::Release);
-        drop(self.stop.take());
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 }
 

@@ -5,12 +5,62 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use deskfleet::{Event, Observer};
+use deskfleet::{Event, Observer, ROUTES, Route};
 
-use crate::operation::Operation;
+use crate::counted::Counted;
+use crate::page::Page;
+
+/// What a request asks for: the label of what is counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Operation {
+    /// A row of the route table.
+    Route(&'static Route),
+    /// A page of the server's own.
+    Page(Page),
+    /// No such path, or not with this method.
+    None,
+}
+
+impl Operation {
+    /// How many there are; [`Self::index`] stays below.
+    const COUNT: usize = ROUTES.len() + Page::ALL.len() + 1;
+
+    /// Every operation, in the order of [`Self::index`].
+    fn all() -> impl Iterator<Item = Self> {
+        let routes = ROUTES.iter().map(Self::Route);
+        let pages = Page::ALL.into_iter().map(Self::Page);
+        routes.chain(pages).chain([Self::None])
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Self::Route(route) => {
+                let row = ROUTES.iter().position(|row| std::ptr::eq(row, route));
+                row.unwrap_or(Self::COUNT - 1)
+            }
+            Self::Page(page) => ROUTES.len() + page as usize,
+            Self::None => Self::COUNT - 1,
+        }
+    }
+
+    /// The operation id, the page's name, or `none`.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Route(route) => route.operation_id,
+            Self::Page(page) => page.name(),
+            Self::None => "none",
+        }
+    }
+}
+
+impl From<Option<&'static Route>> for Operation {
+    fn from(route: Option<&'static Route>) -> Self {
+        route.map_or(Self::None, Self::Route)
+    }
+}
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
 const STATUSES: [u16; 19] = [
@@ -29,7 +79,7 @@ pub struct Metrics(Arc<Counters>);
 #[derive(Debug)]
 struct Counters {
     operations: [OperationCounters; Operation::COUNT],
-    connections: AtomicUsize,
+    connections: Arc<AtomicU32>,
     commits: AtomicU64,
     mutations: AtomicU64,
     commit_failures: AtomicU64,
@@ -52,7 +102,7 @@ impl Default for Counters {
     fn default() -> Self {
         Self {
             operations: std::array::from_fn(|_| OperationCounters::default()),
-            connections: AtomicUsize::default(),
+            connections: Arc::default(),
             commits: AtomicU64::default(),
             mutations: AtomicU64::default(),
             commit_failures: AtomicU64::default(),
@@ -64,8 +114,8 @@ impl Default for Counters {
 }
 
 impl Metrics {
-    /// Counts one answered request.
-    pub(crate) fn answered(&self, operation: Operation, status: u16, duration: Duration) {
+    /// Counts one response.
+    pub(crate) fn count_response(&self, operation: Operation, status: u16, duration: Duration) {
         let Some(counters) = self.0.operations.get(operation.index()) else {
             return;
         };
@@ -80,10 +130,9 @@ impl Metrics {
         add(&counters.sum_us, us);
     }
 
-    /// Counts a connection as long as the answer lives.
-    pub(crate) fn connected(&self) -> Connected {
-        self.0.connections.fetch_add(1, Ordering::Relaxed);
-        Connected(self.clone())
+    /// Counts a connection as long as the result lives.
+    pub(crate) fn connected(&self) -> Counted {
+        Counted::of(&self.0.connections)
     }
 
     /// The exposition text. `queue` is the number of telemetry records accepted and not yet filed.
@@ -101,7 +150,7 @@ impl Metrics {
         const VERSION: &str = env!("CARGO_PKG_VERSION");
         family(text, BUILD, "gauge", "The version that runs.");
         line(text, &format!("{BUILD}{{version=\"{VERSION}\"}}"), 1);
-        let connections = self.0.connections.load(Ordering::Relaxed) as u64;
+        let connections = u64::from(self.0.connections.load(Ordering::Relaxed));
         for (name, help, value) in [
             (
                 "queue_records",
@@ -162,15 +211,13 @@ impl Metrics {
         );
         for (operation, counters) in self.seen() {
             let label = operation.label();
-            for (status, counter) in STATUSES.iter().zip(&counters.statuses) {
+            let statuses = STATUSES.iter().map(u16::to_string);
+            let statuses = statuses.chain(["other".to_owned()]);
+            for (status, counter) in statuses.zip(counters.statuses()) {
                 if read(counter) != 0 {
                     let series = format!("{NAME}{{operation=\"{label}\",status=\"{status}\"}}");
                     line(text, &series, read(counter));
                 }
-            }
-            if read(&counters.other_status) != 0 {
-                let series = format!("{NAME}{{operation=\"{label}\",status=\"other\"}}");
-                line(text, &series, read(&counters.other_status));
             }
         }
     }
@@ -186,25 +233,17 @@ impl Metrics {
         for (operation, counters) in self.seen() {
             let label = operation.label();
             let mut count = 0;
-            for (bound, bucket) in BUCKETS_US.iter().zip(&counters.buckets) {
+            let bounds = BUCKETS_US.iter().map(|us| seconds(*us).to_string());
+            let buckets = counters.buckets.iter().chain([&counters.above]);
+            for (bound, bucket) in bounds.chain(["+Inf".to_owned()]).zip(buckets) {
                 count += read(bucket);
-                let bound = seconds(*bound);
                 let series = format!("{NAME}_bucket{{operation=\"{label}\",le=\"{bound}\"}}");
                 line(text, &series, count);
             }
-            count += read(&counters.above);
-            line(
-                text,
-                &format!("{NAME}_bucket{{operation=\"{label}\",le=\"+Inf\"}}"),
-                count,
-            );
             let sum = seconds(read(&counters.sum_us));
             line(text, &format!("{NAME}_sum{{operation=\"{label}\"}}"), sum);
-            line(
-                text,
-                &format!("{NAME}_count{{operation=\"{label}\"}}"),
-                count,
-            );
+            let total = format!("{NAME}_count{{operation=\"{label}\"}}");
+            line(text, &total, count);
         }
     }
 
@@ -217,9 +256,13 @@ impl Metrics {
 }
 
 impl OperationCounters {
+    /// Those of [`STATUSES`], then that of any other.
+    fn statuses(&self) -> impl Iterator<Item = &AtomicU64> {
+        self.statuses.iter().chain([&self.other_status])
+    }
+
     fn seen(&self) -> bool {
-        let mut counters = self.statuses.iter().chain([&self.other_status]);
-        counters.any(|counter| read(counter) != 0)
+        self.statuses().any(|counter| read(counter) != 0)
     }
 }
 
@@ -238,16 +281,6 @@ impl Observer for Metrics {
             // The enum may grow; what is not known here is not counted.
             Event::RetentionBehind { .. } | _ => {}
         }
-    }
-}
-
-/// Counts one connection as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Connected(Metrics);
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.0.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -276,7 +309,12 @@ fn line(text: &mut String, series: &str, value: impl std::fmt::Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Page;
+
+    #[test]
+    fn operations_have_indices_of_their_own() {
+        let indices: Vec<usize> = Operation::all().map(Operation::index).collect();
+        assert_eq!(indices, (0..Operation::COUNT).collect::<Vec<_>>());
+    }
 
     #[test]
     fn buckets_are_cumulative_and_statuses_sorted() {
@@ -284,7 +322,7 @@ mod tests {
         let metrics = Metrics::default();
         let page = Operation::Page(Page::Livez);
         for (status, us) in [(200, 100), (200, 101), (503, 6_000_000), (418, 0)] {
-            metrics.answered(page, status, Duration::from_micros(us));
+            metrics.count_response(page, status, Duration::from_micros(us));
         }
         let text = metrics.text(3);
         for expected in [

@@ -34,7 +34,7 @@ pub struct ServerOptions {
     pub body_timeout: Duration,
     /// Time a connection may rest before its first and between two requests. Default 75 s.
     pub idle_timeout: Duration,
-    /// Time a client may leave an answer unread. Default 30 s.
+    /// Time a client may leave a response unread. Default 30 s.
     pub write_timeout: Duration,
     /// Time that requests in flight get to finish at shutdown. Default 10 s.
     pub drain_timeout: Duration,
@@ -78,7 +78,7 @@ impl Default for ServerOptions {
     }
 }
 
-/// A source may have one connection in so many, unless told otherwise, and so many at least.
+/// By default a source may have one connection in this many, and at least [`SOURCE_LEAST`].
 const SOURCE_PART: usize = 4;
 /// See [`SOURCE_PART`].
 const SOURCE_LEAST: usize = 16;

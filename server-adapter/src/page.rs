@@ -1,9 +1,9 @@
-//! The names of the pages that the server answers itself.
+//! The names of the pages that the server serves itself.
 
 /// A page of the server's own; GET and HEAD only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// The process answers.
+    /// The process is alive.
     Livez,
     /// The store can be read.
     Readyz,
@@ -36,8 +36,9 @@ impl Page {
         }
     }
 
-    /// The page at `path`, ASCII case ignored.
+    /// The page at `path`, ASCII case and one trailing slash ignored.
     pub(crate) fn at(path: &str) -> Option<Self> {
+        let path = path.strip_suffix('/').unwrap_or(path);
         Self::ALL
             .into_iter()
             .find(|page| page.path().eq_ignore_ascii_case(path))

@@ -1,4 +1,4 @@
-//! The pages that the server answers itself. None needs a key, and none tells anything about the fleet but its counts.
+//! The pages that the server serves itself. None needs a key, and none says anything about the fleet but its counts.
 
 use bytes::Bytes;
 use deskfleet::{Code, ErrorKind};
@@ -15,8 +15,8 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// The exposition format's own content type.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The answer to a request for `page`.
-pub(crate) fn answer(page: Page, shared: &ServerState, method: &Method) -> Response<Bytes> {
+/// The response to a request for `page`.
+pub(crate) fn respond(page: Page, shared: &ServerState, method: &Method) -> Response<Bytes> {
     if method != Method::GET && method != Method::HEAD {
         let mut refusal = shared.engine.problem(Code::MethodNotAllowed, "", None);
         let allow = HeaderValue::from_static("GET, HEAD");
@@ -29,17 +29,17 @@ pub(crate) fn answer(page: Page, shared: &ServerState, method: &Method) -> Respo
 fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
     let engine = &shared.engine;
     match page {
-        Page::Livez => respond(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
+        Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
         Page::Readyz => readiness(engine.ready()),
         Page::Metrics => {
             let text = shared.options.metrics.text(engine.queue_count());
-            respond(StatusCode::OK, PROMETHEUS, text.into())
+            page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
         Page::OpenApi => {
             let document = shared
                 .openapi
                 .get_or_init(|| openapi::document(engine.config()).to_string().into());
-            respond(StatusCode::OK, JSON, document.clone())
+            page_response(StatusCode::OK, JSON, document.clone())
         }
     }
 }
@@ -57,10 +57,10 @@ fn readiness(ready: deskfleet::Result<()>) -> Response<Bytes> {
             "StorageUnavailable: the store cannot be read, or its file was removed or replaced\n",
         ),
     };
-    respond(status, TEXT, Bytes::from_static(said.as_bytes()))
+    page_response(status, TEXT, Bytes::from_static(said.as_bytes()))
 }
 
-fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {
+fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();

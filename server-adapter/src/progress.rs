@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::counted::Counted;
 use crate::sources::Source;
 
 /// Time that a connection has for its first request before another of its source may take its place.
@@ -25,9 +26,9 @@ pub(crate) struct Progress {
     began: Instant,
     /// When bytes last moved, in milliseconds after `began`.
     moved: AtomicU64,
-    /// Requests being answered, of which so many are still being received.
-    requests: AtomicU32,
-    receiving: AtomicU32,
+    /// Requests in progress, and how many of them are still being received.
+    requests: Arc<AtomicU32>,
+    receiving: Arc<AtomicU32>,
     /// Whether it has one of the places that are kept for `/livez`.
     reserve: AtomicBool,
     evicted: Notify,
@@ -51,14 +52,14 @@ impl Progress {
             cut: AtomicBool::new(false),
             began: Instant::now(),
             moved: AtomicU64::new(0),
-            requests: AtomicU32::new(0),
-            receiving: AtomicU32::new(0),
+            requests: Arc::default(),
+            receiving: Arc::default(),
             reserve: AtomicBool::new(false),
             evicted: Notify::new(),
         }
     }
 
-    /// A request head is complete; the answer is to be dropped when the request is answered.
+    /// A request head is complete; the result is to be dropped when the request is answered.
     pub(crate) fn begin(self: &Arc<Self>) -> Turn {
         self.turn.fetch_add(1, Ordering::Relaxed);
         Turn(Arc::clone(self))
@@ -86,19 +87,13 @@ impl Progress {
         self.moved.store(ms, Ordering::Relaxed);
     }
 
-    /// A request is being answered, as long as the result lives.
-    pub(crate) fn answering(&self) -> Counted<'_> {
+    /// A request is being answered, or its response made while it is sent, as long as the result lives.
+    pub(crate) fn answering(&self) -> Counted {
         Counted::of(&self.requests)
     }
 
-    /// A response is being made while it is sent, as long as the result lives.
-    pub(crate) fn streaming(self: &Arc<Self>) -> Streaming {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        Streaming(Arc::clone(self))
-    }
-
     /// A request's body is being received, as long as the result lives.
-    pub(crate) fn receiving(&self) -> Counted<'_> {
+    pub(crate) fn receiving(&self) -> Counted {
         Counted::of(&self.receiving)
     }
 
@@ -148,32 +143,5 @@ pub(crate) struct Turn(Arc<Progress>);
 impl Drop for Turn {
     fn drop(&mut self) {
         self.0.turn.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// A response that is made while it is sent: its connection is not idle.
-#[derive(Debug)]
-pub(crate) struct Streaming(Arc<Progress>);
-
-impl Drop for Streaming {
-    fn drop(&mut self) {
-        self.0.requests.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// One more in a count, as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Counted<'c>(&'c AtomicU32);
-
-impl<'c> Counted<'c> {
-    fn of(count: &'c AtomicU32) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

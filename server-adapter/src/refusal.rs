@@ -7,43 +7,49 @@ use bytes::Bytes;
 use deskfleet::{Code, Engine};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
-use crate::guesses::holds_key;
-use crate::operation::Operation;
+use crate::failed_keys::holds_key;
+use crate::page::Page;
 use crate::progress::Progress;
 use crate::sources::RequestPlace;
 use crate::state::ServerState;
 
+/// A refusal and its sentence.
+pub(crate) type Refused = (Code, &'static str);
+
 /// A body that did not come in time.
-pub(crate) const LATE: (Code, &str) = (
+pub(crate) const LATE: Refused = (
     Code::RequestTimeout,
     "The body did not come in time; send the request again.",
 );
 /// A body whose framing is broken.
-pub(crate) const BROKEN: (Code, &str) = (
+pub(crate) const BROKEN: Refused = (
     Code::InvalidBody,
     "The body did not come to its end: its framing is broken.",
 );
 /// More requests than the server has room for.
-pub(crate) const BUSY: (Code, &str) = (
+pub(crate) const BUSY: Refused = (
     Code::ServerBusy,
     "Too many requests are under way; try again later.",
 );
 /// A request whose work ended without a response: it panicked, or the server stops.
-pub(crate) const ENDED: (Code, &str) = (Code::Internal, "");
+pub(crate) const ENDED: Refused = (Code::Internal, "");
 /// A header list of more fields than are read.
-pub(crate) const FIELDS: (Code, &str) = (Code::HeadersTooLarge, "");
-/// A source that guesses keys.
-const GUESSING: (Code, &str) = (
+const FIELDS: Refused = (Code::HeadersTooLarge, "");
+/// A source that tries keys.
+const TOO_MANY_BAD_KEYS: Refused = (
     Code::Throttled,
     "Too many requests with a bad key came from this address; try again later.",
 );
+/// Header fields of one request, as many as hyper takes in HTTP/1.1. A byte of HTTP/2 can stand for a field, so that a list of
+/// small fields takes many times its size in memory.
+const HEADER_FIELDS_MAX: usize = 100;
 /// Seconds after which a server without room is worth another try.
 const BUSY_SECONDS: u64 = 1;
 
 /// The response of a refusal.
 pub(crate) fn respond(
     engine: &Engine,
-    (code, detail): (Code, &'static str),
+    (code, detail): Refused,
     traceparent: Option<&HeaderValue>,
 ) -> Response<Bytes> {
     let mut response = engine.problem(code, detail, traceparent);
@@ -83,39 +89,40 @@ pub(crate) fn before<B>(
     shared: &ServerState,
     progress: &Progress,
     place: &RequestPlace,
-    operation: Operation,
+    page: Option<Page>,
     request: &Request<B>,
 ) -> Option<Response<Bytes>> {
     let has_room = place.admitted && !progress.is_kept_for_livez();
-    let refused = match shared.hosts.refuse(request) {
-        Some(refused) => refused,
-        None if !has_room && !operation.is_livez() => BUSY,
-        None => return None,
+    let refused = if request.headers().len() > HEADER_FIELDS_MAX {
+        FIELDS
+    } else if let Some(refused) = shared.hosts.refuse(request) {
+        refused
+    } else if !has_room && page != Some(Page::Livez) {
+        BUSY
+    } else {
+        return None;
     };
     let traceparent = request.headers().get("traceparent");
     Some(respond(&shared.engine, refused, traceparent))
 }
 
 /// A request that may hold a key: where it comes from, should that be a bad one.
-pub(crate) struct Guesser {
+pub(crate) struct KeyAttempt {
     source: IpAddr,
     method: Method,
     version: Version,
     traceparent: Option<HeaderValue>,
 }
 
-impl Guesser {
-    /// `None` where the request holds no key, or needs none.
+impl KeyAttempt {
+    /// `None` where the request holds no key.
     pub(crate) fn of<B>(
         shared: &ServerState,
         progress: &Progress,
-        operation: Operation,
         request: &Request<B>,
     ) -> Option<Self> {
         let headers = request.headers();
-        let guesses = operation.needs_key(shared.engine.config())
-            && holds_key(headers, request.uri().query());
-        guesses.then(|| Self {
+        holds_key(headers, request.uri().query()).then(|| Self {
             source: shared.source_address(progress, headers),
             method: request.method().clone(),
             version: request.version(),
@@ -132,10 +139,10 @@ impl Guesser {
         if response.status() != StatusCode::UNAUTHORIZED {
             return response;
         }
-        let Some(seconds) = shared.guesses.bad_key(self.source, Instant::now()) else {
+        let Some(seconds) = shared.failed_keys.bad_key(self.source, Instant::now()) else {
             return response;
         };
-        let mut throttled = respond(&shared.engine, GUESSING, self.traceparent.as_ref());
+        let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, self.traceparent.as_ref());
         retry_after(&mut throttled, seconds);
         if response.headers().contains_key(header::CONNECTION) {
             close(&mut throttled, self.version);

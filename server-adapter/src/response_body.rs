@@ -1,7 +1,6 @@
 //! The bodies of responses, as hyper takes them.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -11,10 +10,12 @@ use deskfleet::ResponseBody;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::spawn_blocking;
 
-use crate::progress::{Progress, Streaming, Turn};
-use crate::slow_reads::{Place, SlowReads};
+use crate::counted::Counted;
 #[cfg(feature = "http2")]
-use crate::streams::Asked;
+use crate::http2_requests::Http2Request;
+use crate::progress::{Progress, Turn};
+use crate::slow_reads::{Place, SlowReads};
+use crate::sources::Source;
 
 /// Why a body ended early: the store could not be read. hyper ends the connection, or the stream of HTTP/2, without the end of
 /// the body.
@@ -34,16 +35,16 @@ type AtEnd = Box<dyn FnOnce(usize) + Send>;
 
 /// The body of a response: bytes, or chunks that are made one after another, each when hyper wants it. hyper wants the next
 /// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
-pub(crate) struct AnswerBody {
+pub(crate) struct OutgoingBody {
     state: State,
     sent: usize,
     at_end: Option<AtEnd>,
     /// The request is being answered until this is gone.
     turn: Option<Turn>,
     /// The connection that a body in chunks is sent on.
-    streaming: Option<Streaming>,
+    streaming: Option<Counted>,
     #[cfg(feature = "http2")]
-    asked: Option<Arc<Asked>>,
+    request: Option<Arc<Http2Request>>,
 }
 
 enum State {
@@ -60,16 +61,16 @@ struct Chunks {
     body: Option<ResponseBody>,
     making: Option<Pin<Box<dyn Future<Output = Option<Made>> + Send>>>,
     slow_reads: Arc<SlowReads>,
-    source: IpAddr,
+    source: Arc<Source>,
     _room: Place,
 }
 
-impl AnswerBody {
+impl OutgoingBody {
     /// A body that is made chunk by chunk for `source`, which was given `room` for it.
     pub(crate) fn streamed(
         body: ResponseBody,
         slow_reads: Arc<SlowReads>,
-        source: IpAddr,
+        source: Arc<Source>,
         room: Place,
     ) -> Self {
         let chunks = Chunks {
@@ -90,7 +91,7 @@ impl AnswerBody {
             turn: None,
             streaming: None,
             #[cfg(feature = "http2")]
-            asked: None,
+            request: None,
         }
     }
 
@@ -116,14 +117,14 @@ impl AnswerBody {
 
     /// Keeps a connection that it is sent on in chunks from being taken for an idle one.
     pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
-        self.streaming = self.len().is_none().then(|| progress.streaming());
+        self.streaming = self.len().is_none().then(|| progress.answering());
         self
     }
 
     /// Has each chunk counted as under way until it has left.
     #[cfg(feature = "http2")]
-    pub(crate) fn counted(mut self, asked: Arc<Asked>) -> Self {
-        self.asked = Some(asked);
+    pub(crate) fn counted(mut self, request: Arc<Http2Request>) -> Self {
+        self.request = Some(request);
         self
     }
 
@@ -131,15 +132,15 @@ impl AnswerBody {
     fn frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
         self.sent += bytes.len();
         #[cfg(feature = "http2")]
-        let bytes = match &self.asked {
-            Some(asked) => Asked::answered(asked, bytes),
+        let bytes = match &self.request {
+            Some(request) => Http2Request::sending(request, bytes),
             None => bytes,
         };
         Frame::data(bytes)
     }
 }
 
-impl From<Bytes> for AnswerBody {
+impl From<Bytes> for OutgoingBody {
     fn from(bytes: Bytes) -> Self {
         Self::of(if bytes.is_empty() {
             State::Over
@@ -152,12 +153,12 @@ impl From<Bytes> for AnswerBody {
 impl Chunks {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Unfinished>>> {
         if let Some(mut body) = self.body.take() {
-            let (slow_reads, source) = (Arc::clone(&self.slow_reads), self.source);
+            let (slow_reads, source) = (Arc::clone(&self.slow_reads), Arc::clone(&self.source));
             self.making = Some(Box::pin(async move {
-                let place = slow_reads.resume(source).await?;
+                let place = slow_reads.resume(&source.slow_reads).await?;
                 let made = spawn_blocking(move || {
                     let chunk = body.next_chunk().map_err(|_| Unfinished);
-                    drop(place);
+                    drop((place, source));
                     (body, chunk)
                 });
                 made.await.ok()
@@ -177,7 +178,7 @@ impl Chunks {
     }
 }
 
-impl Body for AnswerBody {
+impl Body for OutgoingBody {
     type Data = Bytes;
     type Error = Unfinished;
 
@@ -216,7 +217,7 @@ impl Body for AnswerBody {
     }
 }
 
-impl Drop for AnswerBody {
+impl Drop for OutgoingBody {
     fn drop(&mut self) {
         if let Some(at_end) = self.at_end.take() {
             at_end(self.sent);

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::options::ServerOptions;
 use crate::server::{Drained, Server};
 
-/// A server that runs on a thread of its own. Dropping it stops it too, but tells nothing.
+/// A server that runs on a thread of its own. Dropping it stops it too, without a result.
 #[derive(Debug)]
 pub struct RunningServer {
     address: SocketAddr,
@@ -52,7 +52,7 @@ impl RunningServer {
         self.address
     }
 
-    /// Stops gracefully: takes no more connections, answers what is in flight, and waits for that.
+    /// Stops gracefully: takes no more connections, answers the requests in flight, and waits for that.
     ///
     /// # Errors
     ///

@@ -9,12 +9,13 @@ use std::time::Duration;
 use deskfleet::Engine;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::connection::{Phase, serve};
+use crate::connection::serve;
+use crate::connection_slots::ConnectionSlots;
 use crate::maintenance::Maintenance;
 use crate::options::ServerOptions;
-use crate::places::Places;
 use crate::progress::Progress;
 use crate::state::ServerState;
 
@@ -69,7 +70,7 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` is ready, then takes no more connections, answers what is in flight and returns. The engine
+    /// Serves until `shutdown` is ready, then takes no more connections, answers the requests in flight and returns. The engine
     /// stays open.
     ///
     /// # Errors
@@ -81,41 +82,44 @@ impl Server {
             Some(pause) => Some(Maintenance::start(self.shared.engine.clone(), pause)?),
             None => None,
         };
-        let places = Places::new(options);
-        let (phase, watching) = watch::channel(Phase::Serving);
+        let slots = ConnectionSlots::new(options);
+        // hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
+        let (drain, draining) = watch::channel(false);
+        let mut connections = JoinSet::new();
 
         let mut shutdown = pin!(shutdown);
         loop {
             tokio::select! {
                 biased;
                 () = shutdown.as_mut() => break,
+                Some(_) = connections.join_next() => {}
                 (socket, peer) = self.next() => {
                     let source = self.shared.sources.of(peer);
                     let progress = Arc::new(Progress::new(peer, source));
-                    let Some(place) = places.take(&progress) else {
+                    let Some(slot) = slots.take(&progress) else {
                         continue;
                     };
-                    // Answers are written in one piece; waiting for more would only delay them.
+                    // Responses are written in one piece; waiting for more would only delay them.
                     let _ = socket.set_nodelay(true);
-                    let served = serve(socket, progress, Arc::clone(&self.shared), watching.clone());
-                    tokio::spawn(async move {
+                    let served = serve(socket, progress, Arc::clone(&self.shared), draining.clone());
+                    connections.spawn(async move {
                         served.await;
-                        drop(place);
+                        drop(slot);
                     });
                 }
             }
         }
         drop(self.listener);
-        drop(watching);
         if let Some(maintenance) = &mut maintenance {
             maintenance.stop();
         }
 
-        phase.send_replace(Phase::Draining);
-        // Every connection holds a receiver, so the channel closes when the last one has ended.
-        let drained = timeout(self.shared.options.drain_timeout, phase.closed()).await;
-        let cut_off = drained.map_or_else(|_| phase.receiver_count(), |()| 0);
-        phase.send_replace(Phase::Closed);
+        drain.send_replace(true);
+        let all_ended = async { while connections.join_next().await.is_some() {} };
+        let _ = timeout(self.shared.options.drain_timeout, all_ended).await;
+        // Those that are left end with the set.
+        let cut_off = connections.len();
+        drop(connections);
         drop(maintenance);
         Ok(Drained { cut_off })
     }

@@ -1,8 +1,6 @@
 //! Work that is kept off the event loop, and its bounds: in all, and for each source.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -12,92 +10,61 @@ use tokio::time::timeout;
 const WAIT: Duration = Duration::from_millis(500);
 /// Responses whose body is not made yet as a whole, at once. Each holds less than 1 MiB.
 const UNFINISHED_MAX: usize = 64;
-/// Sources that are remembered before those without a place are forgotten.
-const SOURCES_KEPT: usize = 64;
 
-/// Places, of which each source gets at most half.
+/// Bounds on reads that take long, and on responses that are made while they are sent: of all sources, or of one.
 #[derive(Debug)]
-struct Places {
-    total: Arc<Semaphore>,
-    share: usize,
-    sources: Mutex<BTreeMap<IpAddr, Arc<Semaphore>>>,
+pub(crate) struct SlowReads {
+    running: Arc<Semaphore>,
+    unfinished: Arc<Semaphore>,
 }
 
-/// One of the places; its drop frees it.
+/// A place below a bound of one source and below that of all; its drop frees both.
 #[derive(Debug)]
 pub(crate) struct Place {
     _of_source: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
 }
 
-impl Places {
-    fn new(max: usize) -> Self {
-        let max = max.clamp(1, Semaphore::MAX_PERMITS);
-        Self {
-            total: Arc::new(Semaphore::new(max)),
-            share: max.div_ceil(2),
-            sources: Mutex::default(),
-        }
-    }
-
-    fn of(&self, source: IpAddr) -> Arc<Semaphore> {
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        if sources.len() >= SOURCES_KEPT {
-            // Whoever has a place, or waits for one, holds the semaphore as well.
-            sources.retain(|_, places| Arc::strong_count(places) > 1);
-        }
-        let places = sources.entry(source);
-        Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(self.share))))
-    }
-
-    /// The next place, first come, first served; the source's own bound comes first, so that none waits in front of others in
-    /// vain. `None` would mean that a semaphore was closed; nobody closes one.
-    async fn take(&self, source: IpAddr) -> Option<Place> {
-        let of_source = self.of(source).acquire_owned().await.ok()?;
-        let of_all = Arc::clone(&self.total).acquire_owned().await.ok()?;
-        Some(Place {
-            _of_source: of_source,
-            _of_all: of_all,
-        })
-    }
-
-    fn try_take(&self, source: IpAddr) -> Option<Place> {
-        Some(Place {
-            _of_source: self.of(source).try_acquire_owned().ok()?,
-            _of_all: Arc::clone(&self.total).try_acquire_owned().ok()?,
-        })
-    }
-}
-
-/// The bounds on reads that take long, and on responses that are made while they are sent.
-#[derive(Debug)]
-pub(crate) struct SlowReads {
-    running: Places,
-    unfinished: Places,
-}
-
 impl SlowReads {
     /// At most `max` run at once.
     pub(crate) fn new(max: usize) -> Self {
+        Self::with(max, UNFINISHED_MAX)
+    }
+
+    /// The bounds of one source, where at most `max` run at once: each source gets at most half.
+    pub(crate) fn of_source(max: usize) -> Self {
+        Self::with(max.max(1).div_ceil(2), UNFINISHED_MAX.div_ceil(2))
+    }
+
+    fn with(running: usize, unfinished: usize) -> Self {
+        let running = running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            running: Places::new(max),
-            unfinished: Places::new(UNFINISHED_MAX),
+            running: Arc::new(Semaphore::new(running)),
+            unfinished: Arc::new(Semaphore::new(unfinished)),
         }
     }
 
-    /// A place to run a request at; `None` when there is none for too long.
-    pub(crate) async fn admit(&self, source: IpAddr) -> Option<Place> {
-        timeout(WAIT, self.running.take(source)).await.ok()?
+    /// A place to run a request of `source` at; `None` when there is none for too long.
+    pub(crate) async fn admit(&self, source: &Self) -> Option<Place> {
+        timeout(WAIT, self.resume(source)).await.ok()?
     }
 
-    /// A place to go on with a response that has begun, however long it takes to get one.
-    pub(crate) async fn resume(&self, source: IpAddr) -> Option<Place> {
-        self.running.take(source).await
+    /// A place to go on with a response that has begun, however long it takes to get one: first come, first served. The source's
+    /// own bound comes first, so that none waits in front of others in vain. `None` would mean that a semaphore was closed; nobody
+    /// closes one.
+    pub(crate) async fn resume(&self, source: &Self) -> Option<Place> {
+        Some(Place {
+            _of_source: Arc::clone(&source.running).acquire_owned().await.ok()?,
+            _of_all: Arc::clone(&self.running).acquire_owned().await.ok()?,
+        })
     }
 
     /// Room for a response that is made while it is sent.
-    pub(crate) fn try_begin(&self, source: IpAddr) -> Option<Place> {
-        self.unfinished.try_take(source)
+    pub(crate) fn try_begin(&self, source: &Self) -> Option<Place> {
+        Some(Place {
+            _of_source: Arc::clone(&source.unfinished).try_acquire_owned().ok()?,
+            _of_all: Arc::clone(&self.unfinished).try_acquire_owned().ok()?,
+        })
     }
 }
 
@@ -105,39 +72,27 @@ impl SlowReads {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn places_of_one_source_are_at_most_half() {
-        let places = Places::new(4);
-        let (greedy, other) = (address("192.0.2.1"), address("192.0.2.2"));
-        let held: Vec<_> = std::iter::repeat_with(|| places.try_take(greedy))
-            .take(10)
-            .flatten()
-            .collect();
-        assert_eq!(held.len(), 2);
-        let others: Vec<_> = std::iter::repeat_with(|| places.try_take(other))
-            .take(10)
-            .flatten()
-            .collect();
-        assert_eq!(others.len(), 2);
-        assert!(places.try_take(address("192.0.2.3")).is_none(), "all taken");
+    #[tokio::test]
+    async fn places_of_one_source_are_at_most_half() {
+        let all = SlowReads::new(4);
+        let [greedy, other, third] = [(); 3].map(|()| SlowReads::of_source(4));
+        let begun = |source| -> Vec<Place> {
+            let places = std::iter::repeat_with(|| all.try_begin(source));
+            places.take(100).flatten().collect()
+        };
+        let held = begun(&greedy);
+        assert_eq!(held.len(), UNFINISHED_MAX / 2);
+        let others = begun(&other);
+        assert_eq!(others.len(), UNFINISHED_MAX / 2);
+        assert!(all.try_begin(&third).is_none(), "all taken");
         drop(held);
-        assert!(places.try_take(greedy).is_some());
-        assert!(Places::new(1).try_take(greedy).is_some());
-    }
+        assert!(all.try_begin(&greedy).is_some());
 
-    #[test]
-    fn sources_without_a_place_are_forgotten() {
-        let places = Places::new(2);
-        let _held = places.try_take(address("192.0.2.1")).unwrap();
-        for number in 0..10_000_u32 {
-            drop(places.try_take(IpAddr::V4(number.into())));
-        }
-        let sources = places.sources.lock().unwrap();
-        assert!(sources.len() <= SOURCES_KEPT);
-        assert!(sources.contains_key(&address("192.0.2.1")));
+        let running = [all.admit(&greedy).await, all.admit(&greedy).await];
+        assert!(running.iter().all(Option::is_some));
+        assert!(all.admit(&greedy).await.is_none());
+        assert!(all.admit(&other).await.is_some());
+        let one = SlowReads::new(1);
+        assert!(one.admit(&SlowReads::of_source(1)).await.is_some());
     }
 }

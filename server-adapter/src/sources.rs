@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use http::HeaderMap;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::Room;
+use crate::locks::lock;
+use crate::slow_reads::SlowReads;
 
 /// The bounds of each source.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,8 @@ pub(crate) struct Bounds {
     pub(crate) bodies_bytes_max: usize,
     /// The largest body.
     pub(crate) largest_body: usize,
+    /// Slow reads of all sources together.
+    pub(crate) slow_reads_max: usize,
 }
 
 /// The sources that have something under way.
@@ -33,57 +37,55 @@ impl Sources {
         Arc::new(Self { bounds, known })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, Weak<Source>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The source that `address` is of; the same one as long as anyone has it.
     pub(crate) fn of(self: &Arc<Self>, address: IpAddr) -> Arc<Source> {
         let network = network(address);
-        let mut known = self.lock();
+        let mut known = lock(&self.known);
         if let Some(source) = known.get(&network).and_then(Weak::upgrade) {
             return source;
         }
+        let bounds = self.bounds;
         let source = Arc::new(Source {
             sources: Arc::clone(self),
             network,
-            requests: AtomicUsize::new(0),
-            bodies: Room::of_source(self.bounds.bodies_bytes_max, self.bounds.largest_body),
+            requests: Arc::new(Semaphore::new(
+                bounds.requests_max.min(Semaphore::MAX_PERMITS),
+            )),
+            bodies: Room::of_source(bounds.bodies_bytes_max, bounds.largest_body),
+            slow_reads: SlowReads::of_source(bounds.slow_reads_max),
         });
         known.insert(network, Arc::downgrade(&source));
         source
     }
 }
 
-/// What one source has under way.
+/// What one source has in progress.
 #[derive(Debug)]
 pub(crate) struct Source {
     sources: Arc<Sources>,
     network: IpAddr,
-    requests: AtomicUsize,
+    requests: Arc<Semaphore>,
     /// Its part of the budget of bodies.
     pub(crate) bodies: Room,
+    pub(crate) slow_reads: SlowReads,
 }
 
 impl Source {
-    /// The address or network that it is.
-    pub(crate) fn network(&self) -> IpAddr {
-        self.network
-    }
-
-    /// A request begins; it ends when the answer is dropped.
+    /// A request begins; it ends when the result is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
-        let before = self.requests.fetch_add(1, Ordering::Relaxed);
+        let permit = Arc::clone(&self.requests).try_acquire_owned().ok();
         RequestPlace {
-            admitted: before < self.sources.bounds.requests_max,
+            admitted: permit.is_some(),
             source: Arc::clone(self),
+            _of_source: permit,
+            _of_all: None,
         }
     }
 }
 
 impl Drop for Source {
     fn drop(&mut self) {
-        let mut known = self.sources.lock();
+        let mut known = lock(&self.sources.known);
         // Another may stand in its place already.
         if known
             .get(&self.network)
@@ -94,17 +96,26 @@ impl Drop for Source {
     }
 }
 
-/// A request under way, below the bound of its source or above it.
+/// A request under way, below the bounds or above one.
 #[derive(Debug)]
 pub(crate) struct RequestPlace {
     pub(crate) source: Arc<Source>,
-    /// Whether the source has room for it.
+    /// Whether there is room for it.
     pub(crate) admitted: bool,
+    _of_source: Option<OwnedSemaphorePermit>,
+    _of_all: Option<OwnedSemaphorePermit>,
 }
 
-impl Drop for RequestPlace {
-    fn drop(&mut self) {
-        self.source.requests.fetch_sub(1, Ordering::Relaxed);
+impl RequestPlace {
+    /// The same, below the bound of all sources as well.
+    #[cfg(feature = "http2")]
+    pub(crate) fn within(self, all: &Arc<Semaphore>) -> Self {
+        let permit = Arc::clone(all).try_acquire_owned().ok();
+        Self {
+            admitted: self.admitted && permit.is_some(),
+            _of_all: permit,
+            ..self
+        }
     }
 }
 
@@ -164,6 +175,7 @@ mod tests {
             requests_max: 2,
             bodies_bytes_max: 0,
             largest_body: 0,
+            slow_reads_max: 0,
         });
         let source = sources.of(address("2001:db8::1"));
         let (first, second) = (source.begin(), sources.of(address("2001:db8::2")).begin());
@@ -174,7 +186,7 @@ mod tests {
         assert!(source.begin().admitted);
         drop((source, second));
         assert!(
-            sources.lock().is_empty(),
+            lock(&sources.known).is_empty(),
             "who has nothing under way is forgotten"
         );
     }

@@ -7,22 +7,17 @@ use bytes::Bytes;
 use deskfleet::Engine;
 use http::HeaderMap;
 use hyper::server::conn::http1;
+#[cfg(feature = "http2")]
+use tokio::sync::Semaphore;
 
 use crate::budget::Room;
-use crate::guesses::Guesses;
+use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
-#[cfg(feature = "http2")]
-use crate::http2;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
+use crate::protocol;
 use crate::slow_reads::SlowReads;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
-#[cfg(feature = "http2")]
-use crate::streams::Bound;
-
-/// hyper's buffer for one connection, in bytes. It must hold a whole head: one within it that is beyond the engine's own
-/// limits is refused by the engine with a problem body, one beyond it by hyper with a bare 431.
-const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
 const STREAMS_PER_CONNECTION: usize = 8;
@@ -37,14 +32,14 @@ pub(crate) struct ServerState {
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
     pub(crate) hosts: Hosts,
-    pub(crate) guesses: Guesses,
+    pub(crate) failed_keys: FailedKeys,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
     /// The requests of all connections of HTTP/2.
     #[cfg(feature = "http2")]
-    pub(crate) streams: Arc<Bound>,
+    pub(crate) http2_requests: Arc<Semaphore>,
 }
 
 impl ServerState {
@@ -55,10 +50,6 @@ impl ServerState {
             .record_body_bytes
             .max(limits.processes_body_bytes)
             .max(limits.batch_body_bytes);
-        let mut http1 = http1::Builder::new();
-        // The deadlines are the stream's. So is the gathering of answers: hyper's `pipeline_flush` loses them when the
-        // connection closes while input is left unread.
-        http1.header_read_timeout(None).max_buf_size(BUFFER_BYTES);
         let per_connection = if options.proxied {
             1
         } else {
@@ -68,34 +59,37 @@ impl ServerState {
             requests_max: options.source_connections_max() * per_connection,
             bodies_bytes_max: options.bodies_bytes_max,
             largest_body,
+            slow_reads_max: options.slow_reads_max,
         };
         Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
             openapi: OnceLock::new(),
             hosts: Hosts::new(&options.hosts, address),
-            guesses: Guesses::new(options.bad_keys_per_minute),
+            failed_keys: FailedKeys::new(options.bad_keys_per_minute),
             slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
-            http1,
+            http1: protocol::http1(),
             #[cfg(feature = "http2")]
-            http2: http2::builder(limits),
+            http2: protocol::http2(limits),
             #[cfg(feature = "http2")]
-            streams: Bound::new(
+            http2_requests: Arc::new(Semaphore::new(
                 options
                     .connections_max
-                    .saturating_mul(STREAMS_PER_CONNECTION),
-            ),
+                    .saturating_mul(STREAMS_PER_CONNECTION)
+                    .min(Semaphore::MAX_PERMITS),
+            )),
             engine,
             options,
         }
     }
+
     /// The address that a request comes from: the other end of the connection, or what a trusted proxy says.
     pub(crate) fn source_address(&self, progress: &Progress, headers: &HeaderMap) -> IpAddr {
         let told = self.options.proxied.then(|| forwarded(headers)).flatten();
         told.unwrap_or(progress.peer)
     }
 
-    /// A request begins; it ends when the answer is dropped.
+    /// A request begins; it ends when the result is dropped.
     pub(crate) fn begin(&self, progress: &Progress, headers: &HeaderMap) -> RequestPlace {
         if !self.options.proxied {
             return progress.source.begin();

@@ -35,21 +35,20 @@ impl Transport for Call {
     }
 }
 
-/// [`Engine::upload`] for requests that the engine reads that way, with the body in pieces of `n` bytes; otherwise
-/// [`Call`].
+/// [`Engine::begin`], with the body in pieces of `n` bytes.
 #[derive(Debug)]
-pub struct Uploading(pub Engine, pub usize);
+pub struct InPieces(pub Engine, pub usize);
 
-impl Transport for Uploading {
+impl Transport for InPieces {
     fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
-        let Some(mut upload) = self.0.upload(&head) else {
-            return block_on(self.0.call(Request::from_parts(head, body)));
-        };
+        let mut exchange = self.0.begin(head);
         for piece in body.chunks(self.1) {
-            upload.push(piece);
+            exchange.push(piece);
         }
-        block_on(upload.finish())
+        let (head, body) = block_on(exchange.finish()).into_parts();
+        let body = body.into_bytes().expect("a store that can be read");
+        Response::from_parts(head, body)
     }
 }
 

@@ -17,7 +17,7 @@ use deskfleet_tests::conformance::case::{Case, Step};
 use deskfleet_tests::conformance::runner::{Answer, run, run_driven, run_volatile};
 use deskfleet_tests::http2::Http2;
 use deskfleet_tests::socket::Socket;
-use deskfleet_tests::transport::{Call, Handle, Transport, Uploading};
+use deskfleet_tests::transport::{Call, Handle, InPieces, Transport};
 use http::{Request, Response};
 
 /// The response without the header that may differ between transports: the content codings that are decoded before the
@@ -56,8 +56,8 @@ fn call_returns_the_bytes_of_handle() {
 }
 
 #[test]
-fn upload_in_pieces_returns_the_bytes_of_handle() {
-    same_as_handle(CommitDriver::Caller, |engine| Uploading(engine.clone(), 61));
+fn body_in_pieces_returns_the_bytes_of_handle() {
+    same_as_handle(CommitDriver::Caller, |engine| InPieces(engine.clone(), 61));
 }
 
 #[test]

@@ -86,7 +86,7 @@ export function defineEngine(load) {
             text(url, "url");
             const lines = headerLines(headers).slice(0, HEADERS_LENGTH_MAX);
             this.#mustBeOpen();
-            const bytes = this.#cut(url, bodyBytes(body));
+            const bytes = this.#cut(method, url, bodyBytes(body));
             const result = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
             const answer = this.#answer(result);
             return { status: answer.status, headers: headerRecord(headerPairs(answer.headers)), body: answer.body };
@@ -278,15 +278,19 @@ export function defineEngine(load) {
         }
 
         async #read(request, url) {
-            const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
+            const max = this.#bodyBytesMax(request.method, url);
             return this.#underway.read(request, max);
         }
 
         /** At most one byte more of a body than its limit. */
-        #cut(url, body) {
+        #cut(method, url, body) {
             if (body.length < BODY_BYTES_ASKED) return body;
-            const max = this.#enter((core) => core.bodyBytesMax(url.slice(0, URL_LENGTH_MAX)));
+            const max = this.#bodyBytesMax(method, url);
             return body.length > max ? body.subarray(0, max + 1) : body;
+        }
+
+        #bodyBytesMax(method, url) {
+            return this.#enter((core) => core.bodyBytesMax(method, url.slice(0, URL_LENGTH_MAX)));
         }
 
         async #submit(method, url, lines, body, traceparent) {

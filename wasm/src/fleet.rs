@@ -154,11 +154,15 @@ impl Fleet {
         Ok(exchange::answer(response))
     }
 
-    /// The most that needs to be read of the body of a request to this URL, in bytes.
+    /// The most that needs to be read of the body of a request, in bytes.
     #[must_use]
-    pub fn body_bytes_max(&self, url: &str) -> usize {
-        url.parse::<Uri>()
-            .map_or(0, |url| self.engine.body_bytes_max(url.path()))
+    pub fn body_bytes_max(&self, method: &str, url: &str) -> usize {
+        let (Ok(method), Ok(url)) = (method.parse(), url.parse::<Uri>()) else {
+            return 0;
+        };
+        let limits = &self.engine.config().limits;
+        let route = self.engine.route(&method, url.path());
+        route.map_or(0, |route| route.body_bytes_max(limits))
     }
 
     /// The refusal of a request when the storage did not confirm that what was written will last. A request that writes is in
@@ -298,12 +302,15 @@ mod tests {
     #[test]
     fn body_bytes_max_returns_the_limit_of_the_endpoint() {
         let fleet = fleet();
-        assert_eq!(
-            fleet.body_bytes_max("http://a.b/api/Stats/Post?x=1"),
-            65_536
-        );
-        assert_eq!(fleet.body_bytes_max("/api/Stats/Post"), 65_536);
-        assert_eq!(fleet.body_bytes_max("/api/Stats/Test"), 0);
-        assert_eq!(fleet.body_bytes_max("no url"), 0);
+        for (method, url, max) in [
+            ("POST", "http://a.b/api/Stats/Post?x=1", 65_536),
+            ("POST", "/api/Stats/Post", 65_536),
+            ("GET", "/api/Stats/Post", 0),
+            ("GET", "/api/Stats/Test", 0),
+            ("POST", "no url", 0),
+            ("no method", "/api/Stats/Post", 0),
+        ] {
+            assert_eq!(fleet.body_bytes_max(method, url), max, "{method} {url}");
+        }
     }
 }

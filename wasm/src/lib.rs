@@ -163,10 +163,10 @@ impl Core {
         answer.map_or_else(Vec::new, |answer| answer.body.into())
     }
 
-    /// The most that needs to be read of the body of a request to this URL, in bytes.
+    /// The most that needs to be read of the body of a request, in bytes.
     #[wasm_bindgen(js_name = bodyBytesMax)]
-    pub fn body_bytes_max(&self, url: &str) -> usize {
-        self.fleet.body_bytes_max(url)
+    pub fn body_bytes_max(&self, method: &str, url: &str) -> usize {
+        self.fleet.body_bytes_max(method, url)
     }
 
     /// A typed call of the host: JSON in, JSON out; see [`operations`].

@@ -1,11 +1,11 @@
 //! The Actions area.
 
 use crate::model::{Action, ActionRequest};
-use crate::mutation::Mutation;
+use crate::wire::reply;
 
-use super::{Call, Step, Then};
+use super::{Call, Completion};
 
-pub(super) fn act(call: &Call<'_>, action: Action) -> Step {
+pub(super) fn act(call: &Call<'_>, action: Action) -> Completion {
     // Only the parameters of the row are read: `ChangeComputeType` has no `samAccount`.
     let param = |name: &str| {
         let known = call.route.query.iter().any(|param| param.name == name);
@@ -18,9 +18,9 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Step {
         requester: param("requester"),
         compute_type: param("computeType"),
     };
-    let mutation = Mutation::Act {
-        request: Box::new(request),
-        by: call.caller(),
-    };
-    Step::write(call.core, vec![mutation], Then::Empty)
+    let by = call.caller();
+    call.write(
+        move |context| context.act(&request, &by),
+        |()| reply::empty(),
+    )
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName};
+use http::request::Parts;
 
 use crate::domain::keys;
 use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::RawQuery;
+use crate::wire::query::Query;
 
 use super::endpoint::Access;
 
@@ -27,20 +28,19 @@ fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
 pub(crate) fn authenticate(
     core: &EngineCore,
     access: Access,
-    headers: &HeaderMap,
-    query: RawQuery<'_>,
+    head: &Parts,
 ) -> Result<Option<Arc<LiveKey>>, Problem> {
     if scope_wanted(core, access).is_none() {
         return Ok(None);
     }
-    // One answer for every reason: it tells nothing about which keys exist.
+    // One response for every reason: it does not say which keys exist.
     let refused = || {
         Problem::detailed(
             Code::InvalidApiKey,
             "The API key is missing or not accepted.",
         )
     };
-    let secret = secret(headers, query).ok_or_else(refused)?;
+    let secret = secret(&head.headers, Query::new(head.uri.query())).ok_or_else(refused)?;
     let key = core
         .accepted_key(&keys::hash(&secret))
         .ok_or_else(refused)?;
@@ -69,7 +69,7 @@ pub(crate) fn authorize(
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The secret from `X-Api-Key`, `Authorization: Bearer` or the query, in this order; the first one there counts.
-fn secret<'r>(headers: &'r HeaderMap, query: RawQuery<'r>) -> Option<Cow<'r, str>> {
+fn secret<'r>(headers: &'r HeaderMap, query: Query<'r>) -> Option<Cow<'r, str>> {
     if let Some(header) = headers.get(X_API_KEY) {
         return header.to_str().ok().map(Cow::Borrowed);
     }
@@ -78,5 +78,5 @@ fn secret<'r>(headers: &'r HeaderMap, query: RawQuery<'r>) -> Option<Cow<'r, str
         let bearer = scheme.eq_ignore_ascii_case("bearer");
         bearer.then(|| Cow::Borrowed(secret.trim()))
     });
-    bearer.or_else(|| query.find("apiKey"))
+    bearer.or_else(|| query.get("apiKey"))
 }

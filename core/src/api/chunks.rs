@@ -19,7 +19,7 @@ use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
-use super::{Failure, Handled, Step};
+use super::Failure;
 
 /// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
 pub(super) trait Items: Debug + Send {
@@ -37,6 +37,20 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
+    /// The first chunk, and the rest if there is one.
+    pub(super) fn begin(
+        core: &EngineCore,
+        body: ListBody,
+        items: impl Items + 'static,
+    ) -> Result<(Vec<u8>, Option<Self>)> {
+        let mut chunks = Self {
+            body,
+            items: Some(Box::new(items)),
+        };
+        let first = chunks.next_chunk(core)?.unwrap_or_default();
+        Ok((first, (!chunks.is_over()).then_some(chunks)))
+    }
+
     /// The next chunk; `None` at the end. After an error there is no more.
     pub(crate) fn next_chunk(&mut self, core: &EngineCore) -> Result<Option<Vec<u8>>> {
         let Some(mut items) = self.items.take() else {
@@ -53,27 +67,7 @@ impl Chunks {
     }
 }
 
-/// 200 with a list. One that fits a chunk is a body as any other.
-pub(super) fn respond(
-    core: &EngineCore,
-    content_type: HeaderValue,
-    body: ListBody,
-    items: impl Items + 'static,
-) -> Handled {
-    let mut chunks = Chunks {
-        body,
-        items: Some(Box::new(items)),
-    };
-    let first = chunks.next_chunk(core)?.unwrap_or_default();
-    let response = reply::ok(content_type, first);
-    Ok(if chunks.is_over() {
-        Step::Done(response)
-    } else {
-        Step::Streamed(response, chunks)
-    })
-}
-
-/// The whole answer at once, made of its first chunk and the rest.
+/// The whole response at once, made of its first chunk and the rest.
 pub(crate) fn collect(
     core: &EngineCore,
     traceparent: Option<&HeaderValue>,

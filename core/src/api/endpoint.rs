@@ -1,6 +1,7 @@
 //! What a row of the route table can say.
 
-use crate::model::{Action, Scope, Stream};
+use crate::limits::Limits;
+use crate::model::{Action, AuditAction, Scope, Stream};
 use crate::wire::problem::Code;
 
 /// The identity of an endpoint; dispatch matches on it.
@@ -119,7 +120,7 @@ pub enum RequestBody {
     ActionFailure,
 }
 
-/// What an endpoint answers on success.
+/// What an endpoint returns on success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after the shapes of the interface")]
 pub enum Answer {
@@ -170,19 +171,29 @@ pub struct Route {
     pub query: &'static [Param],
     /// Its request body.
     pub body: RequestBody,
-    /// Its answer.
+    /// What it returns on success.
     pub answer: Answer,
     /// How long it can take.
     pub work: Work,
+    /// What the audit calls it; `None` where its refusals are not audited.
+    pub audited: Option<AuditAction>,
     /// Refusals of its own, beside those that follow from access, query and body.
     pub problems: &'static [Code],
 }
 
-/// Stands for the body of a request whose content coding the host undoes and found broken. The host puts it into the
-/// request's [extensions](http::Extensions) beside an empty body, and the request is refused with 400 `InvalidBody` where
-/// its body would have been read, after all checks that come before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BrokenBody(
-    /// What was wrong, in words for the sender: a sentence.
-    pub &'static str,
-);
+impl Route {
+    /// The most that is read of the request's body, in bytes; one byte more is refused. 0 means that a body is ignored.
+    #[must_use]
+    pub const fn body_bytes_max(&self, limits: &Limits) -> usize {
+        match self.body {
+            RequestBody::None => 0,
+            RequestBody::Record(Stream::Processes) => limits.processes_body_bytes,
+            RequestBody::Record(Stream::Stats | Stream::Activity | Stream::Startup)
+            | RequestBody::Workspace
+            | RequestBody::Hold
+            | RequestBody::NewKey
+            | RequestBody::ActionFailure => limits.record_body_bytes,
+            RequestBody::Batch | RequestBody::Workspaces => limits.batch_body_bytes,
+        }
+    }
+}

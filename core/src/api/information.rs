@@ -5,7 +5,6 @@ use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
 use crate::model::user_key;
-use crate::mutation::Mutation;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::user;
 use crate::view::workspaces::Listing;
@@ -13,7 +12,7 @@ use crate::wire::accept;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
-use super::{Call, Handled, Step, Then, chunks};
+use super::{Call, Completion, Handled, chunks};
 
 pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
     let username = call.query.get("username").unwrap_or_default();
@@ -22,13 +21,16 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
         .telemetry_reader(Wanted::User(&user_key(&username)))?;
     let view = user::one(&reader, &username)?
         .ok_or_else(|| EngineError::new(ErrorKind::UserNotFound, "No such user."))?;
-    Ok(Step::Done(reply::ok(reply::JSON, reply::user(&view))))
+    Ok(Completion::Response(reply::ok(
+        reply::JSON,
+        reply::user(&view),
+    )))
 }
 
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
     let activities = chunks::Activities::new(call.core);
     let body = ListBody::array("[");
-    chunks::respond(call.core, reply::JSON, body, activities)
+    call.list(reply::JSON, body, activities)
 }
 
 pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
@@ -39,17 +41,17 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
     let rows = chunks::AuditRows::new(call.core, count);
     let body = ListBody::array("[");
-    chunks::respond(call.core, reply::JSON, body, rows)
+    call.list(reply::JSON, body, rows)
 }
 
-pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Step {
+pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Completion {
     let id = call.query.text("workSpaceId");
-    let then = Then::Removed(id.clone().unwrap_or_default());
-    let mutation = Mutation::RemoveWorkspace {
-        id,
-        by: call.caller(),
-    };
-    Step::write(call.core, vec![mutation], then)
+    let by = call.caller();
+    let removed = id.clone().unwrap_or_default();
+    call.write(
+        move |context| context.remove_workspace(id, &by),
+        move |()| reply::ok(reply::JSON, reply::removed(&removed)),
+    )
 }
 
 pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {
@@ -66,7 +68,7 @@ pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::Header
     let token = call.query.get("nextToken");
     let page = chunks::Workspaces::new(call.core, listing, limit, token.as_deref())?;
     let body = ListBody::page(r#"{"workSpaces":["#);
-    chunks::respond(call.core, content_type, body, page)
+    call.list(content_type, body, page)
 }
 
 /// `limit`, as every paged endpoint takes it.

@@ -1,9 +1,13 @@
 //! The operator surface.
 
+use bytes::Bytes;
+use http::Response;
+
+use crate::engine_core::Outcomes;
 use crate::error::EngineError;
 use crate::limits::BULK_UPSERT_CHUNK;
-use crate::model::Stream;
-use crate::mutation::Mutation;
+use crate::model::{IssuedKey, Stream, WorkspaceView};
+use crate::mutation::Context;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
@@ -11,9 +15,9 @@ use crate::wire::list::ListBody;
 use crate::wire::reply;
 use crate::wire::{accept, body};
 
+use super::batch::BatchLines;
 use super::information::{page, page_limit};
-use super::upload::BatchLines;
-use super::{Call, Handled, Step, Then, chunks};
+use super::{Call, Completion, Handled, chunks};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
@@ -33,54 +37,54 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
 pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
     let (mut workspaces, errors) = body::workspace_lines(call.body, accept::is_json(call.headers))?;
     let count = workspaces.len() as u64;
-    let mut mutations = Vec::new();
+    let mut tickets = Vec::new();
     while !workspaces.is_empty() {
         let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
-        mutations.push(Mutation::PutWorkspaces(std::mem::replace(
-            &mut workspaces,
-            rest,
-        )));
+        let chunk = std::mem::replace(&mut workspaces, rest);
+        let write = call
+            .core
+            .submit(move |context| context.put_workspaces(chunk));
+        tickets.push(write.ticket);
     }
-    let then = Then::Lines {
-        done: "upserted",
-        count,
-        errors,
-    };
-    Ok(Step::write(call.core, mutations, then))
+    Ok(Completion::after(Outcomes::all(tickets), move || {
+        let body = reply::lines("upserted", count, &errors);
+        Ok(reply::ok(reply::JSON, body))
+    }))
+}
+
+fn workspace_response(view: &WorkspaceView) -> Response<Bytes> {
+    reply::ok(reply::JSON, reply::view(view))
 }
 
 pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
     let view = workspaces::one(&call.core.reader()?, call.segment())?
         .ok_or_else(EngineError::no_workspace)?;
-    Ok(Step::Done(reply::ok(reply::JSON, reply::view(&view))))
+    Ok(Completion::Response(workspace_response(&view)))
 }
 
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {
     let workspace = body::workspace_body(call.body, Some(call.segment()))?;
-    Ok(Step::write(
-        call.core,
-        vec![Mutation::PutWorkspace(Box::new(workspace))],
-        Then::Workspace,
+    Ok(call.write(
+        move |context| context.put_workspace(workspace),
+        |view| workspace_response(&view),
     ))
 }
 
 pub(super) fn place_hold(call: &Call<'_>) -> Handled {
     let (matter, reason) = body::hold_body(call.body)?;
-    let mutation = Mutation::PlaceHold {
-        id: call.segment().to_owned(),
-        matter,
-        reason,
-        by: call.caller(),
-    };
-    Ok(Step::write(call.core, vec![mutation], Then::Workspace))
+    let (id, by) = (call.segment().to_owned(), call.caller());
+    Ok(call.write(
+        move |context| context.place_hold(&id, matter, reason, &by),
+        |view| workspace_response(&view),
+    ))
 }
 
-pub(super) fn release_hold(call: &Call<'_>) -> Step {
-    let mutation = Mutation::ReleaseHold {
-        id: call.segment().to_owned(),
-        by: call.caller(),
-    };
-    Step::write(call.core, vec![mutation], Then::Workspace)
+pub(super) fn release_hold(call: &Call<'_>) -> Completion {
+    let (id, by) = (call.segment().to_owned(), call.caller());
+    call.write(
+        move |context| context.release_hold(&id, &by),
+        |view| workspace_response(&view),
+    )
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
@@ -104,7 +108,10 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
     };
     let wanted = Wanted::Instance(stream, &query.instance_id);
     let page = views::page(&call.core.telemetry_reader(wanted)?, &query)?;
-    Ok(Step::Done(reply::ok(reply::JSON, reply::history(&page))))
+    Ok(Completion::Response(reply::ok(
+        reply::JSON,
+        reply::history(&page),
+    )))
 }
 
 pub(super) fn list_actions(call: &Call<'_>) -> Handled {
@@ -118,52 +125,44 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
     }
     let running = chunks::RunningActions::new(call.core);
     let body = ListBody::array(r#"{"actions":["#);
-    chunks::respond(call.core, reply::JSON, body, running)
+    call.list(reply::JSON, body, running)
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
-    Ok(Step::write(
-        call.core,
-        vec![Mutation::CompleteAction(call.number()?)],
-        Then::Empty,
+    let id = call.number()?;
+    Ok(call.write(
+        move |context| context.complete_action(id),
+        |()| reply::empty(),
     ))
 }
 
 pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
-    Ok(Step::write(
-        call.core,
-        vec![Mutation::FailAction { id, state, detail }],
-        Then::Empty,
+    Ok(call.write(
+        move |context| context.fail_action(id, state, detail),
+        |()| reply::empty(),
     ))
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
-    let keys = chunks::Keys::default();
     let body = ListBody::array(r#"{"keys":["#);
-    chunks::respond(call.core, reply::JSON, body, keys)
+    call.list(reply::JSON, body, chunks::Keys::default())
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {
     let key = body::key_body(call.body)?;
     let (secret, hash) = call.core.new_secret()?;
-    let mutation = Mutation::IssueKey {
-        key,
-        hash,
-        by: call.caller(),
-    };
-    Ok(Step::write(
-        call.core,
-        vec![mutation],
-        Then::IssuedKey(secret),
+    let by = call.caller();
+    Ok(call.write(
+        move |context| context.issue_key(key, hash, &by),
+        |info| reply::created(reply::view(&IssuedKey { info, secret })),
     ))
 }
 
 pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
-    let mutation = Mutation::RevokeKey {
-        id: call.number()?,
-        by: call.caller(),
-    };
-    Ok(Step::write(call.core, vec![mutation], Then::Empty))
+    let (id, by) = (call.number()?, call.caller());
+    let revoke = move |context: &mut Context<'_, '_>| context.revoke_key(id, &by);
+    let write = call.core.submit_relief(revoke);
+    Ok(Completion::of(write, |()| reply::empty()))
 }

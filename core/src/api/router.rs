@@ -13,6 +13,8 @@ struct Methods {
     /// At most one a method, in the order of [`Method`].
     routes: Vec<&'static Route>,
     allow: String,
+    /// Whether the path has a `{name}`.
+    has_names: bool,
 }
 
 /// Finds routes by path, without regard to ASCII case and with one trailing slash tolerated.
@@ -34,6 +36,15 @@ pub(crate) enum Found {
     /// The path is known, the method is not; the exact `Allow`.
     MethodNotAllowed(String),
     Nothing,
+}
+
+impl Found {
+    pub(crate) fn route(&self) -> Option<&'static Route> {
+        match self {
+            Self::Route { route, .. } => Some(route),
+            Self::MethodNotAllowed(_) | Self::Nothing => None,
+        }
+    }
 }
 
 impl Router {
@@ -66,11 +77,17 @@ impl Router {
                 .first()
                 .map(|route| route.path)
                 .filter(|path| !path.contains('{'));
-            if let Some(documented) = documented.filter(|path| *path != lower) {
+            if let Some(documented) = documented
+                && documented != lower
+            {
                 router.matcher.insert(documented, place)?;
             }
             router.matcher.insert(lower, place)?;
-            router.paths.push(Methods { routes, allow });
+            router.paths.push(Methods {
+                has_names: documented.is_none(),
+                routes,
+                allow,
+            });
         }
         Ok(router)
     }
@@ -89,15 +106,14 @@ impl Router {
         else {
             return Found::MethodNotAllowed(methods.allow.clone());
         };
+        if !methods.has_names {
+            let segments = Vec::new();
+            return Found::Route { route, segments };
+        }
         match segments(route.path, path) {
             Some(segments) => Found::Route { route, segments },
             None => Found::Nothing,
         }
-    }
-
-    /// The rows of a path, whatever the method.
-    pub(crate) fn routes(&self, path: &str) -> &[&'static Route] {
-        self.methods(path).map_or(&[], |methods| &methods.routes)
     }
 
     fn methods(&self, path: &str) -> Option<&Methods> {
@@ -128,9 +144,6 @@ impl Router {
 
 /// The parts of `path` at the `{name}`s of `template`; `None` where one cannot be decoded.
 fn segments(template: &str, path: &str) -> Option<Vec<String>> {
-    if !template.contains('{') {
-        return Some(Vec::new());
-    }
     template
         .split('/')
         .zip(path.split('/'))

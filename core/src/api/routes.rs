@@ -3,7 +3,7 @@
 //! The router, the key check, the body limits, the OpenAPI document and the conformance suite all read these rows.
 
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
-use crate::model::{Action, Scope, Stream};
+use crate::model::{Action, AuditAction, Scope, Stream};
 use crate::wire::problem::Code;
 
 use super::endpoint::{
@@ -107,6 +107,7 @@ const fn information(
         body: RequestBody::None,
         answer,
         work: Work::Slow,
+        audited: None,
         problems,
     }
 }
@@ -128,6 +129,7 @@ const fn action(
         body: RequestBody::None,
         answer: Answer::Empty,
         work: Work::Quick,
+        audited: Some(AuditAction::Lifecycle(action)),
         problems,
     }
 }
@@ -150,6 +152,7 @@ const fn stats(
         body,
         answer,
         work: Work::Quick,
+        audited: None,
         problems: match body {
             RequestBody::Record(_) => &[Code::QueueFull],
             RequestBody::None
@@ -182,12 +185,18 @@ const fn operator(
         body,
         answer,
         work: Work::Quick,
+        audited: None,
         problems,
     }
 }
 
 const fn with_query(mut route: Route, query: &'static [Param]) -> Route {
     route.query = query;
+    route
+}
+
+const fn audited(action: AuditAction, mut route: Route) -> Route {
+    route.audited = Some(action);
     route
 }
 
@@ -225,6 +234,7 @@ pub static ROUTES: [Route; 36] = [
         body: RequestBody::None,
         answer: Answer::Removed,
         work: Work::Quick,
+        audited: Some(AuditAction::RemoveWorkspace),
         problems: &[Code::WorkSpaceNotFound, Code::LitigationHold, Code::OperationInProgress],
     },
     information(Endpoint::GetAllWorkSpaces, "getAllWorkSpaces", "/api/Information/GetAllWorkSpaces", PAGING, Answer::NegotiatedPage, &[]),
@@ -250,8 +260,8 @@ pub static ROUTES: [Route; 36] = [
     slow(operator(Endpoint::PutWorkspaces, "putWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Upserted, &[])),
     operator(Endpoint::GetWorkspace, "getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
     operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[]),
-    operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
-    operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound]),
+    audited(AuditAction::PlaceHold, operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound])),
+    audited(AuditAction::ReleaseHold, operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound])),
     operator(Endpoint::PostBatch, "postTelemetryBatch", Method::Post, "/operator/telemetry", RequestBody::Batch, Answer::Accepted, &[Code::QueueFull]),
     history(Stream::Stats, "getStatsHistory", "/operator/telemetry/stats"),
     history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
@@ -261,6 +271,6 @@ pub static ROUTES: [Route; 36] = [
     operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
-    operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[]),
-    operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound]),
+    audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[])),
+    audited(AuditAction::RevokeKey, operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound])),
 ];

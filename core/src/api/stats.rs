@@ -1,19 +1,20 @@
 //! The Stats area.
 
+use crate::engine_core::Outcomes;
 use crate::model::{RecordRef, Stream};
 use crate::wire::{body, reply};
 
-use super::{Call, Handled, Step, Then, Tickets};
+use super::{Call, Completion, Handled};
 
 pub(super) fn post(call: &Call<'_>, stream: Stream) -> Handled {
     let mut record = RecordRef::empty(stream);
     body::record_body(call.body, &mut record)?;
     Ok(match call.core.accept(&record)? {
-        Some(ticket) => Step::Wait(Tickets::one(ticket), Then::Empty),
-        None => Step::Done(reply::empty()),
+        Some(ticket) => Completion::after(Outcomes::one(ticket), || Ok(reply::empty())),
+        None => Completion::Response(reply::empty()),
     })
 }
 
-pub(super) fn queue_count(call: &Call<'_>) -> Step {
-    Step::Done(reply::ok(reply::JSON, reply::count(call.core.queued())))
+pub(super) fn queue_count(call: &Call<'_>) -> Completion {
+    Completion::Response(reply::ok(reply::JSON, reply::count(call.core.queued())))
 }

@@ -83,7 +83,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Who is told what happens inside.
+    /// Receives the events of the engine.
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -101,7 +101,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Tells the free bytes of the medium, where the host can; asked before each commit. See
+    /// Returns the free bytes of the medium, where the host knows them; called before each commit. See
     /// [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn free_space(mut self, probe: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
         self.free_space = Some(Box::new(probe));
@@ -158,7 +158,7 @@ impl EngineBuilder {
     /// Opens what a backend holds that ends with the process, or begins a new store on it.
     ///
     /// There, durable means no more than visible. So a record that is posted to a Stats endpoint is answered once it is
-    /// accepted, and committed with others: before the next read, whatever is read and whoever reads, after some thousand
+    /// accepted, and committed with others: before the next read, whatever is read and by any caller, after some thousand
     /// records, and when the engine is closed. Should that commit fail, records are gone that were answered with 200. All
     /// other writes are answered after their commit, as ever. Never use this for a backend that keeps anything.
     ///

@@ -2,31 +2,33 @@
 
 mod body;
 mod builder;
+mod exchange;
 mod future;
 #[cfg(feature = "tower")]
 mod tower;
 mod typed;
-mod upload;
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response};
 
+use crate::api::endpoint::Route;
 use crate::api::router::Router;
-use crate::api::{self, Step};
+use crate::api::{self, Completion};
 use crate::engine_core::EngineCore;
 use crate::locks::lock;
 use crate::wire::problem::{Code, Problem};
 
 pub use body::ResponseBody;
 pub use builder::EngineBuilder;
-pub use future::{BatchFuture, ResponseFuture, StreamedFuture};
+pub use exchange::Exchange;
+pub use future::{BatchFuture, ResponseFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
 pub use typed::{TelemetryBatch, WorkspaceList, WorkspacePage, WorkspaceQuery};
-pub use upload::Upload;
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
 ///
@@ -57,7 +59,7 @@ struct Running {
 }
 
 impl Running {
-    /// Ends the thread, after it has committed what waits. Called on that thread, by the observer, it does not wait for it.
+    /// Ends the thread, after it has committed all pending writes. Called on that thread, by the observer, it does not wait for it.
     fn stop(&self) {
         self.core.stop_thread();
         let thread = lock(&self.thread).take();
@@ -91,26 +93,18 @@ impl Engine {
     /// Answers a request. Blocks until what it wrote is durable. Every failure is a response. The body is in memory as a whole,
     /// which takes 120 MB for 500 000 activities; [`Self::respond`] makes it while it is sent.
     #[must_use]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a server owns the request and is done with it"
-    )]
     pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let core = self.core();
-        match api::dispatch(core, &self.running.router, &request) {
-            Step::Done(response) => response,
-            Step::Streamed(response, chunks) => {
-                let traceparent = request.headers().get(api::TRACEPARENT);
-                api::collect(core, traceparent, response, chunks)
+        let (head, body) = request.into_parts();
+        let exchange = self.exchange(head);
+        match exchange.finish_with(core, &body) {
+            Completion::Response(response) => response,
+            Completion::Chunked(response, chunks) => {
+                api::collect(core, exchange.traceparent(), response, chunks)
             }
-            Step::Wait(tickets, then) => {
-                let outcomes: Vec<_> = tickets.map(|mut ticket| core.wait(&mut ticket)).collect();
-                api::finish(
-                    core,
-                    request.headers().get(api::TRACEPARENT),
-                    outcomes,
-                    then,
-                )
+            Completion::Pending(outcomes, respond) => {
+                let outcome = outcomes.wait(core);
+                respond.respond(core, exchange.traceparent(), outcome)
             }
         }
     }
@@ -118,40 +112,31 @@ impl Engine {
     /// Answers a request as a future that any executor can drive. Parsing and reading happen at once, in this call, which
     /// takes as long as they do; it waits for no commit. The future waits for what must be durable. Dropping it does not take
     /// back what was submitted.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a server owns the request and is done with it"
-    )]
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
-        let core = Arc::clone(&self.running.core);
-        let step = api::dispatch(&core, &self.running.router, &request);
-        let traceparent = || request.headers().get(api::TRACEPARENT).cloned();
-        ResponseFuture::of(core, step, traceparent)
+        let (head, body) = request.into_parts();
+        let exchange = self.exchange(head);
+        let completion = exchange.finish_with(self.core(), &body);
+        ResponseFuture::whole(Arc::clone(&self.running.core), completion, &exchange)
     }
 
     /// Answers a request as [`Self::call`] does, with a body that is made while it is sent: a list of any length takes less than
-    /// 1 MiB. The bytes are those of the other two.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a server owns the request and is done with it"
-    )]
-    pub fn respond(&self, request: Request<Bytes>) -> StreamedFuture {
-        let core = Arc::clone(&self.running.core);
-        let step = api::dispatch(&core, &self.running.router, &request);
-        let traceparent = || request.headers().get(api::TRACEPARENT).cloned();
-        StreamedFuture::of(core, step, traceparent)
+    /// 1 MiB. The bytes are those of the other two. [`Self::begin`] is the same for a request whose body arrives in pieces.
+    pub fn respond(&self, request: Request<Bytes>) -> ResponseFuture<ResponseBody> {
+        let (head, body) = request.into_parts();
+        let exchange = self.exchange(head);
+        let completion = exchange.finish_with(self.core(), &body);
+        ResponseFuture::streamed(Arc::clone(&self.running.core), completion, &exchange)
     }
 
-    /// The most that a server needs to read of the body of a request with this path, in bytes. One byte more tells the
-    /// engine that the body is too large; 0 means that a body is ignored.
+    #[inline]
+    fn exchange(&self, head: Parts) -> api::Exchange {
+        api::Exchange::begin(self.core(), &self.running.router, head)
+    }
+
+    /// The endpoint with this path that takes this method; HEAD asks for what GET asks for.
     #[must_use]
-    pub fn body_bytes_max(&self, path: &str) -> usize {
-        let routes = self.running.router.routes(path).iter();
-        let limits = &self.core().config.limits;
-        routes
-            .map(|route| api::body_bytes_max(limits, route.body))
-            .max()
-            .unwrap_or(0)
+    pub fn route(&self, method: &Method, path: &str) -> Option<&'static Route> {
+        self.running.router.find(method, path).route()
     }
 
     /// The response of a refusal that a server makes itself, in the form of the engine's own; an empty `detail` is left out.

@@ -7,7 +7,7 @@ use crate::error::{EngineError, Result};
 use crate::limits::VOLATILE_RECORDS_MAX;
 use crate::locks::lock;
 use crate::model::RecordRef;
-use crate::mutation::{Mutation, Outcome};
+use crate::mutation::Outcome;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::writer::Ticket;
 
@@ -105,7 +105,7 @@ impl EngineCore {
     /// Puts a batch behind those that wait: all of it, or nothing.
     pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Ticket<Outcome>> {
         self.make_room(&mut self.intake.lock(), batch.records())?;
-        Ok(self.submit(Mutation::Telemetry(Box::new(batch))))
+        Ok(self.writer.submit(Submission::Telemetry(Box::new(batch))))
     }
 
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {

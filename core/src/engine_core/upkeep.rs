@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
 use crate::locks::lock;
 use crate::model::Stream;
-use crate::mutation::{Done, Maintenance, Mutation};
+use crate::mutation::Maintenance;
 use crate::observer::Event;
 use crate::store::telemetry::{filing, sealing};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -60,7 +60,7 @@ impl EngineCore {
             return Ok(0);
         };
         let records = filing.records;
-        self.run(Mutation::File(Box::new(filing)))?;
+        self.run_relief(move |context| context.file(filing))?;
         self.observe(&Event::Filed { records });
         Ok(records)
     }
@@ -89,7 +89,7 @@ impl EngineCore {
             let due = upkeep::due(&self.reader()?)?;
             let more = due.len() == MAINTENANCE_ROWS_MAX;
             if !due.is_empty() {
-                self.run(Mutation::Maintain(Maintenance::Settle(due)))?;
+                self.take_step(Maintenance::Settle(due))?;
             }
             // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
             if !more {
@@ -131,14 +131,14 @@ impl EngineCore {
         let reader = self.reader()?;
         let last_day = last_day_sealed(reader.now);
         if let Some(sealing) = sealing::prepare(&reader.snapshot, last_day)? {
-            self.run(Mutation::Maintain(Maintenance::Seal(Box::new(sealing))))?;
+            self.take_step(Maintenance::Seal(Box::new(sealing)))?;
         }
         Ok(())
     }
 
     /// Removes what is older than it is kept, by the time given.
     pub(crate) fn sweep(&self, time: Timestamp, go_on: GoOn<'_>) -> Result<()> {
-        self.run(Mutation::Maintain(Maintenance::Sweep(time)))?;
+        self.take_step(Maintenance::Sweep(time))?;
         self.swept_at.store(time.ticks(), Ordering::Release);
         // Now, not at the end: where what follows fails, each attempt would move a clock that is ahead on by a day.
         lock(&self.clock_watch).swept();
@@ -146,7 +146,7 @@ impl EngineCore {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
             let more = ids.len() == MAINTENANCE_ROWS_MAX;
             if !ids.is_empty() {
-                self.run(Mutation::Maintain(Maintenance::DropTerminated(ids, time)))?;
+                self.take_step(Maintenance::DropTerminated(ids, time))?;
             }
             if !more {
                 break;
@@ -162,12 +162,17 @@ impl EngineCore {
                 if !go_on() {
                     return Ok(());
                 }
-                let Done::Maintained(Some(next)) = self.run(Mutation::Maintain(step))? else {
+                let Some(next) = self.take_step(step)? else {
                     break;
                 };
                 step = next;
             }
         }
         Ok(())
+    }
+
+    /// Takes one step; returns the next one of its kind, if there is more to do.
+    fn take_step(&self, step: Maintenance) -> Result<Option<Maintenance>> {
+        self.run_relief(move |context| context.maintain(step))
     }
 }

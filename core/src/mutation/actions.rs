@@ -14,10 +14,10 @@ use crate::store::{audit, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::audit::Row;
-use super::{Caller, Context, Done, Outcome};
+use super::{Caller, Context, Outcome};
 
 impl Context<'_, '_> {
-    pub(super) fn act(&mut self, request: &ActionRequest, by: &Caller) -> Result<Outcome> {
+    pub(crate) fn act(&mut self, request: &ActionRequest, by: &Caller) -> Result<Outcome> {
         let action = AuditAction::Lifecycle(request.action);
         let mut row = self.row(action, by, request.requester.as_deref());
         row.set_id(request.workspace_id.clone().filter(|id| !id.is_empty()));
@@ -45,11 +45,11 @@ impl Context<'_, '_> {
         match decision {
             Decision::Accept { via, then } => {
                 self.accept_action(row, entry, request.action, (via, then), compute_type)?;
-                Ok(Ok(Done::Nothing))
+                Ok(Ok(()))
             }
             Decision::NoChange => {
                 self.write_repeatable_row(row, AuditResult::NoChange)?;
-                Ok(Ok(Done::Nothing))
+                Ok(Ok(()))
             }
             Decision::Refuse(refusal) => {
                 let error = refusal_error(refusal, request.action, &entry, compute_type.as_ref());
@@ -205,16 +205,16 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn complete_action(&mut self, id: u64) -> Result<Outcome> {
+    pub(crate) fn complete_action(&mut self, id: u64) -> Result<Outcome> {
         let (mut entry, transition) = match self.running(id)? {
             Ok(running) => running,
             Err(error) => return Ok(Err(error)),
         };
         self.end(&mut entry, &transition, self.now)?;
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 
-    pub(super) fn fail_action(
+    pub(crate) fn fail_action(
         &mut self,
         id: u64,
         state: FailedState,
@@ -230,7 +230,7 @@ impl Context<'_, '_> {
         entry.workspace.state = Some(state.into());
         entry.state_since = self.now;
         workspaces::put(self.tables, &entry)?;
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 
     /// The workspace of a running action, and the transition taken out of it.

@@ -7,7 +7,7 @@ use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
 use crate::store::repeats::Repeats;
 use crate::store::{audit, meta};
 
-use super::{Caller, Context, Done, Outcome, Refused};
+use super::{Caller, Context, Outcome, Refused};
 
 /// A row being made.
 pub(super) struct Row {
@@ -126,18 +126,18 @@ impl Context<'_, '_> {
     }
 
     /// Writes the row of a refusal and hands the refusal back.
-    pub(super) fn refused(&mut self, mut row: Row, error: EngineError) -> Result<Outcome> {
+    pub(super) fn refused<T>(&mut self, mut row: Row, error: EngineError) -> Result<Outcome<T>> {
         row.set_detail(error.kind().code());
         self.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Err(error))
     }
 
     /// Writes the row of a call that was refused on its way here.
-    pub(super) fn refuse(&mut self, refused: Refused, by: &Caller) -> Result<Outcome> {
+    pub(crate) fn refuse(&mut self, refused: Refused, by: &Caller) -> Result<Outcome> {
         let mut row = self.row(refused.action, by, refused.requester.as_deref());
         row.set_id(refused.workspace_id);
         row.set_detail(refused.code);
         self.write_repeatable_row(row, AuditResult::Refused)?;
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 }

@@ -1,21 +1,21 @@
 //! Placing and releasing litigation holds.
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, LitigationHold};
+use crate::model::{AuditAction, AuditResult, LitigationHold, WorkspaceView};
 use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
 use super::audit::Row;
-use super::{Caller, Context, Done, Outcome};
+use super::{Caller, Context, Outcome};
 
 impl Context<'_, '_> {
-    pub(super) fn place_hold(
+    pub(crate) fn place_hold(
         &mut self,
         id: &str,
         matter: String,
         reason: Option<String>,
         by: &Caller,
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome<WorkspaceView>> {
         let (row, entry) = self.hold_row(AuditAction::PlaceHold, id, by)?;
         let Some(mut entry) = entry else {
             return self.refused(row, EngineError::no_workspace());
@@ -31,7 +31,7 @@ impl Context<'_, '_> {
         self.finish_hold(row, entry)
     }
 
-    pub(super) fn release_hold(&mut self, id: &str, by: &Caller) -> Result<Outcome> {
+    pub(crate) fn release_hold(&mut self, id: &str, by: &Caller) -> Result<Outcome<WorkspaceView>> {
         let (row, entry) = self.hold_row(AuditAction::ReleaseHold, id, by)?;
         let Some(mut entry) = entry else {
             return self.refused(row, EngineError::no_workspace());
@@ -63,9 +63,9 @@ impl Context<'_, '_> {
         Ok((row, entry))
     }
 
-    fn finish_hold(&mut self, row: Row, entry: Entry) -> Result<Outcome> {
+    fn finish_hold(&mut self, row: Row, entry: Entry) -> Result<Outcome<WorkspaceView>> {
         workspaces::put(self.tables, &entry)?;
         self.write_row(row, AuditResult::Completed)?;
-        Ok(Ok(Done::Workspace(Box::new(self.view(entry)?))))
+        Ok(Ok(self.view(entry)?))
     }
 }

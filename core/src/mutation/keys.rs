@@ -6,15 +6,15 @@ use crate::store::keys::{self, StoredKey};
 use crate::store::meta;
 use crate::timestamp::Timestamp;
 
-use super::{Caller, Context, Done, Outcome};
+use super::{Caller, Context, Outcome};
 
 impl Context<'_, '_> {
-    pub(super) fn issue_key(
+    pub(crate) fn issue_key(
         &mut self,
         key: NewKey,
         hash: SecretHash,
         by: &Caller,
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome<KeyInfo>> {
         let info = KeyInfo {
             id: meta::next(self.tables, meta::Sequence::Key)?,
             name: key.name,
@@ -29,10 +29,10 @@ impl Context<'_, '_> {
         self.write_row(row, AuditResult::Completed)?;
         let key = StoredKey { hash, info };
         keys::put(self.tables, &key)?;
-        Ok(Ok(Done::Key(key.info)))
+        Ok(Ok(key.info))
     }
 
-    pub(super) fn revoke_key(&mut self, id: u64, by: &Caller) -> Result<Outcome> {
+    pub(crate) fn revoke_key(&mut self, id: u64, by: &Caller) -> Result<Outcome> {
         let mut row = self.row(AuditAction::RevokeKey, by, None);
         let Some(mut key) = keys::get(self.tables, id)? else {
             let error = EngineError::new(ErrorKind::NotFound, "No such key.");
@@ -41,16 +41,16 @@ impl Context<'_, '_> {
         row.set_detail(&key.info.name);
         if key.info.revoked.is_some() {
             self.write_row(row, AuditResult::NoChange)?;
-            return Ok(Ok(Done::Nothing));
+            return Ok(Ok(()));
         }
         key.info.revoked = Some(self.now);
         keys::put(self.tables, &key)?;
         self.write_row(row, AuditResult::Completed)?;
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 
     /// Notes when keys were last used; told now and then, not with each request.
-    pub(super) fn touch_keys(&mut self, used: &[(u64, Timestamp)]) -> Result<Outcome> {
+    pub(crate) fn touch_keys(&mut self, used: &[(u64, Timestamp)]) -> Result<Outcome> {
         for (id, time) in used {
             if let Some(mut key) = keys::get(self.tables, *id)?
                 && key.info.last_used != Some(*time)
@@ -59,6 +59,6 @@ impl Context<'_, '_> {
                 keys::put(self.tables, &key)?;
             }
         }
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 }

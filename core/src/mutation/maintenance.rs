@@ -12,7 +12,7 @@ use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::{audit, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
-use super::{Context, Done, Outcome};
+use super::{Context, Outcome};
 
 /// One step of upkeep.
 #[derive(Debug, Clone)]
@@ -34,8 +34,8 @@ pub(crate) enum Maintenance {
 }
 
 impl Context<'_, '_> {
-    /// Takes one step; answers the next one of its kind, if there is more to do.
-    pub(super) fn maintain(&mut self, step: Maintenance) -> Result<Outcome> {
+    /// Takes one step; returns the next one of its kind, if there is more to do.
+    pub(crate) fn maintain(&mut self, step: Maintenance) -> Result<Outcome<Option<Maintenance>>> {
         let next = match step {
             Maintenance::Settle(ids) => {
                 for id in ids {
@@ -65,7 +65,7 @@ impl Context<'_, '_> {
                 .forget_users(now, after.as_deref())?
                 .map(|last| Maintenance::ForgetUsers(now, Some(last))),
         };
-        Ok(Ok(Done::Maintained(next)))
+        Ok(Ok(next))
     }
 
     fn drop_terminated(&mut self, ids: &[String], now: Timestamp) -> Result<()> {

@@ -5,20 +5,19 @@ use crate::model::{AuditAction, AuditResult, PendingAction, Workspace, Workspace
 use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
-use super::{Caller, Context, Done, Outcome};
+use super::{Caller, Context, Outcome};
 
 impl Context<'_, '_> {
-    pub(super) fn put_workspaces(&mut self, workspaces: Vec<Workspace>) -> Result<Outcome> {
+    pub(crate) fn put_workspaces(&mut self, workspaces: Vec<Workspace>) -> Result<Outcome> {
         for workspace in workspaces {
             self.store_workspace(workspace)?;
         }
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 
-    pub(super) fn put_workspace(&mut self, workspace: Workspace) -> Result<Outcome> {
+    pub(crate) fn put_workspace(&mut self, workspace: Workspace) -> Result<Outcome<WorkspaceView>> {
         let entry = self.store_workspace(workspace)?;
-        let view = self.view(entry)?;
-        Ok(Ok(Done::Workspace(Box::new(view))))
+        Ok(Ok(self.view(entry)?))
     }
 
     /// Stores a record. A running action goes on when the record shows its state, or none; else the host knows better
@@ -65,7 +64,7 @@ impl Context<'_, '_> {
         })
     }
 
-    pub(super) fn remove_workspace(&mut self, id: Option<String>, by: &Caller) -> Result<Outcome> {
+    pub(crate) fn remove_workspace(&mut self, id: Option<String>, by: &Caller) -> Result<Outcome> {
         let mut row = self.row(AuditAction::RemoveWorkspace, by, None);
         let id = id.filter(|id| !id.is_empty());
         row.set_id(id.clone());
@@ -95,6 +94,6 @@ impl Context<'_, '_> {
         row.set_new_state(None);
         workspaces::remove(self.tables, &entry)?;
         self.write_row(row, AuditResult::Completed)?;
-        Ok(Ok(Done::Nothing))
+        Ok(Ok(()))
     }
 }

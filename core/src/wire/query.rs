@@ -7,9 +7,9 @@ use crate::timestamp::Timestamp;
 
 /// The query string as it came.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RawQuery<'r>(&'r str);
+pub(crate) struct Query<'r>(&'r str);
 
-impl<'r> RawQuery<'r> {
+impl<'r> Query<'r> {
     pub(crate) fn new(query: Option<&'r str>) -> Self {
         Self(query.unwrap_or_default())
     }
@@ -22,16 +22,16 @@ impl<'r> RawQuery<'r> {
     }
 
     /// The first value of `name`, whatever else the query holds; `None` when it is absent or cannot be decoded.
-    pub(crate) fn find(self, name: &str) -> Option<Cow<'r, str>> {
+    pub(crate) fn get(self, name: &str) -> Option<Cow<'r, str>> {
         let mut pairs = self.0.split('&');
         decode(pairs.find_map(|pair| value_of(pair, name))?)
     }
 
     /// Checks that all of the query can be decoded. `known` are the parameters that a message may name.
-    pub(crate) fn parse(self, mut known: impl Iterator<Item = &'static str>) -> Result<Query<'r>> {
+    pub(crate) fn check(self, mut known: impl Iterator<Item = &'static str>) -> Result<()> {
         // Only an escape can be wrong: the query is UTF-8 as it came.
         if !self.0.contains('%') {
-            return Ok(Query(self));
+            return Ok(());
         }
         let undecodable = |name: &'static str| {
             EngineError::invalid(name, "The value is not valid percent-encoded UTF-8.")
@@ -43,7 +43,41 @@ impl<'r> RawQuery<'r> {
                 return Err(undecodable(named.unwrap_or("query")));
             }
         }
-        Ok(Query(self))
+        Ok(())
+    }
+
+    /// The first value of `name`, as a string of one's own.
+    pub(crate) fn text(self, name: &str) -> Option<String> {
+        self.get(name).map(Cow::into_owned)
+    }
+
+    /// The first value of `name` as an int32: an optional sign and decimal digits.
+    pub(crate) fn int32(self, name: &'static str) -> Result<Option<i32>> {
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
+        int32(&text).map(Some).ok_or_else(|| not_valid(name, &text))
+    }
+
+    /// The first value of `name` as an int32 within bounds, or `default` when it is absent.
+    pub(crate) fn int32_between(
+        self,
+        name: &'static str,
+        (min, max): (i32, i32),
+        default: i32,
+    ) -> Result<i32> {
+        let value = self.int32(name)?.unwrap_or(default);
+        if (min..=max).contains(&value) {
+            return Ok(value);
+        }
+        let said = format!("The field {name} must be between {min} and {max}.");
+        Err(EngineError::invalid(name, said))
+    }
+
+    /// The first value of `name` as a date-time.
+    pub(crate) fn time(self, name: &'static str) -> Result<Option<Timestamp>> {
+        let time = |text: Cow<'_, str>| text.parse().map_err(|_| not_valid(name, &text));
+        self.get(name).map(time).transpose()
     }
 }
 
@@ -69,51 +103,6 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
 /// Whether a name or value is other than it stands.
 fn is_encoded(raw: &str) -> bool {
     raw.contains('%') || raw.contains('+')
-}
-
-/// A query string that can be decoded.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Query<'r>(RawQuery<'r>);
-
-impl<'r> Query<'r> {
-    /// The first value of `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<Cow<'r, str>> {
-        self.0.find(name)
-    }
-
-    /// The first value of `name`, as a string of one's own.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.get(name).map(Cow::into_owned)
-    }
-
-    /// The first value of `name` as an int32: an optional sign and decimal digits.
-    pub(crate) fn int32(&self, name: &'static str) -> Result<Option<i32>> {
-        let Some(text) = self.get(name) else {
-            return Ok(None);
-        };
-        int32(&text).map(Some).ok_or_else(|| not_valid(name, &text))
-    }
-
-    /// The first value of `name` as an int32 within bounds, or `default` when it is absent.
-    pub(crate) fn int32_between(
-        &self,
-        name: &'static str,
-        (min, max): (i32, i32),
-        default: i32,
-    ) -> Result<i32> {
-        let value = self.int32(name)?.unwrap_or(default);
-        if (min..=max).contains(&value) {
-            return Ok(value);
-        }
-        let said = format!("The field {name} must be between {min} and {max}.");
-        Err(EngineError::invalid(name, said))
-    }
-
-    /// The first value of `name` as a date-time.
-    pub(crate) fn time(&self, name: &'static str) -> Result<Option<Timestamp>> {
-        let time = |text: Cow<'_, str>| text.parse().map_err(|_| not_valid(name, &text));
-        self.get(name).map(time).transpose()
-    }
 }
 
 fn not_valid(name: &'static str, text: &str) -> EngineError {
@@ -162,9 +151,9 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Query<'_> {
-        RawQuery::new(Some(text))
-            .parse(["limit"].into_iter())
-            .unwrap()
+        let query = Query::new(Some(text));
+        query.check(["limit"].into_iter()).unwrap();
+        query
     }
 
     #[test]
@@ -175,7 +164,7 @@ mod tests {
         assert_eq!(query.get("a").as_deref(), Some("b=c"));
         assert_eq!(query.get("missing"), None);
         assert_eq!(
-            RawQuery::new(Some("%6Cimit=3")).find("limit").as_deref(),
+            Query::new(Some("%6Cimit=3")).get("limit").as_deref(),
             Some("3")
         );
     }
@@ -193,13 +182,13 @@ mod tests {
     #[test]
     fn bad_escapes_name_the_parameter() {
         for bad in ["limit=%", "limit=%4", "limit=%zz", "limit=%ff", "Limit=%+1"] {
-            let error = RawQuery::new(Some(bad))
-                .parse(["limit"].into_iter())
+            let error = Query::new(Some(bad))
+                .check(["limit"].into_iter())
                 .unwrap_err();
             assert_eq!(error.parameter(), Some("limit"), "{bad}");
         }
-        let error = RawQuery::new(Some("x=%zz"))
-            .parse(["limit"].into_iter())
+        let error = Query::new(Some("x=%zz"))
+            .check(["limit"].into_iter())
             .unwrap_err();
         assert_eq!(error.parameter(), Some("query"));
     }

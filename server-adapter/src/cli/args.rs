@@ -40,7 +40,7 @@ pub(crate) struct ServeArgs {
     pub(crate) backups: Option<PathBuf>,
     /// Host names that are answered for.
     pub(crate) hosts: Vec<String>,
-    /// Whether a proxy tells the source of each request.
+    /// Whether a proxy names the source of each request.
     pub(crate) proxied: bool,
     /// Connections at once; `None` for as many as the system allows, within reason.
     pub(crate) connections: Option<usize>,
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_told_apart() {
+    fn wrong_usage_returns_a_usage_failure() {
         for line in [
             "surf",
             "serve now",

@@ -18,7 +18,7 @@ type Numbered = (u64, serde_json::Result<Workspace>);
 /// Ends at the first error of reading.
 type Lines<'a> = Box<dyn Iterator<Item = Result<Numbered, Failure>> + 'a>;
 
-/// What became of the lines; written as `POST /operator/workspaces` answers.
+/// What became of the lines; written as the response of `POST /operator/workspaces`.
 #[derive(Debug, Default, Serialize)]
 struct Outcome {
     upserted: u64,

@@ -25,7 +25,7 @@ pub(crate) use say;
 ///
 /// # Errors
 ///
-/// When it could not be written: whoever waits for it does not get it.
+/// When it could not be written.
 pub(crate) fn data(line: impl std::fmt::Display) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")

@@ -19,11 +19,11 @@ use super::store;
 
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
-/// Connections at once unless told otherwise: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
+/// Connections at once by default: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
 const CONNECTIONS_MAX: usize = 4096;
 /// Open files beside the connections: the store, the listener, the standard ones, the runtimes', the places kept for `/livez`.
 const OTHER_FILES: usize = 64;
-/// Time for what still runs beside the answers when all of them are given.
+/// Time for what still runs when all responses are sent.
 const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
@@ -75,7 +75,7 @@ fn connections(wanted: Option<usize>) -> usize {
     wanted_or_default.min(possible)
 }
 
-/// Raises the bound on open files towards `files`, as far as the system lets; answers what it is then.
+/// Raises the bound on open files towards `files`, as far as the system lets; returns the new bound.
 #[cfg(unix)]
 fn allow_files(files: usize) -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};

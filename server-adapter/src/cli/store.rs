@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::output::{data_json, say};
 
-/// What the binary's stores are opened with: strangers write to them, and what a second sync costs a crowd shares.
+/// The configuration of the binary's stores: untrusted clients write to them, and many share the cost of a second sync.
 pub(crate) fn config() -> Config {
     let mut config = Config::default();
     config.commit_phases = CommitPhases::Two;
@@ -30,14 +30,14 @@ pub(crate) fn builder() -> EngineBuilder {
         .observer(report)
 }
 
-/// Tells people what went wrong inside.
+/// Reports errors of the engine on standard error.
 fn report(event: &Event<'_>) {
     if let Some((_, said)) = described(event) {
         say!("{said}");
     }
 }
 
-/// What people are to be told of an event, and the topic that it is about.
+/// The log line of an event, and its topic; `None` for events that are not logged.
 pub(crate) fn described(event: &Event<'_>) -> Option<(&'static str, String)> {
     match event {
         Event::CommitFailed { error } => {

@@ -51,7 +51,7 @@ fn is_live(desktop: &Desktop) -> bool {
         .any(|state| desktop.is_in(state))
 }
 
-/// The 24 hours being told.
+/// The 24 hours of the demo.
 struct Day {
     start: Timestamp,
 }
@@ -71,7 +71,7 @@ impl Day {
         i32::try_from(ticks / (60 * 10_000_000)).unwrap_or(0)
     }
 
-    /// So many minutes after the start.
+    /// The moment `minutes` after the start.
     fn at(&self, minutes: i32) -> Moment {
         Moment {
             time: self.start.plus_seconds(i64::from(minutes) * 60),

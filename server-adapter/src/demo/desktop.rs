@@ -1,4 +1,4 @@
-//! Made-up desktops and the people who use them.
+//! Synthetic desktops and the people who use them.
 
 use deskfleet::{State, Workspace};
 
@@ -72,7 +72,7 @@ const SURNAMES: [&str; 40] = [
 
 impl Desktop {
     /// The desktop of that number; distinct numbers have distinct users.
-    pub(super) fn made_up(number: usize, random: &mut Random) -> Self {
+    pub(super) fn synthetic(number: usize, random: &mut Random) -> Self {
         const LOWER: &str = "0123456789bcdfghjklmnpqrstvwxyz";
         const UPPER: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
         let site = random.pick(&SITES);

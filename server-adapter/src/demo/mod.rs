@@ -1,4 +1,4 @@
-//! A made-up fleet with a day of telemetry, for people who want to look before they connect anything.
+//! A demo fleet with a day of telemetry, to look at before anything is connected.
 //!
 //! Everything follows from one seed and from the time of loading. The engine's clock is set back by a day and led forward
 //! hour by hour while the day is played, so that times of receipt, holds and the audit are as believable as the records.
@@ -62,7 +62,7 @@ pub struct Loaded {
 pub fn load(engine: &Engine, clock: &DemoClock, seed: u64) -> Result<Loaded> {
     let mut random = Random::new(seed);
     let desktops: Vec<Desktop> = (0..DESKTOPS)
-        .map(|number| Desktop::made_up(number, &mut random))
+        .map(|number| Desktop::synthetic(number, &mut random))
         .collect();
     let loaded = play(engine, clock, &desktops, &mut random);
     clock.set_behind(0);
@@ -180,7 +180,7 @@ mod tests {
     fn fleet(seed: u64) -> Vec<Desktop> {
         let mut random = Random::new(seed);
         (0..DESKTOPS)
-            .map(|number| Desktop::made_up(number, &mut random))
+            .map(|number| Desktop::synthetic(number, &mut random))
             .collect()
     }
 

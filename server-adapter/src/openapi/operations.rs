@@ -5,7 +5,7 @@ use deskfleet::{Access, Answer, Config, Param, ParamKind, RequestBody, Route};
 use serde_json::{Map, Value, json};
 
 use super::{problems, schemas};
-use crate::guesses::needs_key;
+use crate::failed_keys::needs_key;
 use crate::page::Page;
 
 /// The operation object of a route.

@@ -6,7 +6,7 @@ use deskfleet::{Code, Config, Method, RequestBody, Route};
 use serde_json::{Value, json};
 
 use crate::body::CODINGS;
-use crate::guesses::needs_key;
+use crate::failed_keys::needs_key;
 
 /// Refusals that any request can meet.
 const ALWAYS: [Code; 8] = [

@@ -20,22 +20,7 @@ pub struct KnownCircle {
 }
 
 /// The named exceptions. One that nothing needs any more is a violation.
-pub const KNOWN_CIRCLES: &[KnownCircle] = &[
-    KnownCircle {
-        files: &["core/src/api/chunks.rs", "core/src/api/step.rs"],
-        reason: "to be broken: what a handler decides holds the chunks of a list, and a list makes such a decision",
-    },
-    KnownCircle {
-        files: &[
-            "server-adapter/src/connection.rs",
-            "server-adapter/src/http2.rs",
-            "server-adapter/src/pages.rs",
-            "server-adapter/src/refusal.rs",
-            "server-adapter/src/state.rs",
-        ],
-        reason: "to be broken: all of them share the state of the server, which knows HTTP/2",
-    },
-];
+pub const KNOWN_CIRCLES: &[KnownCircle] = &[];
 
 /// Circles between the files of each of the `roots` that are not `known`, and known ones that are gone.
 #[must_use]

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
-use crate::mutation::{Caller, Mutation};
+use crate::mutation::Caller;
 use crate::store::table::Step;
 use crate::view::actions;
 
@@ -17,10 +17,8 @@ impl Engine {
     /// # Errors
     /// The refusals of the interface, each an [`ErrorKind`] of the same name; each makes an audit row.
     pub fn act(&self, request: ActionRequest) -> Result<()> {
-        self.done(Mutation::Act {
-            request: Box::new(request),
-            by: Caller::HOST,
-        })
+        self.core()
+            .run(move |context| context.act(&request, &Caller::HOST))
     }
 
     /// The outbox: the actions that have not ended, in the order they were accepted. No crash takes back what is in it.
@@ -42,7 +40,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::NotFound`]; [`ErrorKind::InvalidResourceState`] when it has ended already.
     pub fn complete_action(&self, id: u64) -> Result<()> {
-        self.done(Mutation::CompleteAction(id))
+        self.core().run(move |context| context.complete_action(id))
     }
 
     /// Ends an action as failed, now.
@@ -51,11 +49,9 @@ impl Engine {
     /// [`ErrorKind::NotFound`]; [`ErrorKind::InvalidResourceState`] when it has ended already.
     pub fn fail_action(&self, id: u64, state: FailedState, detail: Option<&str>) -> Result<()> {
         detail.map_or(Ok(()), |detail| validation::short_text("detail", detail))?;
-        self.done(Mutation::FailAction {
-            id,
-            state,
-            detail: detail.map(str::to_owned),
-        })
+        let detail = detail.map(str::to_owned);
+        self.core()
+            .run(move |context| context.fail_action(id, state, detail))
     }
 
     /// The newest `count` audit rows, newest first.

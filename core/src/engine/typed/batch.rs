@@ -119,7 +119,7 @@ impl Engine {
         }
     }
 
-    /// Accepts a batch in one transaction, all of it or nothing; durable when this answers `Ok`.
+    /// Accepts a batch in one transaction, all of it or nothing; durable when this returns `Ok`.
     ///
     /// # Errors
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].

@@ -2,14 +2,16 @@
 
 use crate::domain::{keys, validation};
 use crate::engine::Engine;
-use crate::error::{EngineError, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{EngineError, Result};
 use crate::model::{IssuedKey, KeyInfo, NewKey};
-use crate::mutation::{Caller, Done, Mutation};
+use crate::mutation::{Caller, Context};
 use crate::view;
 
 /// Keys.
 impl Engine {
-    /// Issues an API key. The secret is in the answer and nowhere else.
+    /// Issues an API key. The secret is in the result and nowhere else.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on an empty or too long name, or no scope.
@@ -33,14 +35,10 @@ impl Engine {
         }
         let (secret, hash) = self.core().new_secret()?;
         show(&secret)?;
-        let by = Caller::HOST;
-        match self.core().run(Mutation::IssueKey { key, hash, by })? {
-            Done::Key(info) => Ok(IssuedKey { info, secret }),
-            other @ (Done::Nothing | Done::Workspace(_) | Done::Maintained(_)) => {
-                let said = format!("issuing a key answered {other:?}");
-                Err(EngineError::new(ErrorKind::Internal, said).into())
-            }
-        }
+        let issue =
+            move |context: &mut Context<'_, '_>| context.issue_key(key, hash, &Caller::HOST);
+        let info = self.core().run(issue)?;
+        Ok(IssuedKey { info, secret })
     }
 
     /// Every key, revoked ones included, in the order they were issued.
@@ -62,9 +60,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::NotFound`].
     pub fn revoke_key(&self, id: u64) -> Result<()> {
-        self.done(Mutation::RevokeKey {
-            id,
-            by: Caller::HOST,
-        })
+        self.core()
+            .run_relief(move |context| context.revoke_key(id, &Caller::HOST))
     }
 }

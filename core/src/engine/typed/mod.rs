@@ -10,9 +10,6 @@ mod workspaces;
 
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
-use crate::mutation::Mutation;
-
-use super::Engine;
 
 pub use batch::TelemetryBatch;
 pub use workspaces::{WorkspaceList, WorkspacePage, WorkspaceQuery};
@@ -44,13 +41,6 @@ fn pages<T>(
             }
         }
     })
-}
-
-impl Engine {
-    /// Runs a mutation of which only the success matters.
-    fn done(&self, mutation: Mutation) -> Result<()> {
-        self.core().run(mutation).map(drop)
-    }
 }
 
 #[cfg(test)]

@@ -19,13 +19,13 @@ impl Engine {
         &self.core().config
     }
 
-    /// The time, as the injected clock tells it.
+    /// The time of the injected clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.core().now()
     }
 
-    /// Commits what waits, unless that is under way; answers how many mutations. For
+    /// Commits all pending writes, unless that is under way; returns their number. For
     /// [`CommitDriver::Host`](crate::CommitDriver::Host): once per turn of the event loop.
     #[expect(
         clippy::must_use_candidate,
@@ -35,7 +35,7 @@ impl Engine {
         self.core().lead()
     }
 
-    /// Files all queued telemetry into history; answers how many records.
+    /// Files all queued telemetry into history; returns the number of records.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`], [`ErrorKind::LowDisk`].
@@ -121,7 +121,7 @@ impl Engine {
         self.core().store.copy_into(backend)
     }
 
-    /// Gives free pages back to the file system; answers whether the file changed.
+    /// Gives free pages back to the file system; returns whether the file changed.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] while the store is read or written.
@@ -129,7 +129,7 @@ impl Engine {
         self.core().store.compact()
     }
 
-    /// Commits what waits and closes the file; later calls answer 503. The last clone does this when it is dropped, but
+    /// Commits all pending writes and closes the file; later calls return 503. The last clone does this when it is dropped, but
     /// cannot tell of an error.
     ///
     /// # Errors

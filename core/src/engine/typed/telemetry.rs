@@ -13,7 +13,7 @@ use crate::view::user::{self, UserView};
 
 /// Telemetry.
 impl Engine {
-    /// Accepts one record; durable when this answers `Ok`.
+    /// Accepts one record; durable when this returns `Ok`.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a text that is too long or a number that is not finite,

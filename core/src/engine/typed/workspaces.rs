@@ -3,12 +3,13 @@
 use crate::domain::validation;
 use crate::engine::Engine;
 use crate::engine::typed::pages;
+use crate::engine_core::Outcomes;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::limits::{BULK_UPSERT_CHUNK, PAGE_ITEMS_DEFAULT};
 use crate::model::{Workspace, WorkspaceView};
-use crate::mutation::{Caller, Mutation};
+use crate::mutation::Caller;
 use crate::store::table::Step;
 use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
 
@@ -131,10 +132,13 @@ impl Engine {
     pub fn put_workspace(&self, mut workspace: Workspace) -> Result<()> {
         workspace.normalize();
         validation::workspace(&workspace)?;
-        self.done(Mutation::PutWorkspace(Box::new(workspace)))
+        let stored = self
+            .core()
+            .run(move |context| context.put_workspace(workspace));
+        stored.map(drop)
     }
 
-    /// Creates or replaces workspaces, all or nothing in each 1000; answers how many.
+    /// Creates or replaces workspaces, all or nothing in each 1000; returns their number.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then. [`ErrorKind::Indeterminate`]
@@ -146,19 +150,14 @@ impl Engine {
         }
         let count = workspaces.len() as u64;
         let core = self.core();
-        let chunks = workspaces.chunks(BULK_UPSERT_CHUNK);
-        let tickets: Vec<_> = chunks
-            .map(|chunk| core.submit(Mutation::PutWorkspaces(chunk.to_vec())))
-            .collect();
-        let mut part = false;
-        for mut ticket in tickets {
-            core.wait(&mut ticket).map_err(
-                |error| {
-                    if part { error.after_a_part() } else { error }
-                },
-            )?;
-            part = true;
+        let mut tickets = Vec::new();
+        while !workspaces.is_empty() {
+            let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
+            let chunk = std::mem::replace(&mut workspaces, rest);
+            let pending = core.submit(move |context| context.put_workspaces(chunk));
+            tickets.push(pending.ticket);
         }
+        Outcomes::all(tickets).wait(core)?;
         Ok(count)
     }
 
@@ -167,10 +166,9 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::WorkSpaceNotFound`], [`ErrorKind::LitigationHold`], [`ErrorKind::OperationInProgress`].
     pub fn remove_workspace(&self, id: &str) -> Result<()> {
-        self.done(Mutation::RemoveWorkspace {
-            id: Some(id.to_owned()),
-            by: Caller::HOST,
-        })
+        let id = Some(id.to_owned());
+        self.core()
+            .run(move |context| context.remove_workspace(id, &Caller::HOST))
     }
 
     /// Places a litigation hold, over one that is there. Matter and reason have 1 to 256 code points.
@@ -180,12 +178,12 @@ impl Engine {
     pub fn place_hold(&self, id: &str, matter: &str, reason: Option<&str>) -> Result<()> {
         validation::short_text("matter", matter)?;
         reason.map_or(Ok(()), |reason| validation::short_text("reason", reason))?;
-        self.done(Mutation::PlaceHold {
-            id: id.to_owned(),
-            matter: matter.to_owned(),
-            reason: reason.map(str::to_owned),
-            by: Caller::HOST,
-        })
+        let (id, matter) = (id.to_owned(), matter.to_owned());
+        let reason = reason.map(str::to_owned);
+        let placed = self
+            .core()
+            .run(move |context| context.place_hold(&id, matter, reason, &Caller::HOST));
+        placed.map(drop)
     }
 
     /// Releases a litigation hold.
@@ -193,9 +191,10 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::WorkSpaceNotFound`]; [`ErrorKind::NotFound`] where there is none.
     pub fn release_hold(&self, id: &str) -> Result<()> {
-        self.done(Mutation::ReleaseHold {
-            id: id.to_owned(),
-            by: Caller::HOST,
-        })
+        let id = id.to_owned();
+        let released = self
+            .core()
+            .run(move |context| context.release_hold(&id, &Caller::HOST));
+        released.map(drop)
     }
 }

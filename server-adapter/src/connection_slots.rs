@@ -7,21 +7,22 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::locks::lock;
 use crate::log::LogQueue;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::sources::network;
 
 /// Connections beyond the bound that are answered nothing but `/livez`, one request each; the oldest goes for a new one.
-const LIVEZ_PLACES: usize = 16;
+const LIVEZ_SLOTS: usize = 16;
 /// Connections of one source of which the idlest is found: looking at all of a thousand takes longer than accepting the next.
 const LOOKED_AT: usize = 32;
 
 /// The connections of a server.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     max: usize,
     /// `None` where there is no such bound, as behind a proxy, from which all connections come.
     per_source: Option<usize>,
@@ -37,7 +38,7 @@ struct Taken {
     looks: usize,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(options: &ServerOptions) -> Arc<Self> {
         Arc::new(Self {
             max: options.connections_max.max(1),
@@ -48,11 +49,11 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.taken)
     }
 
     /// The place of a new connection, until it is dropped; `None` where it is to be closed at once.
-    pub(crate) fn take(self: &Arc<Self>, progress: &Arc<Progress>) -> Option<Place> {
+    pub(crate) fn take(self: &Arc<Self>, progress: &Arc<Progress>) -> Option<ConnectionSlot> {
         let network = network(progress.peer);
         let mut taken = self.lock();
         let own = taken.sources.get(&network).map_or(0, Vec::len);
@@ -80,14 +81,14 @@ impl Places {
             let connections = taken.sources.entry(network).or_default();
             connections.push(Arc::clone(progress));
         } else {
-            if taken.livez.len() >= LIVEZ_PLACES {
+            if taken.livez.len() >= LIVEZ_SLOTS {
                 taken.livez.remove(0).evict();
             }
             progress.keep_for_livez();
             taken.livez.push(Arc::clone(progress));
         }
-        Some(Place {
-            places: Arc::clone(self),
+        Some(ConnectionSlot {
+            slots: Arc::clone(self),
             progress: Arc::clone(progress),
         })
     }
@@ -145,14 +146,14 @@ impl Taken {
 
 /// The place of one connection.
 #[derive(Debug)]
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct ConnectionSlot {
+    slots: Arc<ConnectionSlots>,
     progress: Arc<Progress>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.places.lock().remove(&self.progress);
+        self.slots.lock().remove(&self.progress);
     }
 }
 
@@ -166,7 +167,7 @@ mod tests {
     use crate::sources::{Bounds, Sources};
 
     struct Door {
-        places: Arc<Places>,
+        slots: Arc<ConnectionSlots>,
         sources: Arc<Sources>,
     }
 
@@ -176,9 +177,10 @@ mod tests {
                 requests_max: 0,
                 bodies_bytes_max: 0,
                 largest_body: 0,
+                slow_reads_max: 0,
             };
             Self {
-                places: Arc::new(Places {
+                slots: Arc::new(ConnectionSlots {
                     max,
                     per_source,
                     taken: Mutex::default(),
@@ -187,15 +189,15 @@ mod tests {
             }
         }
 
-        fn enter(&self, address: &str) -> (Arc<Progress>, Place) {
+        fn enter(&self, address: &str) -> (Arc<Progress>, ConnectionSlot) {
             self.try_enter(address).unwrap()
         }
 
-        fn try_enter(&self, address: &str) -> Option<(Arc<Progress>, Place)> {
+        fn try_enter(&self, address: &str) -> Option<(Arc<Progress>, ConnectionSlot)> {
             let address = address.parse().unwrap();
             let progress = Arc::new(Progress::new(address, self.sources.of(address)));
-            let place = self.places.take(&progress)?;
-            Some((progress, place))
+            let slot = self.slots.take(&progress)?;
+            Some((progress, slot))
         }
     }
 
@@ -220,9 +222,9 @@ mod tests {
         }
         assert!(!is_evicted(&one.0).await && !new.0.is_kept_for_livez());
         drop(crowd);
-        assert_eq!(door.places.lock().count, 2);
+        assert_eq!(door.slots.lock().count, 2);
         drop((one, new));
-        assert!(door.places.lock().sources.is_empty());
+        assert!(door.slots.lock().sources.is_empty());
     }
 
     #[tokio::test]
@@ -256,14 +258,12 @@ mod tests {
         let door = Door::new(1, None);
         let busy = door.enter("192.0.2.1");
         let _answering = busy.0.answering();
-        let kept: Vec<_> = (0..=LIVEZ_PLACES)
-            .map(|_| door.enter("192.0.2.2"))
-            .collect();
+        let kept: Vec<_> = (0..=LIVEZ_SLOTS).map(|_| door.enter("192.0.2.2")).collect();
         for (at, (progress, _)) in kept.iter().enumerate() {
             assert!(progress.is_kept_for_livez());
             assert_eq!(is_evicted(progress).await, at == 0, "{at}");
         }
         drop(kept);
-        assert!(door.places.lock().livez.is_empty());
+        assert!(door.slots.lock().livez.is_empty());
     }
 }

@@ -1,19 +1,20 @@
-//! A bound on guessing API keys: so many bad keys a minute from one source, and then 429 instead of 401. A good key always passes.
+//! A bound on guessing API keys: above `n` bad keys a minute from one source they get 429 instead of 401. A good key always passes.
 //!
 //! Kept here and not in the engine, which knows no sockets and so no sources.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use deskfleet::{Access, Config};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
+use crate::locks::lock;
 use crate::sources::network;
 
-/// The span that a bound is told for.
+/// The span that the bound is for.
 const WINDOW: Duration = Duration::from_secs(60);
 /// Sources that are remembered; beyond that those nearest to their end are forgotten.
 const SOURCES_MAX: usize = 4096;
@@ -23,14 +24,14 @@ const SOURCES_MAX: usize = 4096;
 /// For each source there is one moment: when all of its bad keys are forgotten. Each moves it on by the same interval, and a
 /// source is refused while there is no room for another one within the window (GCRA).
 #[derive(Debug)]
-pub(crate) struct Guesses {
+pub(crate) struct FailedKeys {
     /// `None`: no bound.
     interval: Option<Duration>,
     sources: Mutex<BTreeMap<IpAddr, Instant>>,
 }
 
-impl Guesses {
-    /// So many bad keys a minute; `None` or 0 for no bound.
+impl FailedKeys {
+    /// At most `per_minute` bad keys a minute; `None` or 0 for no bound.
     pub(crate) fn new(per_minute: Option<u32>) -> Self {
         Self {
             interval: per_minute.and_then(|count| WINDOW.checked_div(count)),
@@ -39,7 +40,7 @@ impl Guesses {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, Instant>> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sources)
     }
 
     /// `source` has sent a bad key. Notes it, unless it had too many already: then the whole seconds, at least one, for which it is
@@ -74,7 +75,7 @@ fn forget_some(sources: &mut BTreeMap<IpAddr, Instant>) {
     sources.retain(|_, forgotten| *forgotten > last_to_go);
 }
 
-/// Whether a request may hold a key: one that holds none guesses nothing. A name in the query can be written in many ways, so
+/// Whether a request may hold a key: one that holds none failed nothing. A name in the query can be written in many ways, so
 /// any query counts.
 pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
     headers.contains_key("x-api-key")
@@ -100,58 +101,58 @@ mod tests {
 
     #[test]
     fn a_source_has_its_bad_keys_a_minute_and_waits_for_the_next() {
-        let guesses = Guesses::new(Some(20));
+        let failed = FailedKeys::new(Some(20));
         let (bad, other) = (address("192.0.2.1"), address("192.0.2.2"));
         let start = Instant::now();
         for _ in 0..20 {
-            assert_eq!(guesses.bad_key(bad, start), None);
+            assert_eq!(failed.bad_key(bad, start), None);
         }
-        assert_eq!(guesses.bad_key(bad, start), Some(3));
-        assert_eq!(guesses.bad_key(other, start), None);
+        assert_eq!(failed.bad_key(bad, start), Some(3));
+        assert_eq!(failed.bad_key(other, start), None);
         let later = start + Duration::from_millis(2_500);
-        assert_eq!(guesses.bad_key(bad, later), Some(1));
+        assert_eq!(failed.bad_key(bad, later), Some(1));
         let later = start + Duration::from_secs(3);
-        assert_eq!(guesses.bad_key(bad, later), None);
-        assert_eq!(guesses.bad_key(bad, later), Some(3));
+        assert_eq!(failed.bad_key(bad, later), None);
+        assert_eq!(failed.bad_key(bad, later), Some(3));
         let much_later = start + WINDOW * 2;
         for _ in 0..20 {
-            assert_eq!(guesses.bad_key(bad, much_later), None);
+            assert_eq!(failed.bad_key(bad, much_later), None);
         }
-        assert!(guesses.bad_key(bad, much_later).is_some());
+        assert!(failed.bad_key(bad, much_later).is_some());
     }
 
     #[test]
     fn without_a_bound_nobody_is_refused() {
         for none in [None, Some(0)] {
-            let guesses = Guesses::new(none);
+            let failed = FailedKeys::new(none);
             let now = Instant::now();
             for _ in 0..1000 {
-                assert_eq!(guesses.bad_key(address("::1"), now), None);
+                assert_eq!(failed.bad_key(address("::1"), now), None);
             }
         }
     }
 
     #[test]
     fn many_sources_take_bounded_memory_and_the_busiest_stay() {
-        let guesses = Guesses::new(Some(2));
+        let failed = FailedKeys::new(Some(2));
         let now = Instant::now();
         let busy = address("192.0.2.1");
         for _ in 0..2 {
-            assert_eq!(guesses.bad_key(busy, now), None);
+            assert_eq!(failed.bad_key(busy, now), None);
         }
-        let others = |number: u32| guesses.bad_key(IpAddr::V4(number.into()), now);
+        let others = |number: u32| failed.bad_key(IpAddr::V4(number.into()), now);
         for number in 0..20_000 {
             others(number);
         }
-        assert!(guesses.lock().len() <= SOURCES_MAX);
-        assert!(guesses.bad_key(busy, now).is_some());
+        assert!(failed.lock().len() <= SOURCES_MAX);
+        assert!(failed.bad_key(busy, now).is_some());
         let full = |number: u32| {
             others(number);
-            guesses.lock().len() == SOURCES_MAX
+            failed.lock().len() == SOURCES_MAX
         };
         assert!((50_000..90_000).any(full));
         let later = now + WINDOW * 2;
-        guesses.bad_key(address("::1"), later);
-        assert_eq!(guesses.lock().len(), 1, "those that are forgotten go first");
+        failed.bad_key(address("::1"), later);
+        assert_eq!(failed.lock().len(), 1, "those that are forgotten go first");
     }
 }

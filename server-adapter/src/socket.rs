@@ -1,10 +1,11 @@
-//! The socket of one connection: its deadlines, which hyper does not keep, and answers that leave together.
+//! The socket of one connection: its deadlines, which hyper does not keep, and responses that leave together.
 
 mod io_traits;
 
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -12,18 +13,19 @@ use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
+use crate::locks::lock;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 
 /// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
-/// and a reset can take from the client the answer that told why.
+/// and a reset can take from the client the response that says why.
 const LINGER: Duration = Duration::from_secs(2);
 /// Rest after which a connection of HTTP/1.1 is parked: hyper keeps 8 KiB and more for each connection, and most agents rest for
 /// most of the time.
 const PARK_AFTER: Duration = Duration::from_secs(1);
-/// Bytes of answers that wait for the end of the connection's turn; more are written at once.
+/// Bytes of responses that wait for the end of the connection's turn; more are written at once.
 const GATHERED_MAX: usize = 16 * 1024;
-/// What a resting connection may keep of the memory of its gathered answers, in bytes.
+/// What a resting connection may keep of the memory of its gathered responses, in bytes.
 const GATHERED_KEPT: usize = 2 * 1024;
 
 /// What hyper is to do no more on a connection.
@@ -35,12 +37,12 @@ pub(crate) enum End {
     Rest,
 }
 
-/// The stream of a connection, for hyper and for who drives hyper. Clones are the same stream; both are used in the task of
-/// the connection, so its lock is always free.
+/// The socket of a connection, for hyper and for the task that drives hyper. Clones are the same socket; both are used in that
+/// task, so the lock is always free.
 #[derive(Debug, Clone)]
-pub(crate) struct Stream(Arc<Mutex<Guarded>>);
+pub(crate) struct Socket(Arc<Mutex<Guarded>>);
 
-impl Stream {
+impl Socket {
     pub(crate) fn new(socket: TcpStream, progress: Arc<Progress>, options: &ServerOptions) -> Self {
         Self(Arc::new(Mutex::new(Guarded {
             socket,
@@ -60,16 +62,16 @@ impl Stream {
     }
 
     fn lock(&self) -> MutexGuard<'_, Guarded> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
-    /// Polls hyper's connection, and then lets go what it wrote in this turn. Ready when hyper is needed no more, for good or
-    /// for now.
-    pub(crate) fn poll_with<F: Future>(
-        &self,
-        connection: Pin<&mut F>,
-        cx: &mut Context<'_>,
-    ) -> Poll<End> {
+    /// Drives hyper's connection; what it writes is let go at the end of each turn. Returns when hyper is needed no more, for good
+    /// or for now.
+    pub(crate) async fn drive<F: Future>(&self, mut connection: Pin<&mut F>) -> End {
+        poll_fn(|cx| self.poll_with(connection.as_mut(), cx)).await
+    }
+
+    fn poll_with<F: Future>(&self, connection: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<End> {
         let over = connection.poll(cx).is_ready();
         let mut guarded = self.lock();
         let sent = guarded.poll_send(cx);
@@ -96,23 +98,37 @@ impl Stream {
     }
 
     /// Reads ahead until there is something of the next request; false when there will be nothing.
-    pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<bool> {
-        let mut guarded = self.lock();
-        if guarded.ahead.is_empty() {
-            let read = ready!(guarded.poll_ahead(cx));
-            return Poll::Ready(matches!(read, Ok(1..)));
-        }
-        Poll::Ready(true)
+    pub(crate) async fn next(&self) -> bool {
+        poll_fn(|cx| {
+            let mut guarded = self.lock();
+            if guarded.ahead.is_empty() {
+                let read = ready!(guarded.poll_ahead(cx));
+                return Poll::Ready(matches!(read, Ok(1..)));
+            }
+            Poll::Ready(true)
+        })
+        .await
     }
 
-    /// Reads ahead until it is clear whether the connection begins with these bytes. They are read again afterwards.
+    /// Reads ahead until it is clear whether the connection begins with these bytes, which are read again afterwards. An error
+    /// when there is nothing to serve.
     #[cfg(feature = "http2")]
-    pub(crate) fn poll_begins_with(
-        &self,
-        beginning: &[u8],
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<bool>> {
-        self.lock().poll_begins_with(beginning, cx)
+    pub(crate) async fn begins_with(&self, beginning: &[u8]) -> io::Result<bool> {
+        poll_fn(|cx| {
+            let mut guarded = self.lock();
+            loop {
+                if guarded.ahead.starts_with(beginning) {
+                    return Poll::Ready(Ok(true));
+                }
+                if !beginning.starts_with(&guarded.ahead) {
+                    return Poll::Ready(Ok(false));
+                }
+                if ready!(guarded.poll_ahead(cx))? == 0 {
+                    return Poll::Ready(Ok(false));
+                }
+            }
+        })
+        .await
     }
 }
 
@@ -133,11 +149,11 @@ struct Guarded {
     head: Option<Head>,
     /// Whether hyper does not wait for requests here.
     parked: bool,
-    /// When an answer last moved on; rest is counted from here.
+    /// When a response last moved on; rest is counted from here.
     moved_at: Instant,
     /// Set to a deadline for reading or to an earlier moment, so that it need not be set for each request.
     read_timer: Option<Pin<Box<Sleep>>>,
-    /// Answers that hyper has written and the socket has not.
+    /// Responses that hyper has written and the socket has not.
     gathered: Vec<u8>,
     write_timer: Option<Pin<Box<Sleep>>>,
     linger_timer: Option<Pin<Box<Sleep>>>,
@@ -165,7 +181,7 @@ impl Guarded {
         });
     }
 
-    /// When it is too late for the next byte, and what follows then. None while a request is being answered or its answer read.
+    /// When it is too late for the next byte, and what follows then. None while a request is being answered or its response read.
     fn read_deadline(&mut self) -> Option<(Instant, End)> {
         let turn = self.progress.turn();
         if turn % 2 == 1 || self.write_timer.is_some() {
@@ -186,7 +202,7 @@ impl Guarded {
         }
     }
 
-    /// Ready when the next byte is overdue. To be asked when all that could be read and answered was.
+    /// Ready when the next byte is overdue. Called when all that could be read and answered was.
     fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         let Some((deadline, end)) = self.read_deadline() else {
             return Poll::Pending;
@@ -238,26 +254,7 @@ impl Guarded {
         Poll::Ready(Ok(()))
     }
 
-    #[cfg(feature = "http2")]
-    fn poll_begins_with(
-        &mut self,
-        beginning: &[u8],
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<bool>> {
-        loop {
-            if self.ahead.starts_with(beginning) {
-                return Poll::Ready(Ok(true));
-            }
-            if !beginning.starts_with(&self.ahead) {
-                return Poll::Ready(Ok(false));
-            }
-            if ready!(self.poll_ahead(cx))? == 0 {
-                return Poll::Ready(Ok(false));
-            }
-        }
-    }
-
-    /// Reads some bytes ahead; answers how many, none at the end.
+    /// Reads some bytes ahead; returns how many, none at the end.
     fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         // Room for a whole head: a connection of HTTP/1.1 is to cost no more system calls than before.
         let mut room = [0; 1024];
@@ -270,7 +267,7 @@ impl Guarded {
         Poll::Ready(Ok(buffer.filled().len()))
     }
 
-    /// Takes what hyper writes. Answers that are ready in one turn of the connection leave in one write at its end: a client
+    /// Takes what hyper writes. Responses that are ready in one turn of the connection leave in one write at its end: a client
     /// that pipelines sees several at once.
     fn poll_write(
         &mut self,

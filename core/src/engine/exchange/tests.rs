@@ -4,7 +4,6 @@ use bytes::Bytes;
 use http::{Request, Response};
 use proptest::prelude::*;
 
-use crate::api::endpoint::BrokenBody;
 use crate::clock::ManualClock;
 use crate::config::Config;
 use crate::model::{NewKey, Received, Scope, Stream};
@@ -33,13 +32,13 @@ fn engine(configure: impl FnOnce(&mut Config)) -> (Engine, Parts) {
     (engine, head)
 }
 
-fn finish(upload: Upload) -> Response<Bytes> {
-    let mut future = upload.finish();
+fn finish(exchange: Exchange) -> Response<Bytes> {
+    let mut future = exchange.finish();
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     loop {
         if let std::task::Poll::Ready(response) = std::pin::Pin::new(&mut future).poll(&mut context)
         {
-            return response;
+            return response.map(|body| body.into_bytes().unwrap());
         }
     }
 }
@@ -50,11 +49,11 @@ fn whole(engine: &Engine, head: &Parts, body: &[u8]) -> Response<Bytes> {
 }
 
 fn in_pieces(engine: &Engine, head: &Parts, pieces: &[&[u8]]) -> Response<Bytes> {
-    let mut upload = engine.upload(head).unwrap();
+    let mut exchange = engine.begin(head.clone());
     for piece in pieces {
-        upload.push(piece);
+        exchange.push(piece);
     }
-    finish(upload)
+    finish(exchange)
 }
 
 fn records(engine: &Engine) -> Vec<Received> {
@@ -136,48 +135,48 @@ fn a_line_is_bounded_and_a_longer_one_is_an_error_of_its_own() {
     );
     assert_eq!(whole(&engine, &head, &body).body(), expected.as_bytes());
     for size in [1000, 65_536, body.len() - 1] {
-        let mut upload = engine.upload(&head).unwrap();
+        let mut exchange = engine.begin(head.clone());
         for piece in body.chunks(size) {
-            upload.push(piece);
-            assert!(upload.bytes() < 2 * max + 10_000, "{upload:?}");
+            exchange.push(piece);
+            assert!(exchange.bytes() < 2 * max + 10_000, "{exchange:?}");
         }
-        assert_eq!(finish(upload).body(), expected.as_bytes());
+        assert_eq!(finish(exchange).body(), expected.as_bytes());
     }
 }
 
 #[test]
-fn what_is_kept_is_the_records_and_not_their_text() {
+fn batch_keeps_the_records_and_not_their_text() {
     let (engine, head) = engine(|_| {});
-    let mut upload = engine.upload(&head).unwrap();
+    let mut exchange = engine.begin(head);
     let mut text = 0;
     for id in 0..20_000 {
         let unknown = "a property that nobody keeps, and a line that is refused";
         let line = format!("{{\"stats\":{{\"id\":{id},\"more\":\"{unknown}\"}}}}\n{unknown}\n");
         text += line.len();
-        upload.push(line.as_bytes());
+        exchange.push(line.as_bytes());
     }
-    assert!(upload.bytes() * 5 < text, "{upload:?} of {text}");
-    let answer = finish(upload);
+    assert!(exchange.bytes() * 5 < text, "{exchange:?} of {text}");
+    let answer = finish(exchange);
     let answer = std::str::from_utf8(answer.body()).unwrap();
     assert!(answer.starts_with(r#"{"accepted":20000,"rejected":20000,"errors":["#));
     assert_eq!(answer.matches("\"line\":").count(), 100);
 }
 
 #[test]
-fn an_upload_that_does_not_end_or_is_refused_leaves_nothing() {
+fn exchange_that_does_not_end_or_is_refused_leaves_nothing() {
     let (engine, head) = engine(|config| {
         config.limits.batch_body_bytes = 40;
         config.limits.queue_records = 2;
     });
     let line = b"{\"stats\":{}}\n";
     let begun = || {
-        let mut upload = engine.upload(&head).unwrap();
-        upload.push(line);
-        assert!(!upload.is_refused() && upload.bytes() > 0);
-        upload
+        let mut exchange = engine.begin(head.clone());
+        exchange.push(line);
+        assert!(!exchange.is_refused() && exchange.bytes() > 0);
+        exchange
     };
-    let refused = |upload: Upload, status: u16, code: &str| {
-        let answer = finish(upload);
+    let refused = |exchange: Exchange, status: u16, code: &str| {
+        let answer = finish(exchange);
         assert_eq!(answer.status(), status);
         let told = String::from_utf8_lossy(answer.body());
         assert!(told.ends_with(&format!("\"code\":\"{code}\"}}")), "{told}");
@@ -185,51 +184,61 @@ fn an_upload_that_does_not_end_or_is_refused_leaves_nothing() {
     };
     drop(begun());
 
-    let mut upload = begun();
-    upload.push(&[b' '; 28]);
-    assert!(upload.is_refused() && upload.bytes() == 0);
-    upload.push(b"\n{}\n");
-    upload.broken(BrokenBody("Too late."));
-    refused(upload, 413, "PayloadTooLarge");
+    let mut exchange = begun();
+    exchange.push(&[b' '; 28]);
+    assert!(exchange.is_refused() && exchange.bytes() == 0);
+    exchange.push(b"\n{}\n");
+    exchange.broken("Too late.");
+    refused(exchange, 413, "PayloadTooLarge");
 
-    let mut upload = begun();
-    upload.too_large();
-    refused(upload, 413, "PayloadTooLarge");
+    let mut exchange = begun();
+    exchange.too_large();
+    refused(exchange, 413, "PayloadTooLarge");
 
-    let mut upload = begun();
-    upload.broken(BrokenBody("Damaged."));
-    upload.too_large();
-    refused(upload, 400, "InvalidBody");
+    let mut exchange = begun();
+    exchange.broken("Damaged.");
+    exchange.too_large();
+    refused(exchange, 400, "InvalidBody");
 
-    let mut upload = begun();
-    upload.push(line);
-    upload.push(line);
-    refused(upload, 503, "QueueFull");
+    let mut exchange = begun();
+    exchange.push(line);
+    exchange.push(line);
+    refused(exchange, 503, "QueueFull");
 
-    let mut upload = begun();
-    upload.push(line);
-    let _submitted = upload.finish();
+    let mut exchange = begun();
+    exchange.push(line);
+    let _submitted = exchange.finish();
     engine.commit_pending();
     assert_eq!(engine.queue_count(), 2);
 }
 
 #[test]
-fn the_head_is_checked_when_it_begins() {
+fn exchange_checks_the_head_when_it_begins() {
     let (engine, head) = engine(|config| config.limits.uri_bytes = 100);
     let other = |change: fn(&mut Parts)| {
         let mut head = head.clone();
         change(&mut head);
         head
     };
-    for none in [
-        other(|head| head.method = http::Method::GET),
-        other(|head| head.uri = "/operator/workspaces".parse().unwrap()),
-        other(|head| head.uri = "/operator/telemetry/x".parse().unwrap()),
+    let operation = |head| engine.begin(head).route().map(|route| route.operation_id);
+    for (head, expected) in [
+        (other(|head| head.method = http::Method::GET), None),
+        (
+            other(|head| head.uri = "/operator/telemetry/x".parse().unwrap()),
+            None,
+        ),
+        (
+            other(|head| head.uri = "/operator/workspaces".parse().unwrap()),
+            Some("putWorkspaces"),
+        ),
+        (
+            other(|head| head.uri = "/Operator/TELEMETRY/".parse().unwrap()),
+            Some("postTelemetryBatch"),
+        ),
     ] {
-        assert!(engine.upload(&none).is_none());
+        assert_eq!(operation(head), expected);
     }
-    let spelled = other(|head| head.uri = "/Operator/TELEMETRY/".parse().unwrap());
-    assert!(!engine.upload(&spelled).unwrap().is_refused());
+    assert!(!engine.begin(head.clone()).is_refused());
     for (head, status) in [
         (other(|head| drop(head.headers.remove("x-api-key"))), 401),
         (
@@ -253,22 +262,63 @@ fn the_head_is_checked_when_it_begins() {
             }),
             415,
         ),
-        (
-            other(|head| _ = head.extensions.insert(BrokenBody("Damaged."))),
-            400,
-        ),
+        (other(|head| head.method = http::Method::PUT), 405),
     ] {
-        // So that both answers name the same trace.
+        // So that both responses name the same trace.
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let mut head = head;
         head.headers.insert("traceparent", trace.parse().unwrap());
-        let mut upload = engine.upload(&head).unwrap();
-        assert!(upload.is_refused());
-        upload.push(b"{\"stats\":{}}");
-        upload.too_large();
-        let streamed = finish(upload);
+        let mut exchange = engine.begin(head.clone());
+        assert!(exchange.is_refused());
+        exchange.push(b"{\"stats\":{}}");
+        exchange.too_large();
+        let streamed = finish(exchange);
         assert_eq!(streamed.status(), status);
         assert_eq!(streamed.body(), whole(&engine, &head, b"").body());
     }
     assert_eq!(engine.queue_count(), 0);
+}
+
+#[test]
+fn body_of_any_other_endpoint_is_kept_up_to_its_limit() {
+    let (engine, head) = engine(|_| {});
+    let mut head = head;
+    head.uri = "/api/Stats/Post".parse().unwrap();
+    head.method = http::Method::POST;
+    head.headers
+        .insert("content-type", "application/json".parse().unwrap());
+    let max = 64 * 1024;
+    let mut body = br#"{"username":"jdoe"}"#.to_vec();
+    for (length, status) in [(19, 200), (max, 200), (max + 1, 413)] {
+        body.resize(length, b' ');
+        for size in [1, 1000, 40_000, body.len()] {
+            let mut exchange = engine.begin(head.clone());
+            assert_eq!(exchange.body_bytes_max(), max);
+            for piece in body.chunks(size) {
+                exchange.push(piece);
+                assert!(exchange.bytes() <= max, "{exchange:?}");
+            }
+            assert_eq!(exchange.is_refused(), status == 413);
+            assert_eq!(finish(exchange).status(), status);
+        }
+    }
+    head.headers.insert("content-length", body.len().into());
+    head.headers
+        .insert("content-encoding", "br".parse().unwrap());
+    let mut refused = engine.begin(head);
+    refused.push(&body);
+    assert_eq!(refused.bytes(), 0, "nobody reads it");
+    assert_eq!(finish(refused).status(), 415);
+}
+
+#[test]
+fn whole_body_takes_no_more_memory_than_its_declared_length() {
+    let (engine, mut head) = engine(|_| {});
+    head.uri = "/operator/workspaces".parse().unwrap();
+    head.headers.insert("content-length", 3000.into());
+    let mut exchange = engine.begin(head);
+    for _ in 0..30 {
+        exchange.push(&[b' '; 100]);
+    }
+    assert_eq!(exchange.bytes(), 3000);
 }

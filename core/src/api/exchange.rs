@@ -1,0 +1,345 @@
+//! One request, from its head to its response.
+
+use std::sync::Arc;
+
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method};
+
+use crate::engine_core::{EngineCore, Outcomes};
+use crate::limits::Limits;
+use crate::model::AuditAction;
+use crate::mutation::{Caller, Refused};
+use crate::store::keys::LiveKey;
+use crate::wire::accept;
+use crate::wire::problem::{Code, Problem};
+use crate::wire::query::Query;
+
+use super::batch::BatchLines;
+use super::endpoint::{RequestBody, Route};
+use super::router::{Found, Router};
+use super::{Call, Completion, Handled, TRACEPARENT, auth};
+
+/// A request whose head is checked and whose body arrives in any number of pieces. The first refusal is its response.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    head: Parts,
+    /// The row of the table; `None` where no endpoint has that path and method.
+    route: Option<&'static Route>,
+    admission: Admission,
+    body: Body,
+    /// Bytes of the body that may still arrive.
+    left: usize,
+}
+
+/// In a box, as a request that is admitted is moved faster without it.
+type Admission = Result<Admitted, Box<Refusal>>;
+
+/// A call of an endpoint by somebody who may call it.
+#[derive(Debug)]
+struct Admitted {
+    route: &'static Route,
+    /// The decoded segments of the path.
+    segments: Vec<String>,
+    key: Option<Arc<LiveKey>>,
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+struct Refusal {
+    problem: Problem,
+    /// What was called, once it is known by whom: such a refusal can be audited.
+    call: Option<Admitted>,
+}
+
+/// What has arrived of a body.
+#[derive(Debug)]
+enum Body {
+    /// Nobody reads it: the request has none, or is refused already.
+    Ignored,
+    Whole(Vec<u8>),
+    /// The lines of a telemetry batch are read as they arrive.
+    Lines(Box<BatchLines>),
+    TooLarge,
+    /// The content coding cannot be undone any further; a sentence for the sender.
+    Broken(&'static str),
+}
+
+impl Exchange {
+    /// Checks the head.
+    #[inline]
+    pub(crate) fn begin(core: &EngineCore, router: &Router, head: Parts) -> Self {
+        let (route, admission) = admit(core, router, &head);
+        let reads_body = |call: &Admitted| call.route.body != RequestBody::None;
+        let limits = &core.config.limits;
+        Self {
+            body: if admission.as_ref().is_ok_and(reads_body) {
+                Body::Whole(Vec::new())
+            } else {
+                Body::Ignored
+            },
+            left: route.map_or(0, |route| route.body_bytes_max(limits)),
+            head,
+            route,
+            admission,
+        }
+    }
+
+    pub(crate) fn route(&self) -> Option<&'static Route> {
+        self.route
+    }
+
+    pub(crate) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
+        if matches!(self.body, Body::Whole(_) | Body::Lines(_)) {
+            match self.left.checked_sub(piece.len()) {
+                Some(left) => self.left = left,
+                None => return self.too_large(),
+            }
+        }
+        let is_batch = || {
+            self.route
+                .is_some_and(|route| route.body == RequestBody::Batch)
+        };
+        match &mut self.body {
+            Body::Whole(_) if is_batch() => {
+                let mut lines = Box::new(BatchLines::new(&core.config.limits));
+                lines.push(core, piece);
+                self.body = Body::Lines(lines);
+            }
+            Body::Whole(whole) => {
+                grow(whole, piece.len(), self.left, &self.head.headers);
+                whole.extend_from_slice(piece);
+            }
+            Body::Lines(lines) => lines.push(core, piece),
+            Body::Ignored | Body::TooLarge | Body::Broken(_) => {}
+        }
+    }
+
+    pub(crate) fn too_large(&mut self) {
+        self.end_body(Body::TooLarge);
+    }
+
+    pub(crate) fn broken(&mut self, said: &'static str) {
+        self.end_body(Body::Broken(said));
+    }
+
+    /// What arrived until then is forgotten.
+    fn end_body(&mut self, end: Body) {
+        if matches!(self.body, Body::Whole(_) | Body::Lines(_)) {
+            self.body = end;
+        }
+    }
+
+    pub(crate) fn is_refused(&self) -> bool {
+        self.admission.is_err() || matches!(self.body, Body::TooLarge | Body::Broken(_))
+    }
+
+    /// The memory that the body takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.body {
+            Body::Whole(whole) => whole.capacity(),
+            Body::Lines(lines) => lines.bytes(),
+            Body::Ignored | Body::TooLarge | Body::Broken(_) => 0,
+        }
+    }
+
+    /// Handles the request with the body that was pushed.
+    pub(crate) fn finish(&mut self, core: &EngineCore) -> Completion {
+        let body = std::mem::replace(&mut self.body, Body::Ignored);
+        self.end(core, |call, head| match body {
+            Body::Lines(lines) => lines.finish(core),
+            Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
+            Body::Ignored => call.handle(core, head, Ok(b"")),
+            Body::TooLarge => call.handle(core, head, Err(BodyFault::TooLarge)),
+            Body::Broken(said) => call.handle(core, head, Err(BodyFault::Broken(said))),
+        })
+    }
+
+    /// As [`Self::finish`] after all of `body` was pushed, which is not copied.
+    pub(crate) fn finish_with(&self, core: &EngineCore, body: &[u8]) -> Completion {
+        let fits = body.len() <= self.left || matches!(self.body, Body::Ignored);
+        let body = if fits {
+            Ok(body)
+        } else {
+            Err(BodyFault::TooLarge)
+        };
+        self.end(core, |call, head| call.handle(core, head, body))
+    }
+
+    /// The header that trace ids are taken from.
+    pub(crate) fn traceparent(&self) -> Option<&HeaderValue> {
+        self.head.headers.get(TRACEPARENT)
+    }
+
+    fn end(
+        &self,
+        core: &EngineCore,
+        handle: impl FnOnce(&Admitted, &Parts) -> Handled,
+    ) -> Completion {
+        let completion = match &self.admission {
+            Ok(call) => handle(call, &self.head).unwrap_or_else(|failure| {
+                self.refuse(core, &failure.into_problem(core), Some(call))
+            }),
+            Err(refusal) => self.refuse(core, &refusal.problem, refusal.call.as_ref()),
+        };
+        if self.head.method != Method::HEAD {
+            return completion;
+        }
+        completion.head()
+    }
+
+    /// The response of a refusal; an audit row is durable before it.
+    fn refuse(&self, core: &EngineCore, problem: &Problem, call: Option<&Admitted>) -> Completion {
+        let query = Query::new(self.head.uri.query());
+        if let Some(call) = call
+            && let Some(refused) = call.audited(problem, query)
+        {
+            let by = Caller::of(call.key.as_deref());
+            let write = core.submit(move |context| context.refuse(refused, &by));
+            let problem = problem.clone();
+            return Completion::after(Outcomes::one(write.ticket), || Err(problem.into()));
+        }
+        Completion::Response(super::problem(core, problem, self.traceparent()))
+    }
+}
+
+impl Admitted {
+    fn handle(&self, core: &EngineCore, head: &Parts, body: Result<&[u8], BodyFault>) -> Handled {
+        if self.route.body == RequestBody::ActionFailure {
+            let is_empty = matches!(body, Ok(b"") | Err(BodyFault::Broken(_)));
+            check_media(&head.headers, !is_empty)?;
+        }
+        let limits = &core.config.limits;
+        super::run(&Call {
+            core,
+            route: self.route,
+            headers: &head.headers,
+            body: body.map_err(|fault| fault.problem(limits, self.route))?,
+            query: Query::new(head.uri.query()),
+            segments: &self.segments,
+            key: self.key.as_deref(),
+        })
+    }
+
+    /// What the audit notes of a refusal, where this endpoint has its refusals audited.
+    fn audited(&self, problem: &Problem, query: Query<'_>) -> Option<Refused> {
+        let action = self.route.audited?;
+        let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
+        let segment = self.segments.first().filter(|_| on_workspace);
+        Some(Refused {
+            action,
+            code: problem.code.as_str(),
+            workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
+            requester: query.text("requester"),
+        })
+    }
+}
+
+/// Makes room for `more` bytes. The room doubles, but not beyond what may arrive, or will by `Content-Length`.
+fn grow(whole: &mut Vec<u8>, more: usize, left: usize, headers: &HeaderMap) {
+    let length = whole.len() + more;
+    if length <= whole.capacity() {
+        return;
+    }
+    let declared = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
+    let most = declared().map_or(length + left, |declared: usize| declared.min(length + left));
+    let room = (2 * whole.capacity()).min(most).max(length);
+    whole.reserve_exact(room - whole.len());
+}
+
+/// Why a body cannot be read.
+#[derive(Debug, Clone, Copy)]
+enum BodyFault {
+    TooLarge,
+    Broken(&'static str),
+}
+
+impl BodyFault {
+    fn problem(self, limits: &Limits, route: &Route) -> Problem {
+        match self {
+            Self::TooLarge => {
+                let max = route.body_bytes_max(limits);
+                let said = format!("The body is larger than {max} bytes.");
+                Problem::detailed(Code::PayloadTooLarge, said)
+            }
+            Self::Broken(said) => Problem::detailed(Code::InvalidBody, said),
+        }
+    }
+}
+
+/// Checks the head, for the row of the table that it asks for.
+fn admit(core: &EngineCore, router: &Router, head: &Parts) -> (Option<&'static Route>, Admission) {
+    let found = router.find(&head.method, head.uri.path());
+    let route = found.route();
+    let refused = |problem, call| Err(Box::new(Refusal { problem, call }));
+    let admission = match authenticate(core, found, head) {
+        Ok(call) => match check(core, &call, head) {
+            Ok(()) => Ok(call),
+            Err(problem) => refused(problem, Some(call)),
+        },
+        Err(problem) => refused(problem, None),
+    };
+    (route, admission)
+}
+
+/// Finds out who calls what. The sizes of the head are checked first.
+fn authenticate(core: &EngineCore, found: Found, head: &Parts) -> Result<Admitted, Problem> {
+    check_sizes(&core.config.limits, head)?;
+    let (route, segments) = match found {
+        Found::Route { route, segments } => (route, segments),
+        Found::MethodNotAllowed(allow) => return Err(Problem::method_not_allowed(allow)),
+        Found::Nothing => return Err(Problem::new(Code::NotFound)),
+    };
+    let key = auth::authenticate(core, route.access, head)?;
+    Ok(Admitted {
+        route,
+        segments,
+        key,
+    })
+}
+
+fn check_sizes(limits: &Limits, head: &Parts) -> Result<(), Problem> {
+    let target = head.uri.path().len() + head.uri.query().map_or(0, |query| query.len() + 1);
+    if target > limits.uri_bytes {
+        return Err(Problem::new(Code::UriTooLong));
+    }
+    let headers = head.headers.iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len());
+    if headers.sum::<usize>() > limits.headers_bytes {
+        return Err(Problem::new(Code::HeadersTooLarge));
+    }
+    Ok(())
+}
+
+/// Checks the right of the key, the query, and what the head says of the body.
+fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Problem> {
+    let route = admitted.route;
+    auth::authorize(core, route.access, admitted.key.as_deref())?;
+    let known = route.query.iter().map(|param| param.name);
+    let checked = Query::new(head.uri.query()).check(known);
+    checked.map_err(|error| Problem::from(&error))?;
+    match route.body {
+        // Ignored; and the body of a failure may be empty, which is known only at its end.
+        RequestBody::None | RequestBody::ActionFailure => Ok(()),
+        // Their text says what they are.
+        RequestBody::Batch | RequestBody::Workspaces => check_media(&head.headers, false),
+        RequestBody::Record(_)
+        | RequestBody::Workspace
+        | RequestBody::Hold
+        | RequestBody::NewKey => check_media(&head.headers, true),
+    }
+}
+
+/// Checks what the headers say of the body: JSON where that is `wanted`, and no content coding.
+fn check_media(headers: &HeaderMap, wanted: bool) -> Result<(), Problem> {
+    if wanted && !accept::is_json(headers) {
+        return Err(Problem::detailed(
+            Code::UnsupportedMediaType,
+            "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
+        ));
+    }
+    if !accept::is_identity(headers) {
+        return Err(Problem::unsupported_coding());
+    }
+    Ok(())
+}

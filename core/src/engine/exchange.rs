@@ -1,0 +1,134 @@
+//! [`Exchange`]: a request whose body arrives in pieces.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::request::Parts;
+
+use crate::api;
+use crate::api::endpoint::Route;
+use crate::engine_core::EngineCore;
+
+use super::{Engine, ResponseBody, ResponseFuture};
+
+/// A request from its head to its response, for a host whose request bodies arrive in pieces.
+///
+/// What can be checked by its head is checked when it begins. A telemetry batch, `POST /operator/telemetry`, is read as it
+/// arrives, and only what it becomes is kept: the encoded records, the first 100 line errors, and the line that is cut. Any
+/// other body is kept whole, up to its limit. Nothing is accepted before [`Self::finish`]; an exchange that is dropped leaves
+/// nothing behind. The response is that of [`Engine::call`] to the whole request, byte for byte, however the body is cut.
+///
+/// ```
+/// use deskfleet::{Engine, NewKey, Scope};
+/// use http::Request;
+///
+/// # fn block_on<F: Future>(future: F) -> F::Output {
+/// #     let mut future = std::pin::pin!(future);
+/// #     loop {
+/// #         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// #         if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+/// #             return output;
+/// #         }
+/// #     }
+/// # }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Engine::in_memory()?;
+/// let key = engine.issue_key(NewKey { name: "app".into(), scopes: [Scope::Admin].into_iter().collect(), expires: None })?;
+/// let request = Request::post("/operator/telemetry").header("x-api-key", &key.secret);
+/// let (head, ()) = request.body(())?.into_parts();
+///
+/// let mut exchange = engine.begin(head);
+/// assert_eq!(exchange.route().map(|route| route.operation_id), Some("postTelemetryBatch"));
+/// for piece in [r#"{"stats":{"username":"jd"#, "oe\"}}\n{\"activity\":{}", "}"] {
+///     exchange.push(piece.as_bytes());
+/// }
+/// assert_eq!(engine.queue_count(), 0);
+/// let response = block_on(exchange.finish());
+/// assert_eq!(response.into_body().into_bytes()?, r#"{"accepted":2,"rejected":0,"errors":[]}"#);
+/// assert_eq!(engine.queue_count(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "an exchange that is dropped accepts nothing"]
+pub struct Exchange {
+    core: Arc<EngineCore>,
+    exchange: api::Exchange,
+}
+
+impl Exchange {
+    /// The endpoint that the request asks for; `None` where no endpoint has that path and method.
+    #[must_use]
+    pub fn route(&self) -> Option<&'static Route> {
+        self.exchange.route()
+    }
+
+    /// The most that a host needs to read of the body, in bytes; see [`Route::body_bytes_max`].
+    #[must_use]
+    pub fn body_bytes_max(&self) -> usize {
+        let limits = &self.core.config.limits;
+        self.route().map_or(0, |route| route.body_bytes_max(limits))
+    }
+
+    /// Takes the next bytes of the body, its content coding undone. Above [`Self::body_bytes_max`] in all the request is refused.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.exchange.push(&self.core, piece);
+    }
+
+    /// The host knows that the body is too large before it has arrived, for one by its declared length.
+    pub fn too_large(&mut self) {
+        self.exchange.too_large();
+    }
+
+    /// The content coding of the body cannot be undone any further; `said` is a sentence for the sender. The request is refused
+    /// with 400 `InvalidBody`.
+    pub fn broken(&mut self, said: &'static str) {
+        self.exchange.broken(said);
+    }
+
+    /// Whether the response is a refusal already, and the rest of the body makes no difference.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.exchange.is_refused()
+    }
+
+    /// The memory that the body takes, in bytes, to the nearest few KiB. Of a batch that is encoded records, line errors and the
+    /// line that is cut, which is at most that of the largest record or a little more.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.exchange.bytes()
+    }
+
+    /// Handles the request, at the end of the body. Parsing and reading happen at once, in this call, and what is written is
+    /// submitted; the future waits until it is durable, and dropping it takes nothing back. The body of the response is made
+    /// while it is sent.
+    pub fn finish(mut self) -> ResponseFuture<ResponseBody> {
+        let completion = self.exchange.finish(&self.core);
+        ResponseFuture::streamed(self.core, completion, &self.exchange)
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field(
+                "operation_id",
+                &self.route().map(|route| route.operation_id),
+            )
+            .field("bytes", &self.bytes())
+            .field("is_refused", &self.is_refused())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Begins a request whose body arrives in pieces.
+    pub fn begin(&self, head: Parts) -> Exchange {
+        Exchange {
+            exchange: self.exchange(head),
+            core: Arc::clone(&self.running.core),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

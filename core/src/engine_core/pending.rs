@@ -1,0 +1,164 @@
+//! Writes that were submitted and whose outcome is not there yet.
+
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker, ready};
+
+use crate::error::Result;
+use crate::locks::lock;
+use crate::mutation::{Context, Outcome};
+use crate::store::writer::Ticket;
+
+use super::{EngineCore, lost};
+
+/// A write, for the writer.
+pub(super) struct Write {
+    pub(super) apply: Apply,
+    /// Whether it gives space or takes rights back, and so goes on when little space is left.
+    pub(super) relieves: bool,
+}
+
+/// The outer error is the store's and fails the whole transaction, the inner one is a refusal.
+type Apply = Box<dyn FnOnce(&mut Context<'_, '_>) -> Result<Outcome> + Send>;
+
+/// A claim to the outcome of a write that returns a `T`.
+#[derive(Debug)]
+pub(crate) struct PendingWrite<T> {
+    pub(crate) ticket: Ticket<Outcome>,
+    pub(crate) output: Output<T>,
+}
+
+/// Where a write leaves what it returns, for the time when it is durable.
+#[derive(Debug)]
+pub(crate) struct Output<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> Output<T> {
+    /// What the write returned, once its outcome is there.
+    pub(crate) fn take(self) -> Result<T> {
+        lock(&self.0).take().ok_or_else(lost)
+    }
+}
+
+impl EngineCore {
+    /// Puts a write behind those that are pending. What `write` returns is kept for its caller.
+    pub(crate) fn submit<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
+    ) -> PendingWrite<T> {
+        self.submit_write(write, false)
+    }
+
+    /// As [`Self::submit`], for a write that gives space or takes rights back: it goes on when little space is left.
+    pub(crate) fn submit_relief<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
+    ) -> PendingWrite<T> {
+        self.submit_write(write, true)
+    }
+
+    fn submit_write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
+        relieves: bool,
+    ) -> PendingWrite<T> {
+        let output = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&output);
+        let apply = move |context: &mut Context<'_, '_>| {
+            let outcome = write(context)?;
+            Ok(outcome.map(|returned| *lock(&kept) = Some(returned)))
+        };
+        let write = Write {
+            apply: Box::new(apply),
+            relieves,
+        };
+        PendingWrite {
+            ticket: self.writer.submit(super::Submission::Write(write)),
+            output: Output(output),
+        }
+    }
+
+    /// Blocks until the write is durable or refused.
+    pub(crate) fn wait_for<T>(&self, mut pending: PendingWrite<T>) -> Result<T> {
+        self.wait(&mut pending.ticket)?;
+        pending.output.take()
+    }
+
+    /// Submits a write and blocks until it is durable or refused.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.wait_for(self.submit(write))
+    }
+
+    /// As [`Self::run`], for a write that gives space or takes rights back.
+    pub(crate) fn run_relief<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.wait_for(self.submit_relief(write))
+    }
+}
+
+/// The outcomes that one response waits for, in the order of their submission.
+#[derive(Debug)]
+pub(crate) struct Outcomes {
+    next: Option<Ticket<Outcome>>,
+    /// Most requests make one write, and an empty list costs nothing.
+    rest: std::vec::IntoIter<Ticket<Outcome>>,
+    /// Whether a part is durable already, should another fail.
+    part: bool,
+    result: Outcome,
+}
+
+impl Outcomes {
+    pub(crate) fn one(ticket: Ticket<Outcome>) -> Self {
+        Self {
+            next: Some(ticket),
+            rest: Vec::new().into_iter(),
+            part: false,
+            result: Ok(()),
+        }
+    }
+
+    pub(crate) fn all(tickets: Vec<Ticket<Outcome>>) -> Self {
+        let mut rest = tickets.into_iter();
+        Self {
+            next: rest.next(),
+            rest,
+            part: false,
+            result: Ok(()),
+        }
+    }
+
+    /// Whether some are still to come.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Blocks until all are there; returns the first error.
+    pub(crate) fn wait(mut self, core: &EngineCore) -> Outcome {
+        while let Some(ticket) = &mut self.next {
+            let outcome = core.wait(ticket);
+            self.note(outcome);
+        }
+        self.result
+    }
+
+    /// As [`Self::wait`], for a future.
+    pub(crate) fn poll(&mut self, core: &EngineCore, waker: &Waker) -> Poll<Outcome> {
+        while let Some(ticket) = &mut self.next {
+            let outcome = ready!(core.poll(ticket, waker));
+            self.note(outcome);
+        }
+        Poll::Ready(std::mem::replace(&mut self.result, Ok(())))
+    }
+
+    fn note(&mut self, outcome: Outcome) {
+        if self.result.is_ok() {
+            let part = self.part;
+            self.result = outcome.map_err(|error| if part { error.after_a_part() } else { error });
+        }
+        self.part = true;
+        self.next = self.rest.next();
+    }
+}

@@ -1,0 +1,189 @@
+//! One request: refused, a page of the server's own, or handed to the engine; counted and logged.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use deskfleet::{Exchange, ResponseBody, Work};
+use http::{HeaderValue, Request, Response, header};
+use hyper::body::{Body as _, Incoming};
+use tokio::task::spawn_blocking;
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use crate::access_log::Entry;
+use crate::body::{self, Unread};
+use crate::budget::Share;
+use crate::metrics::Operation;
+use crate::page::Page;
+use crate::pages;
+use crate::progress::Progress;
+use crate::refusal::{self, KeyAttempt, Refused};
+use crate::response_body::OutgoingBody;
+use crate::sources::{RequestPlace, Source};
+use crate::state::ServerState;
+
+/// Answers one request; counts it and logs it.
+pub(crate) async fn respond(
+    shared: &ServerState,
+    progress: &Progress,
+    request: Request<Incoming>,
+    place: &RequestPlace,
+) -> Response<OutgoingBody> {
+    let started = Instant::now();
+    let _answering = progress.answering();
+    let logged = shared.options.access_log.as_ref().map(|log| {
+        let log = Arc::clone(log);
+        (log, request.method().clone(), request.uri().clone())
+    });
+    let page = Page::at(request.uri().path());
+    let refused = refusal::before(shared, progress, place, page, &request);
+    let (operation, mut response) = match (refused, page) {
+        (Some(refused), _) => {
+            if !request.body().is_end_stream() {
+                progress.cut();
+            }
+            let route = || shared.engine.route(request.method(), request.uri().path());
+            let operation = page.map_or_else(|| route().into(), Operation::Page);
+            let response = refusal::to(request.method(), refused);
+            (operation, response.map(OutgoingBody::from))
+        }
+        (None, Some(page)) => {
+            let response = pages::respond(page, shared, request.method());
+            (Operation::Page(page), response.map(OutgoingBody::from))
+        }
+        (None, None) => {
+            let attempt = KeyAttempt::of(shared, progress, &request);
+            let (operation, response) = through_engine(shared, progress, request, place).await;
+            let response = match attempt {
+                Some(attempt) => attempt.after(shared, response),
+                None => response,
+            };
+            (operation, response)
+        }
+    };
+    let status = response.status().as_u16();
+    let metrics = &shared.options.metrics;
+    metrics.count_response(operation, status, started.elapsed());
+    let Some((log, method, uri)) = logged else {
+        return response;
+    };
+    let time = shared.engine.now();
+    let line = move |bytes| {
+        let entry = Entry {
+            time,
+            method: &method,
+            path: uri.path(),
+            status,
+            bytes,
+            duration: started.elapsed(),
+        };
+        log(&entry.line());
+    };
+    // A body that is made while it is sent is logged at its end, when its length is known.
+    match response.body().len() {
+        Some(length) => line(length),
+        None => response.body_mut().when_over(Box::new(line)),
+    }
+    response
+}
+
+/// Hands the request to the engine, the body as it arrives. Where that does not arrive to its end nothing of it is accepted.
+async fn through_engine(
+    shared: &ServerState,
+    progress: &Progress,
+    request: Request<Incoming>,
+    place: &RequestPlace,
+) -> (Operation, Response<OutgoingBody>) {
+    let (mut head, body) = request.into_parts();
+    let version = head.version;
+    let traceparent = head.headers.get("traceparent").cloned();
+    let gzip = body::undo_gzip(&mut head.headers);
+    let mut exchange = shared.engine.begin(head);
+    let route = exchange.route();
+    let mut share = Share::none(&place.source.bodies, &shared.budget);
+    let reading = body::receive(body, gzip, &mut exchange, &mut share);
+    let refuse = |refused| refusal::respond(&shared.engine, refused, traceparent.as_ref());
+    let response = match received(shared, progress, reading).await {
+        Ok(cut) => {
+            if cut {
+                progress.cut();
+            }
+            let response = if route.is_some_and(|route| route.work == Work::Slow) {
+                off_the_loop(shared, &place.source, exchange).await
+            } else {
+                Ok(whole(exchange.finish().await))
+            };
+            let mut response =
+                response.unwrap_or_else(|refused| refuse(refused).map(OutgoingBody::from));
+            if let Some(codings) = response.headers_mut().get_mut(header::ACCEPT_ENCODING) {
+                *codings = HeaderValue::from_static(body::CODINGS);
+            }
+            response
+        }
+        Err(refused) => {
+            progress.cut();
+            let mut response = refuse(refused);
+            refusal::close(&mut response, version);
+            response.map(OutgoingBody::from)
+        }
+    };
+    (route.into(), response)
+}
+
+/// What `reading` a body brings within its time.
+async fn received(
+    shared: &ServerState,
+    progress: &Progress,
+    reading: impl Future<Output = Result<bool, Unread>>,
+) -> Result<bool, Refused> {
+    let _receiving = progress.receiving();
+    match in_time(shared.options.body_timeout, reading).await {
+        Ok(Ok(cut)) => Ok(cut),
+        // The framing of the body is broken, or the client is gone and nobody reads the response.
+        Ok(Err(Unread::Broken)) => Err(refusal::BROKEN),
+        Ok(Err(Unread::NoRoom)) => Err(refusal::BUSY),
+        Ok(Err(Unread::Late)) | Err(_) => Err(refusal::LATE),
+    }
+}
+
+/// `future` with a timeout, for which no timer is made when it is ready at once: most bodies are there already.
+async fn in_time<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+    let mut future = pin!(future);
+    match poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => timeout(limit, future).await,
+    }
+}
+
+/// Finishes a request that can take long, on a thread where it holds nobody up.
+async fn off_the_loop(
+    shared: &ServerState,
+    source: &Arc<Source>,
+    exchange: Exchange,
+) -> Result<Response<OutgoingBody>, Refused> {
+    let slow_reads = &shared.slow_reads;
+    let place = slow_reads.admit(&source.slow_reads).await;
+    // The source is the same as long as something of it runs, also when its client is gone.
+    let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
+    let begun = spawn_blocking(move || {
+        let response = exchange.finish();
+        drop(held);
+        response
+    });
+    let response = begun.await.map_err(|_| refusal::ENDED)?.await;
+    if response.body().len().is_some() {
+        return Ok(whole(response));
+    }
+    let room = slow_reads.try_begin(&source.slow_reads);
+    let room = room.ok_or(refusal::BUSY)?;
+    let (slow_reads, source) = (Arc::clone(slow_reads), Arc::clone(source));
+    Ok(response.map(|body| OutgoingBody::streamed(body, slow_reads, source, room)))
+}
+
+/// A response whose body is there already.
+fn whole(response: Response<ResponseBody>) -> Response<OutgoingBody> {
+    response.map(|body| body.into_bytes().unwrap_or_default().into())
+}
