@@ -18,7 +18,7 @@ use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::model::SecretHash;
-use crate::mutation::{Context, Outcome};
+use crate::mutation::{Context, Outcome, Telemetry, TouchKeys};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::keys::LiveKey;
@@ -32,7 +32,7 @@ use crate::view::Reader;
 
 use intake::Intake;
 use pending::Write;
-pub(crate) use pending::{Outcomes, PendingWrite};
+pub(crate) use pending::{Outcomes, Output, PendingWrite};
 
 /// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -224,10 +224,7 @@ impl EngineCore {
             count += usize::try_from(arrivals.records())
                 .unwrap_or(0)
                 .saturating_sub(1);
-            Write {
-                apply: Box::new(|context| context.accept_telemetry(*arrivals)),
-                relieves: false,
-            }
+            Write::of(Telemetry(arrivals))
         };
         let writes = submissions
             .into_iter()
@@ -336,7 +333,7 @@ impl EngineCore {
         let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
         let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
         if !uses.is_empty() && !self.store.is_read_only() {
-            self.run_relief(move |context| context.touch_keys(&uses))?;
+            self.run(TouchKeys(uses))?;
         }
         Ok(())
     }

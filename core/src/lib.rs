@@ -38,7 +38,7 @@
 //! [`Engine`] is `Clone`, `Send` and `Sync`; clones share one store, and any number of threads may call it.
 //!
 //! The typed methods and [`Engine::handle`] block: reads for as long as they read, writes until their commit is synced, which
-//! takes as long as the disk does, typically 0.1 to 10 ms. From async code use [`Engine::call`], [`Engine::submit_batch`] and the other
+//! takes as long as the disk does, typically 0.1 to 10 ms. From async code use [`Engine::call`], [`Engine::record_batch_async`] and the other
 //! methods that return a future, with [`CommitDriver::Thread`], so that no future waits for the disk inside `poll`. The futures need
 //! no particular executor. [`Engine::maintain`] and the methods on whole files ([`Engine::check`], [`Engine::backup`],
 //! [`Engine::compact`]) belong on a thread where blocking is allowed, such as `tokio::task::spawn_blocking`.
@@ -78,8 +78,8 @@ pub use config::{
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    BatchFuture, Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
-    WorkspaceList, WorkspacePage, WorkspaceQuery,
+    Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch, WorkspaceList,
+    WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;

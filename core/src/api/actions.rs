@@ -1,6 +1,7 @@
 //! The Actions area.
 
 use crate::model::{Action, ActionRequest};
+use crate::mutation::Act;
 use crate::wire::reply;
 
 use super::{Call, Completion};
@@ -19,8 +20,5 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Completion {
         compute_type: param("computeType"),
     };
     let by = call.caller();
-    call.write(
-        move |context| context.act(&request, &by),
-        |()| reply::empty(),
-    )
+    call.write(Act { request, by }, |_| reply::empty())
 }

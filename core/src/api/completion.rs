@@ -6,8 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response};
 
 use crate::engine_core::{EngineCore, Outcomes, PendingWrite};
-use crate::error::Result;
-use crate::mutation::{Context, Outcome};
+use crate::mutation::{Mutation, Outcome};
 use crate::wire::list::ListBody;
 use crate::wire::reply;
 
@@ -26,9 +25,7 @@ pub(crate) enum Completion {
 }
 
 /// Makes a response of what the writes returned.
-pub(crate) struct Respond(
-    Box<dyn FnOnce() -> std::result::Result<Response<Bytes>, Failure> + Send>,
-);
+pub(crate) struct Respond(Box<dyn FnOnce() -> Result<Response<Bytes>, Failure> + Send>);
 
 impl fmt::Debug for Respond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,7 +53,7 @@ impl Completion {
     /// The response comes when all outcomes are there.
     pub(super) fn after(
         outcomes: Outcomes,
-        respond: impl FnOnce() -> std::result::Result<Response<Bytes>, Failure> + Send + 'static,
+        respond: impl FnOnce() -> Result<Response<Bytes>, Failure> + Send + 'static,
     ) -> Self {
         Self::Pending(outcomes, Respond(Box::new(respond)))
     }
@@ -82,13 +79,13 @@ impl Completion {
 }
 
 impl Call<'_> {
-    /// Submits a write; the response is made of what it returns.
-    pub(super) fn write<T: Send + 'static>(
+    /// Submits a mutation; the response is made of what it returns.
+    pub(super) fn write<M: Mutation>(
         &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-        respond: impl FnOnce(T) -> Response<Bytes> + Send + 'static,
+        mutation: M,
+        respond: impl FnOnce(M::Output) -> Response<Bytes> + Send + 'static,
     ) -> Completion {
-        Completion::of(self.core.submit(write), respond)
+        Completion::of(self.core.submit(mutation), respond)
     }
 
     /// 200 with a list. One that fits a chunk is a body as any other.

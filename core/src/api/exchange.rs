@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use crate::engine_core::{EngineCore, Outcomes};
 use crate::limits::Limits;
 use crate::model::AuditAction;
-use crate::mutation::{Caller, Refused};
+use crate::mutation::{AuditRefusal, Caller};
 use crate::store::keys::LiveKey;
 use crate::wire::accept;
 use crate::wire::problem::{Code, Problem};
@@ -194,8 +194,7 @@ impl Exchange {
         if let Some(call) = call
             && let Some(refused) = call.audited(problem, query)
         {
-            let by = Caller::of(call.key.as_deref());
-            let write = core.submit(move |context| context.refuse(refused, &by));
+            let write = core.submit(refused);
             let problem = problem.clone();
             return Completion::after(Outcomes::one(write.ticket), || Err(problem.into()));
         }
@@ -222,11 +221,12 @@ impl Admitted {
     }
 
     /// What the audit notes of a refusal, where this endpoint has its refusals audited.
-    fn audited(&self, problem: &Problem, query: Query<'_>) -> Option<Refused> {
+    fn audited(&self, problem: &Problem, query: Query<'_>) -> Option<AuditRefusal> {
         let action = self.route.audited?;
         let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
         let segment = self.segments.first().filter(|_| on_workspace);
-        Some(Refused {
+        Some(AuditRefusal {
+            by: Caller::of(self.key.as_deref()),
             action,
             code: problem.code.as_str(),
             workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),

@@ -5,6 +5,7 @@ use crate::limits::{
     ADMIN_ACTIVITIES_DEFAULT, ADMIN_ACTIVITIES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
 use crate::model::user_key;
+use crate::mutation::RemoveWorkspace;
 use crate::store::telemetry::queue::Wanted;
 use crate::view::user;
 use crate::view::workspaces::Listing;
@@ -48,10 +49,9 @@ pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Completion {
     let id = call.query.text("workSpaceId");
     let by = call.caller();
     let removed = id.clone().unwrap_or_default();
-    call.write(
-        move |context| context.remove_workspace(id, &by),
-        move |()| reply::ok(reply::JSON, reply::removed(&removed)),
-    )
+    call.write(RemoveWorkspace { id, by }, move |()| {
+        reply::ok(reply::JSON, reply::removed(&removed))
+    })
 }
 
 pub(super) fn get_all_work_spaces(call: &Call<'_>) -> Handled {

@@ -7,7 +7,10 @@ use crate::engine_core::Outcomes;
 use crate::error::EngineError;
 use crate::limits::BULK_UPSERT_CHUNK;
 use crate::model::{IssuedKey, Stream, WorkspaceView};
-use crate::mutation::Context;
+use crate::mutation::{
+    CompleteAction, FailAction, IssueKey, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold,
+    RevokeKey,
+};
 use crate::store::telemetry::queue::Wanted;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
@@ -41,10 +44,7 @@ pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
     while !workspaces.is_empty() {
         let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
         let chunk = std::mem::replace(&mut workspaces, rest);
-        let write = call
-            .core
-            .submit(move |context| context.put_workspaces(chunk));
-        tickets.push(write.ticket);
+        tickets.push(call.core.submit(PutWorkspaces(chunk)).ticket);
     }
     Ok(Completion::after(Outcomes::all(tickets), move || {
         let body = reply::lines("upserted", count, &errors);
@@ -64,27 +64,23 @@ pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
 
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {
     let workspace = body::workspace_body(call.body, Some(call.segment()))?;
-    Ok(call.write(
-        move |context| context.put_workspace(workspace),
-        |view| workspace_response(&view),
-    ))
+    Ok(call.write(PutWorkspace(workspace), |view| workspace_response(&view)))
 }
 
 pub(super) fn place_hold(call: &Call<'_>) -> Handled {
     let (matter, reason) = body::hold_body(call.body)?;
-    let (id, by) = (call.segment().to_owned(), call.caller());
-    Ok(call.write(
-        move |context| context.place_hold(&id, matter, reason, &by),
-        |view| workspace_response(&view),
-    ))
+    let place = PlaceHold {
+        id: call.segment().to_owned(),
+        matter,
+        reason,
+        by: call.caller(),
+    };
+    Ok(call.write(place, |view| workspace_response(&view)))
 }
 
 pub(super) fn release_hold(call: &Call<'_>) -> Completion {
     let (id, by) = (call.segment().to_owned(), call.caller());
-    call.write(
-        move |context| context.release_hold(&id, &by),
-        |view| workspace_response(&view),
-    )
+    call.write(ReleaseHold { id, by }, |view| workspace_response(&view))
 }
 
 pub(super) fn post_batch(call: &Call<'_>) -> Handled {
@@ -130,19 +126,13 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
     let id = call.number()?;
-    Ok(call.write(
-        move |context| context.complete_action(id),
-        |()| reply::empty(),
-    ))
+    Ok(call.write(CompleteAction(id), |()| reply::empty()))
 }
 
 pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
-    Ok(call.write(
-        move |context| context.fail_action(id, state, detail),
-        |()| reply::empty(),
-    ))
+    Ok(call.write(FailAction { id, state, detail }, |()| reply::empty()))
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
@@ -154,15 +144,12 @@ pub(super) fn issue_key(call: &Call<'_>) -> Handled {
     let key = body::key_body(call.body)?;
     let (secret, hash) = call.core.new_secret()?;
     let by = call.caller();
-    Ok(call.write(
-        move |context| context.issue_key(key, hash, &by),
-        |info| reply::created(reply::view(&IssuedKey { info, secret })),
-    ))
+    Ok(call.write(IssueKey { key, hash, by }, |info| {
+        reply::created(reply::view(&IssuedKey { info, secret }))
+    }))
 }
 
 pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
     let (id, by) = (call.number()?, call.caller());
-    let revoke = move |context: &mut Context<'_, '_>| context.revoke_key(id, &by);
-    let write = call.core.submit_relief(revoke);
-    Ok(Completion::of(write, |()| reply::empty()))
+    Ok(call.write(RevokeKey { id, by }, |()| reply::empty()))
 }

@@ -1,4 +1,4 @@
-//! The futures of [`Engine::call`](super::Engine::call) and [`Engine::submit_batch`](super::Engine::submit_batch).
+//! The futures of [`Engine::call`](super::Engine::call) and of the typed methods that end in `_async`.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,10 +10,9 @@ use http::{HeaderValue, Response};
 
 use crate::api::{self, Completion, Exchange, Respond};
 use crate::config::CommitDriver;
-use crate::engine_core::{EngineCore, Outcomes};
+use crate::engine_core::{EngineCore, Outcomes, Output, PendingWrite};
 use crate::error::Result;
 use crate::mutation::Outcome;
-use crate::store::writer::Ticket;
 
 use super::ResponseBody;
 
@@ -150,34 +149,55 @@ impl Drop for PendingCommits {
     }
 }
 
-/// Resolves once the records of a batch are durable, or will not be. Needs no particular executor.
-#[must_use = "whether the records are durable is known to those who await it"]
-pub struct BatchFuture(Result<PendingCommits>);
-
-impl BatchFuture {
-    pub(super) fn new(core: &Arc<EngineCore>, submitted: Result<Ticket<Outcome>>) -> Self {
-        let commits = |ticket| PendingCommits::new(Arc::clone(core), Outcomes::one(ticket));
-        Self(submitted.map(commits))
-    }
+/// Resolves once a write is durable, or will not be, to what the method of the same name that blocks returns. Needs no particular
+/// executor.
+#[must_use = "whether the write is durable is known to those who await it"]
+pub struct WriteFuture<T = ()> {
+    commits: Result<PendingCommits>,
+    output: Option<Output<T>>,
 }
 
-impl Future for BatchFuture {
-    type Output = Result<()>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            Ok(commits) => commits.poll(context),
-            Err(error) => Poll::Ready(Err(error.clone())),
+impl<T> WriteFuture<T> {
+    pub(super) fn new(core: &Arc<EngineCore>, submitted: Result<PendingWrite<T>>) -> Self {
+        match submitted {
+            Ok(PendingWrite { ticket, output }) => Self {
+                commits: Ok(PendingCommits::new(Arc::clone(core), Outcomes::one(ticket))),
+                output: Some(output),
+            },
+            Err(error) => Self {
+                commits: Err(error),
+                output: None,
+            },
         }
     }
 }
 
-impl fmt::Debug for BatchFuture {
+impl<T> Future for WriteFuture<T> {
+    type Output = Result<T>;
+
+    /// # Panics
+    /// When polled again after it has resolved to what the write returned.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.commits {
+            Ok(commits) => ready!(commits.poll(context))?,
+            Err(error) => return Poll::Ready(Err(error.clone())),
+        }
+        #[expect(
+            clippy::expect_used,
+            reason = "the contract of `Future`: never polled after it has resolved"
+        )]
+        let output = self.output.take().expect("polled after it had resolved");
+        Poll::Ready(output.take())
+    }
+}
+
+impl<T> fmt::Debug for WriteFuture<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match &self.0 {
-            Ok(_) => "pending",
-            Err(_) => "refused",
+        let state = match (&self.commits, &self.output) {
+            (Ok(_), Some(_)) => "pending",
+            (Ok(_), None) => "resolved",
+            (Err(_), _) => "refused",
         };
-        f.debug_tuple("BatchFuture").field(&state).finish()
+        f.debug_tuple("WriteFuture").field(&state).finish()
     }
 }

@@ -25,7 +25,7 @@ use crate::wire::problem::{Code, Problem};
 pub use body::ResponseBody;
 pub use builder::EngineBuilder;
 pub use exchange::Exchange;
-pub use future::{BatchFuture, ResponseFuture};
+pub use future::{ResponseFuture, WriteFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
 pub use typed::{TelemetryBatch, WorkspaceList, WorkspacePage, WorkspaceQuery};

@@ -5,12 +5,12 @@ use std::task::{Poll, Waker, ready};
 
 use crate::error::Result;
 use crate::locks::lock;
-use crate::mutation::{Context, Outcome};
+use crate::mutation::{Context, Mutation, Outcome};
 use crate::store::writer::Ticket;
 
 use super::{EngineCore, lost};
 
-/// A write, for the writer.
+/// A mutation, for the writer: with a place for what it returns.
 pub(super) struct Write {
     pub(super) apply: Apply,
     /// Whether it gives space or takes rights back, and so goes on when little space is left.
@@ -32,44 +32,38 @@ pub(crate) struct PendingWrite<T> {
 pub(crate) struct Output<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Output<T> {
+    /// What is known before the write is durable.
+    pub(crate) fn known(value: T) -> Self {
+        Self(Arc::new(Mutex::new(Some(value))))
+    }
+
     /// What the write returned, once its outcome is there.
     pub(crate) fn take(self) -> Result<T> {
         lock(&self.0).take().ok_or_else(lost)
     }
 }
 
+impl Write {
+    /// A write that nobody waits for by itself.
+    pub(super) fn of(mutation: impl Mutation<Output = ()>) -> Self {
+        Self::keeping(mutation, |()| ())
+    }
+
+    /// A write whose output goes to `keep`.
+    fn keeping<M: Mutation>(mutation: M, keep: impl FnOnce(M::Output) + Send + 'static) -> Self {
+        Self {
+            relieves: M::RELIEVES,
+            apply: Box::new(move |context| Ok(mutation.apply(context)?.map(keep))),
+        }
+    }
+}
+
 impl EngineCore {
-    /// Puts a write behind those that are pending. What `write` returns is kept for its caller.
-    pub(crate) fn submit<T: Send + 'static>(
-        &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-    ) -> PendingWrite<T> {
-        self.submit_write(write, false)
-    }
-
-    /// As [`Self::submit`], for a write that gives space or takes rights back: it goes on when little space is left.
-    pub(crate) fn submit_relief<T: Send + 'static>(
-        &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-    ) -> PendingWrite<T> {
-        self.submit_write(write, true)
-    }
-
-    fn submit_write<T: Send + 'static>(
-        &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-        relieves: bool,
-    ) -> PendingWrite<T> {
+    /// Puts a mutation behind those that are pending. What it returns is kept for its caller.
+    pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
         let output = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&output);
-        let apply = move |context: &mut Context<'_, '_>| {
-            let outcome = write(context)?;
-            Ok(outcome.map(|returned| *lock(&kept) = Some(returned)))
-        };
-        let write = Write {
-            apply: Box::new(apply),
-            relieves,
-        };
+        let write = Write::keeping(mutation, move |returned| *lock(&kept) = Some(returned));
         PendingWrite {
             ticket: self.writer.submit(super::Submission::Write(write)),
             output: Output(output),
@@ -82,20 +76,9 @@ impl EngineCore {
         pending.output.take()
     }
 
-    /// Submits a write and blocks until it is durable or refused.
-    pub(crate) fn run<T: Send + 'static>(
-        &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-    ) -> Result<T> {
-        self.wait_for(self.submit(write))
-    }
-
-    /// As [`Self::run`], for a write that gives space or takes rights back.
-    pub(crate) fn run_relief<T: Send + 'static>(
-        &self,
-        write: impl FnOnce(&mut Context<'_, '_>) -> Result<Outcome<T>> + Send + 'static,
-    ) -> Result<T> {
-        self.wait_for(self.submit_relief(write))
+    /// Submits a mutation and blocks until it is durable or refused.
+    pub(crate) fn run<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
+        self.wait_for(self.submit(mutation))
     }
 }
 

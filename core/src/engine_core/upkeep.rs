@@ -60,7 +60,7 @@ impl EngineCore {
             return Ok(0);
         };
         let records = filing.records;
-        self.run_relief(move |context| context.file(filing))?;
+        self.run(filing)?;
         self.observe(&Event::Filed { records });
         Ok(records)
     }
@@ -173,6 +173,6 @@ impl EngineCore {
 
     /// Takes one step; returns the next one of its kind, if there is more to do.
     fn take_step(&self, step: Maintenance) -> Result<Option<Maintenance>> {
-        self.run_relief(move |context| context.maintain(step))
+        self.run(step)
     }
 }

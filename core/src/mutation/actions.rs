@@ -14,20 +14,30 @@ use crate::store::{audit, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::audit::Row;
-use super::{Caller, Context, Outcome};
+use super::{Caller, Context, Mutation, Outcome};
 
-impl Context<'_, '_> {
-    pub(crate) fn act(&mut self, request: &ActionRequest, by: &Caller) -> Result<Outcome> {
+/// Starts a lifecycle action; returns its number, or `None` when nothing has to change.
+#[derive(Debug)]
+pub(crate) struct Act {
+    pub(crate) request: ActionRequest,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for Act {
+    type Output = Option<u64>;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Option<u64>>> {
+        let request = &self.request;
         let action = AuditAction::Lifecycle(request.action);
-        let mut row = self.row(action, by, request.requester.as_deref());
+        let mut row = context.row(action, &self.by, request.requester.as_deref());
         row.set_id(request.workspace_id.clone().filter(|id| !id.is_empty()));
         let compute_type = match new_compute_type(request) {
             Ok(compute_type) => compute_type,
-            Err(error) => return self.refused(row, error),
+            Err(error) => return context.refused(row, error),
         };
-        let entry = match self.find(request)? {
+        let entry = match context.find(request)? {
             Ok(entry) => entry,
-            Err(error) => return self.refused(row, error),
+            Err(error) => return context.refused(row, error),
         };
         row.about(&entry.workspace);
         let decision = {
@@ -40,24 +50,76 @@ impl Context<'_, '_> {
                 held: entry.held,
                 in_transition: entry.transition.is_some(),
             };
-            lifecycle::decide(request.action, situation, compute_type.as_ref(), self.now)
+            lifecycle::decide(
+                request.action,
+                situation,
+                compute_type.as_ref(),
+                context.now,
+            )
         };
         match decision {
             Decision::Accept { via, then } => {
-                self.accept_action(row, entry, request.action, (via, then), compute_type)?;
-                Ok(Ok(()))
+                let transition = (via, then);
+                let id =
+                    context.accept_action(row, entry, request.action, transition, compute_type)?;
+                Ok(Ok(Some(id)))
             }
             Decision::NoChange => {
-                self.write_repeatable_row(row, AuditResult::NoChange)?;
-                Ok(Ok(()))
+                context.write_repeatable_row(row, AuditResult::NoChange)?;
+                Ok(Ok(None))
             }
             Decision::Refuse(refusal) => {
                 let error = refusal_error(refusal, request.action, &entry, compute_type.as_ref());
-                self.refused(row, error)
+                context.refused(row, error)
             }
         }
     }
+}
 
+/// Ends an action as intended.
+#[derive(Debug)]
+pub(crate) struct CompleteAction(pub(crate) u64);
+
+impl Mutation for CompleteAction {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let (mut entry, transition) = match context.running(self.0)? {
+            Ok(running) => running,
+            Err(error) => return Ok(Err(error)),
+        };
+        context.end(&mut entry, &transition, context.now)?;
+        Ok(Ok(()))
+    }
+}
+
+/// Ends an action as failed.
+#[derive(Debug)]
+pub(crate) struct FailAction {
+    pub(crate) id: u64,
+    pub(crate) state: FailedState,
+    pub(crate) detail: Option<String>,
+}
+
+impl Mutation for FailAction {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let (mut entry, transition) = match context.running(self.id)? {
+            Ok(running) => running,
+            Err(error) => return Ok(Err(error)),
+        };
+        let state = State::from(self.state);
+        let ended = Some((state.as_str(), context.now));
+        context.end_row(&transition, AuditResult::Failed, ended, self.detail)?;
+        entry.workspace.state = Some(state.into());
+        entry.state_since = context.now;
+        workspaces::put(context.tables, &entry)?;
+        Ok(Ok(()))
+    }
+}
+
+impl Context<'_, '_> {
     /// The workspace a request means, with what was due by now applied.
     fn find(&mut self, request: &ActionRequest) -> Result<Result<Entry>> {
         let account = request
@@ -110,7 +172,7 @@ impl Context<'_, '_> {
         action: Action,
         (via, then): (State, State),
         compute_type: Option<ComputeType>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         if let Some(running) = entry.transition.take() {
             self.end_row(&running, AuditResult::Cancelled, None, None)?;
         }
@@ -130,7 +192,8 @@ impl Context<'_, '_> {
             outcome: then,
             compute_type: compute_type.map(|new| new.as_str().to_owned()),
         });
-        self.put_running(&entry)
+        self.put_running(&entry)?;
+        Ok(id)
     }
 
     /// Writes a workspace and its running action.
@@ -203,34 +266,6 @@ impl Context<'_, '_> {
             audit::put(self.tables, &row)?;
         }
         Ok(())
-    }
-
-    pub(crate) fn complete_action(&mut self, id: u64) -> Result<Outcome> {
-        let (mut entry, transition) = match self.running(id)? {
-            Ok(running) => running,
-            Err(error) => return Ok(Err(error)),
-        };
-        self.end(&mut entry, &transition, self.now)?;
-        Ok(Ok(()))
-    }
-
-    pub(crate) fn fail_action(
-        &mut self,
-        id: u64,
-        state: FailedState,
-        detail: Option<String>,
-    ) -> Result<Outcome> {
-        let (mut entry, transition) = match self.running(id)? {
-            Ok(running) => running,
-            Err(error) => return Ok(Err(error)),
-        };
-        let state = State::from(state);
-        let ended = Some((state.as_str(), self.now));
-        self.end_row(&transition, AuditResult::Failed, ended, detail)?;
-        entry.workspace.state = Some(state.into());
-        entry.state_since = self.now;
-        workspaces::put(self.tables, &entry)?;
-        Ok(Ok(()))
     }
 
     /// The workspace of a running action, and the transition taken out of it.

@@ -7,7 +7,7 @@ use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
 use crate::store::repeats::Repeats;
 use crate::store::{audit, meta};
 
-use super::{Caller, Context, Outcome, Refused};
+use super::{Caller, Context, Mutation, Outcome};
 
 /// A row being made.
 pub(super) struct Row {
@@ -131,13 +131,27 @@ impl Context<'_, '_> {
         self.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Err(error))
     }
+}
 
-    /// Writes the row of a call that was refused on its way here.
-    pub(crate) fn refuse(&mut self, refused: Refused, by: &Caller) -> Result<Outcome> {
-        let mut row = self.row(refused.action, by, refused.requester.as_deref());
-        row.set_id(refused.workspace_id);
-        row.set_detail(refused.code);
-        self.write_repeatable_row(row, AuditResult::Refused)?;
+/// Writes the row of a call that was refused before its parameters could be read.
+#[derive(Debug)]
+pub(crate) struct AuditRefusal {
+    pub(crate) action: AuditAction,
+    /// The code of the response.
+    pub(crate) code: &'static str,
+    pub(crate) workspace_id: Option<String>,
+    pub(crate) requester: Option<String>,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for AuditRefusal {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let mut row = context.row(self.action, &self.by, self.requester.as_deref());
+        row.set_id(self.workspace_id);
+        row.set_detail(self.code);
+        context.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Ok(()))
     }
 }

@@ -6,48 +6,66 @@ use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
 use super::audit::Row;
-use super::{Caller, Context, Outcome};
+use super::{Caller, Context, Mutation, Outcome};
 
-impl Context<'_, '_> {
-    pub(crate) fn place_hold(
-        &mut self,
-        id: &str,
-        matter: String,
-        reason: Option<String>,
-        by: &Caller,
-    ) -> Result<Outcome<WorkspaceView>> {
-        let (row, entry) = self.hold_row(AuditAction::PlaceHold, id, by)?;
+/// Places a hold on a workspace, over one that is there.
+#[derive(Debug)]
+pub(crate) struct PlaceHold {
+    pub(crate) id: String,
+    pub(crate) matter: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for PlaceHold {
+    type Output = WorkspaceView;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
+        let (row, entry) = context.hold_row(AuditAction::PlaceHold, &self.id, &self.by)?;
         let Some(mut entry) = entry else {
-            return self.refused(row, EngineError::no_workspace());
+            return context.refused(row, EngineError::no_workspace());
         };
         let hold = LitigationHold {
-            matter,
-            reason,
-            placed_by: by.name().to_owned(),
-            placed_at: self.now,
+            matter: self.matter,
+            reason: self.reason,
+            placed_by: self.by.name().to_owned(),
+            placed_at: context.now,
         };
-        holds::put(self.tables, id, &hold)?;
+        holds::put(context.tables, &self.id, &hold)?;
         entry.held = true;
-        self.finish_hold(row, entry)
+        context.finish_hold(row, entry)
     }
+}
 
-    pub(crate) fn release_hold(&mut self, id: &str, by: &Caller) -> Result<Outcome<WorkspaceView>> {
-        let (row, entry) = self.hold_row(AuditAction::ReleaseHold, id, by)?;
+/// Releases the hold on a workspace.
+#[derive(Debug)]
+pub(crate) struct ReleaseHold {
+    pub(crate) id: String,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for ReleaseHold {
+    type Output = WorkspaceView;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
+        let (row, entry) = context.hold_row(AuditAction::ReleaseHold, &self.id, &self.by)?;
         let Some(mut entry) = entry else {
-            return self.refused(row, EngineError::no_workspace());
+            return context.refused(row, EngineError::no_workspace());
         };
         if !entry.held {
             let error = EngineError::new(
                 ErrorKind::NotFound,
                 "The WorkSpace is not on litigation hold.",
             );
-            return self.refused(row, error);
+            return context.refused(row, error);
         }
-        holds::remove(self.tables, id)?;
+        holds::remove(context.tables, &self.id)?;
         entry.held = false;
-        self.finish_hold(row, entry)
+        context.finish_hold(row, entry)
     }
+}
 
+impl Context<'_, '_> {
     fn hold_row(
         &mut self,
         action: AuditAction,

@@ -12,7 +12,7 @@ use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::{audit, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
-use super::{Context, Outcome};
+use super::{Context, Mutation, Outcome};
 
 /// One step of upkeep.
 #[derive(Debug, Clone)]
@@ -33,41 +33,46 @@ pub(crate) enum Maintenance {
     ForgetUsers(Timestamp, Option<Vec<u8>>),
 }
 
-impl Context<'_, '_> {
-    /// Takes one step; returns the next one of its kind, if there is more to do.
-    pub(crate) fn maintain(&mut self, step: Maintenance) -> Result<Outcome<Option<Maintenance>>> {
-        let next = match step {
-            Maintenance::Settle(ids) => {
+impl Mutation for Maintenance {
+    /// The next step of its kind, if there is more to do.
+    type Output = Option<Self>;
+    const RELIEVES: bool = true;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Option<Self>>> {
+        let next = match self {
+            Self::Settle(ids) => {
                 for id in ids {
-                    self.settled(&id)?;
+                    context.settled(&id)?;
                 }
                 None
             }
-            Maintenance::Sweep(time) => {
-                meta::set_swept(self.tables, time)?;
+            Self::Sweep(time) => {
+                meta::set_swept(context.tables, time)?;
                 None
             }
-            Maintenance::DropTerminated(ids, now) => {
-                self.drop_terminated(&ids, now)?;
+            Self::DropTerminated(ids, now) => {
+                context.drop_terminated(&ids, now)?;
                 None
             }
-            Maintenance::DropHistory(stream, now, after) => self
+            Self::DropHistory(stream, now, after) => context
                 .drop_history(stream, now, after.as_deref())?
-                .map(|last| Maintenance::DropHistory(stream, now, Some(last))),
-            Maintenance::Seal(sealing) => {
-                sealing.apply(self.tables)?;
+                .map(|last| Self::DropHistory(stream, now, Some(last))),
+            Self::Seal(sealing) => {
+                sealing.apply(context.tables)?;
                 None
             }
-            Maintenance::DropAudit(now, after) => self
+            Self::DropAudit(now, after) => context
                 .drop_audit(now, after)?
-                .map(|last| Maintenance::DropAudit(now, Some(last))),
-            Maintenance::ForgetUsers(now, after) => self
+                .map(|last| Self::DropAudit(now, Some(last))),
+            Self::ForgetUsers(now, after) => context
                 .forget_users(now, after.as_deref())?
-                .map(|last| Maintenance::ForgetUsers(now, Some(last))),
+                .map(|last| Self::ForgetUsers(now, Some(last))),
         };
         Ok(Ok(next))
     }
+}
 
+impl Context<'_, '_> {
     fn drop_terminated(&mut self, ids: &[String], now: Timestamp) -> Result<()> {
         for id in ids {
             // Ends what is due first, so that the audit tells of it.

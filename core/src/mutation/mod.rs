@@ -1,7 +1,7 @@
-//! Every write, as a method of [`Context`]: it decides and writes by the tables, its parameters and the time alone, so it is
-//! deterministic. The outer error of a method is the store's, the inner one a refusal.
+//! Every write, as data: a [`Mutation`] decides and writes by the tables, its own members and the time alone, so it is
+//! deterministic.
 //!
-//! A refused write writes nothing but its audit row and harms nobody else in its transaction. An error of the store fails the
+//! A refused mutation writes nothing but its audit row and affects no other in its transaction. An error of the store fails the
 //! whole transaction.
 
 mod actions;
@@ -12,15 +12,33 @@ mod maintenance;
 mod telemetry;
 mod workspaces;
 
+use std::fmt;
+
 use crate::config::Config;
 use crate::error::Result;
-use crate::model::AuditAction;
 use crate::store::keys::LiveKey;
 use crate::store::table::Tables;
 use crate::store::telemetry::filing::Filing;
 use crate::timestamp::Timestamp;
 
+pub(crate) use actions::{Act, CompleteAction, FailAction};
+pub(crate) use audit::AuditRefusal;
+pub(crate) use holds::{PlaceHold, ReleaseHold};
+pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
 pub(crate) use maintenance::Maintenance;
+pub(crate) use telemetry::Telemetry;
+pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
+
+/// A write, as data.
+pub(crate) trait Mutation: fmt::Debug + Send + 'static {
+    /// What it returns once it is durable.
+    type Output: Send;
+    /// Whether it frees space or revokes rights: then it is applied when little space is left.
+    const RELIEVES: bool = false;
+
+    /// Decides and writes. The outer error is the store's, the inner one a refusal.
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Self::Output>>;
+}
 
 /// Who asks for a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,20 +64,10 @@ impl Caller {
     }
 }
 
-/// A call refused before its parameters could be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused {
-    pub(crate) action: AuditAction,
-    /// The code it was answered with.
-    pub(crate) code: &'static str,
-    pub(crate) workspace_id: Option<String>,
-    pub(crate) requester: Option<String>,
-}
-
 /// How a write ended, once durable: with what it returns, or refused by a rule.
 pub(crate) type Outcome<T = ()> = Result<T>;
 
-/// What a write works with. It can do nothing but what the methods here offer.
+/// What a mutation is applied to.
 pub(crate) struct Context<'c, 't> {
     tables: &'c mut Tables<'t>,
     config: &'c Config,
@@ -74,10 +82,15 @@ impl<'c, 't> Context<'c, 't> {
             now,
         }
     }
+}
 
-    /// Takes one step of filing.
-    pub(crate) fn file(&mut self, filing: Filing) -> Result<Outcome> {
-        filing.apply(self.tables)?;
+/// One step of filing.
+impl Mutation for Filing {
+    type Output = ();
+    const RELIEVES: bool = true;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        Self::apply(self, context.tables)?;
         Ok(Ok(()))
     }
 }

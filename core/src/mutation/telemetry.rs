@@ -4,12 +4,17 @@ use crate::error::Result;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::queue;
 
-use super::{Context, Outcome};
+use super::{Context, Mutation, Outcome};
 
-impl Context<'_, '_> {
-    /// Puts records into the queue. That there is room was made sure of when they were accepted.
-    pub(crate) fn accept_telemetry(&mut self, arrivals: Arrivals) -> Result<Outcome> {
-        queue::append(self.tables, arrivals)?;
+/// Appends records to the queue, which had room for them when they were accepted.
+#[derive(Debug)]
+pub(crate) struct Telemetry(pub(crate) Box<Arrivals>);
+
+impl Mutation for Telemetry {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        queue::append(context.tables, *self.0)?;
         Ok(Ok(()))
     }
 }

@@ -5,21 +5,83 @@ use crate::model::{AuditAction, AuditResult, PendingAction, Workspace, Workspace
 use crate::store::workspaces::Entry;
 use crate::store::{holds, workspaces};
 
-use super::{Caller, Context, Outcome};
+use super::{Caller, Context, Mutation, Outcome};
 
-impl Context<'_, '_> {
-    pub(crate) fn put_workspaces(&mut self, workspaces: Vec<Workspace>) -> Result<Outcome> {
-        for workspace in workspaces {
-            self.store_workspace(workspace)?;
+/// Creates or replaces workspaces, all of them.
+#[derive(Debug)]
+pub(crate) struct PutWorkspaces(pub(crate) Vec<Workspace>);
+
+impl Mutation for PutWorkspaces {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        for workspace in self.0 {
+            context.store_workspace(workspace)?;
         }
         Ok(Ok(()))
     }
+}
 
-    pub(crate) fn put_workspace(&mut self, workspace: Workspace) -> Result<Outcome<WorkspaceView>> {
-        let entry = self.store_workspace(workspace)?;
-        Ok(Ok(self.view(entry)?))
+/// Creates or replaces one workspace.
+#[derive(Debug)]
+pub(crate) struct PutWorkspace(pub(crate) Workspace);
+
+impl Mutation for PutWorkspace {
+    type Output = WorkspaceView;
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
+        let entry = context.store_workspace(self.0)?;
+        Ok(Ok(context.view(entry)?))
     }
+}
 
+/// Removes the record of a workspace.
+#[derive(Debug)]
+pub(crate) struct RemoveWorkspace {
+    /// As the call named it, if it did.
+    pub(crate) id: Option<String>,
+    pub(crate) by: Caller,
+}
+
+impl Mutation for RemoveWorkspace {
+    type Output = ();
+
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        let Self { id, by } = self;
+        let mut row = context.row(AuditAction::RemoveWorkspace, &by, None);
+        let id = id.filter(|id| !id.is_empty());
+        row.set_id(id.clone());
+        let entry = match id {
+            Some(id) => context.settled(&id)?,
+            None => None,
+        };
+        let Some(entry) = entry else {
+            return context.refused(row, EngineError::no_workspace());
+        };
+        row.about(&entry.workspace);
+        if entry.held {
+            let said = format!(
+                "WorkSpace {} is on litigation hold; release the hold first.",
+                entry.workspace.id
+            );
+            return context.refused(row, EngineError::new(ErrorKind::LitigationHold, said));
+        }
+        if entry.transition.is_some() {
+            let said = format!(
+                "WorkSpace {} is {}; it can be removed once that has ended.",
+                entry.workspace.id,
+                entry.workspace.state.as_deref().unwrap_or_default(),
+            );
+            return context.refused(row, EngineError::new(ErrorKind::OperationInProgress, said));
+        }
+        row.set_new_state(None);
+        workspaces::remove(context.tables, &entry)?;
+        context.write_row(row, AuditResult::Completed)?;
+        Ok(Ok(()))
+    }
+}
+
+impl Context<'_, '_> {
     /// Stores a record. A running action goes on when the record shows its state, or none; else the host knows better
     /// and the action is cancelled.
     fn store_workspace(&mut self, workspace: Workspace) -> Result<Entry> {
@@ -62,38 +124,5 @@ impl Context<'_, '_> {
             workspace: entry.workspace,
             transition,
         })
-    }
-
-    pub(crate) fn remove_workspace(&mut self, id: Option<String>, by: &Caller) -> Result<Outcome> {
-        let mut row = self.row(AuditAction::RemoveWorkspace, by, None);
-        let id = id.filter(|id| !id.is_empty());
-        row.set_id(id.clone());
-        let entry = match id {
-            Some(id) => self.settled(&id)?,
-            None => None,
-        };
-        let Some(entry) = entry else {
-            return self.refused(row, EngineError::no_workspace());
-        };
-        row.about(&entry.workspace);
-        if entry.held {
-            let said = format!(
-                "WorkSpace {} is on litigation hold; release the hold first.",
-                entry.workspace.id
-            );
-            return self.refused(row, EngineError::new(ErrorKind::LitigationHold, said));
-        }
-        if entry.transition.is_some() {
-            let said = format!(
-                "WorkSpace {} is {}; it can be removed once that has ended.",
-                entry.workspace.id,
-                entry.workspace.state.as_deref().unwrap_or_default(),
-            );
-            return self.refused(row, EngineError::new(ErrorKind::OperationInProgress, said));
-        }
-        row.set_new_state(None);
-        workspaces::remove(self.tables, &entry)?;
-        self.write_row(row, AuditResult::Completed)?;
-        Ok(Ok(()))
     }
 }

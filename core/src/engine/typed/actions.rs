@@ -1,12 +1,12 @@
 //! Actions and the audit, from Rust.
 
 use crate::domain::validation;
-use crate::engine::Engine;
+use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
-use crate::mutation::Caller;
+use crate::mutation::{Act, Caller, CompleteAction, FailAction};
 use crate::store::table::Step;
 use crate::view::actions;
 
@@ -14,11 +14,22 @@ use crate::view::actions;
 impl Engine {
     /// Asks for a lifecycle action. `Ok` means accepted; the next read shows the transitional state.
     ///
+    /// Returns the number of the action, by which [`Self::pending_actions`] lists it and [`Self::complete_action`] ends it; `None`
+    /// when nothing has to change, as for a change to the compute type that it has.
+    ///
     /// # Errors
     /// The refusals of the interface, each an [`ErrorKind`] of the same name; each makes an audit row.
-    pub fn act(&self, request: ActionRequest) -> Result<()> {
-        self.core()
-            .run(move |context| context.act(&request, &Caller::HOST))
+    pub fn act(&self, request: ActionRequest) -> Result<Option<u64>> {
+        let by = Caller::HOST;
+        self.core().run(Act { request, by })
+    }
+
+    /// The same as a future that any executor can drive. The action is submitted at once, in this call; dropping the future does
+    /// not take it back.
+    pub fn act_async(&self, request: ActionRequest) -> WriteFuture<Option<u64>> {
+        let by = Caller::HOST;
+        let submitted = self.core().submit(Act { request, by });
+        WriteFuture::new(&self.running.core, Ok(submitted))
     }
 
     /// The outbox: the actions that have not ended, in the order they were accepted. No crash takes back what is in it.
@@ -40,7 +51,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::NotFound`]; [`ErrorKind::InvalidResourceState`] when it has ended already.
     pub fn complete_action(&self, id: u64) -> Result<()> {
-        self.core().run(move |context| context.complete_action(id))
+        self.core().run(CompleteAction(id))
     }
 
     /// Ends an action as failed, now.
@@ -50,8 +61,7 @@ impl Engine {
     pub fn fail_action(&self, id: u64, state: FailedState, detail: Option<&str>) -> Result<()> {
         detail.map_or(Ok(()), |detail| validation::short_text("detail", detail))?;
         let detail = detail.map(str::to_owned);
-        self.core()
-            .run(move |context| context.fail_action(id, state, detail))
+        self.core().run(FailAction { id, state, detail })
     }
 
     /// The newest `count` audit rows, newest first.
@@ -73,5 +83,78 @@ impl Engine {
             }
         })?;
         Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use crate::clock::ManualClock;
+    use crate::config::{CommitDriver, Config};
+    use crate::error::ErrorKind;
+    use crate::model::{State, StatsRecord, Workspace};
+
+    use super::*;
+
+    fn engine() -> Engine {
+        let config = Config {
+            commit_driver: CommitDriver::Host,
+            ..Config::default()
+        };
+        let clock = ManualClock::new("2026-11-20".parse().unwrap());
+        let engine = Engine::builder().clock(clock).seed(1).config(config);
+        engine.open_in_memory().unwrap()
+    }
+
+    fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn act_async_resolves_to_the_number_of_the_outbox_once_durable() {
+        let engine = engine();
+        for (id, state) in [("ws-1", State::Unhealthy), ("ws-2", State::Available)] {
+            engine
+                .put_workspace(Workspace {
+                    id: id.to_owned(),
+                    compute_type_name: Some("STANDARD".into()),
+                    state: Some(state.into()),
+                    ..Workspace::default()
+                })
+                .unwrap();
+        }
+        let mut reboot = engine.act_async(ActionRequest::reboot("ws-1"));
+        assert!(poll(&mut reboot).is_pending());
+        assert!(engine.commit_pending() > 0);
+        let Poll::Ready(Ok(Some(id))) = poll(&mut reboot) else {
+            panic!("accepted and durable");
+        };
+        assert_eq!(engine.pending_actions().unwrap()[0].id, id);
+        engine.complete_action(id).unwrap();
+        let same = ActionRequest::change_compute_type("ws-2", "STANDARD");
+        assert_eq!(engine.act(same).unwrap(), None);
+
+        let mut refused = engine.act_async(ActionRequest::reboot("ws-3"));
+        engine.commit_pending();
+        let Poll::Ready(Err(error)) = poll(&mut refused) else {
+            panic!("refused");
+        };
+        assert_eq!(error.kind(), ErrorKind::WorkSpaceNotFound);
+    }
+
+    #[test]
+    fn record_async_is_pending_until_the_commit() {
+        let engine = engine();
+        let mut record = engine.record_async(StatsRecord::default()).unwrap();
+        assert!(poll(&mut record).is_pending());
+        engine.commit_pending();
+        assert!(matches!(poll(&mut record), Poll::Ready(Ok(()))));
+        let not_finite = StatsRecord {
+            uptime: f64::NAN.into(),
+            ..StatsRecord::default()
+        };
+        assert!(engine.record_async(not_finite).is_err());
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::domain::validation;
-use crate::engine::{BatchFuture, Engine};
-use crate::engine_core::EngineCore;
+use crate::engine::{Engine, WriteFuture};
+use crate::engine_core::{EngineCore, Output, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{Record, RecordRef, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -130,9 +130,13 @@ impl Engine {
 
     /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
     /// does not take it back.
-    pub fn submit_batch(&self, batch: TelemetryBatch) -> BatchFuture {
+    pub fn record_batch_async(&self, batch: TelemetryBatch) -> WriteFuture {
         let submitted = self.core().accept_all(batch.arrivals);
-        BatchFuture::new(&self.running.core, submitted)
+        let pending = |ticket| PendingWrite {
+            ticket,
+            output: Output::known(()),
+        };
+        WriteFuture::new(&self.running.core, submitted.map(pending))
     }
 }
 
@@ -230,9 +234,9 @@ mod tests {
             batch
         };
         let mut context = Context::from_waker(Waker::noop());
-        let mut poll = |future: &mut BatchFuture| std::pin::Pin::new(future).poll(&mut context);
+        let mut poll = |future: &mut WriteFuture| std::pin::Pin::new(future).poll(&mut context);
 
-        let mut future = engine.submit_batch(batch(2));
+        let mut future = engine.record_batch_async(batch(2));
         assert!(poll(&mut future).is_pending());
         assert_eq!(engine.queue_count(), 0);
         assert_eq!(engine.commit_pending(), 2);
@@ -241,14 +245,14 @@ mod tests {
 
         let full = |refused: EngineError| assert_eq!(refused.kind(), ErrorKind::QueueFull);
         full(engine.record_batch(batch(2)).unwrap_err());
-        let Poll::Ready(Err(refused)) = poll(&mut engine.submit_batch(batch(2))) else {
+        let Poll::Ready(Err(refused)) = poll(&mut engine.record_batch_async(batch(2))) else {
             panic!("refused at once");
         };
         full(refused);
         drop(batch(1));
         assert_eq!(engine.commit_pending(), 0);
         // What is submitted is written, also when nobody waits for it.
-        drop(engine.submit_batch(batch(1)));
+        drop(engine.record_batch_async(batch(1)));
         engine.commit_pending();
         assert_eq!(engine.queue_count(), 3);
     }

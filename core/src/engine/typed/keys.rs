@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::ErrorKind;
 use crate::error::{EngineError, Result};
 use crate::model::{IssuedKey, KeyInfo, NewKey};
-use crate::mutation::{Caller, Context};
+use crate::mutation::{Caller, IssueKey, RevokeKey};
 use crate::view;
 
 /// Keys.
@@ -35,9 +35,8 @@ impl Engine {
         }
         let (secret, hash) = self.core().new_secret()?;
         show(&secret)?;
-        let issue =
-            move |context: &mut Context<'_, '_>| context.issue_key(key, hash, &Caller::HOST);
-        let info = self.core().run(issue)?;
+        let by = Caller::HOST;
+        let info = self.core().run(IssueKey { key, hash, by })?;
         Ok(IssuedKey { info, secret })
     }
 
@@ -60,7 +59,9 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::NotFound`].
     pub fn revoke_key(&self, id: u64) -> Result<()> {
-        self.core()
-            .run_relief(move |context| context.revoke_key(id, &Caller::HOST))
+        self.core().run(RevokeKey {
+            id,
+            by: Caller::HOST,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Telemetry, from Rust.
 
-use crate::engine::Engine;
 use crate::engine::typed::pages;
+use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
@@ -31,6 +31,17 @@ impl Engine {
         let mut batch = self.batch();
         batch.push(&record.into())?;
         self.record_batch(batch)
+    }
+
+    /// The same as a future that any executor can drive. The record is submitted at once, in this call; dropping the future
+    /// does not take it back.
+    ///
+    /// # Errors
+    /// What is refused at once: [`ErrorKind::InvalidParameter`]. The future resolves to the rest.
+    pub fn record_async(&self, record: impl Into<Record>) -> Result<WriteFuture> {
+        let mut batch = self.batch();
+        batch.push(&record.into())?;
+        Ok(self.record_batch_async(batch))
     }
 
     /// Accepts records in one transaction: all of them, or none.

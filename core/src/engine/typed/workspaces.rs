@@ -9,7 +9,9 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::limits::{BULK_UPSERT_CHUNK, PAGE_ITEMS_DEFAULT};
 use crate::model::{Workspace, WorkspaceView};
-use crate::mutation::Caller;
+use crate::mutation::{
+    Caller, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold, RemoveWorkspace,
+};
 use crate::store::table::Step;
 use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
 
@@ -132,9 +134,7 @@ impl Engine {
     pub fn put_workspace(&self, mut workspace: Workspace) -> Result<()> {
         workspace.normalize();
         validation::workspace(&workspace)?;
-        let stored = self
-            .core()
-            .run(move |context| context.put_workspace(workspace));
+        let stored = self.core().run(PutWorkspace(workspace));
         stored.map(drop)
     }
 
@@ -154,7 +154,7 @@ impl Engine {
         while !workspaces.is_empty() {
             let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
             let chunk = std::mem::replace(&mut workspaces, rest);
-            let pending = core.submit(move |context| context.put_workspaces(chunk));
+            let pending = core.submit(PutWorkspaces(chunk));
             tickets.push(pending.ticket);
         }
         Outcomes::all(tickets).wait(core)?;
@@ -167,8 +167,10 @@ impl Engine {
     /// [`ErrorKind::WorkSpaceNotFound`], [`ErrorKind::LitigationHold`], [`ErrorKind::OperationInProgress`].
     pub fn remove_workspace(&self, id: &str) -> Result<()> {
         let id = Some(id.to_owned());
-        self.core()
-            .run(move |context| context.remove_workspace(id, &Caller::HOST))
+        self.core().run(RemoveWorkspace {
+            id,
+            by: Caller::HOST,
+        })
     }
 
     /// Places a litigation hold, over one that is there. Matter and reason have 1 to 256 code points.
@@ -180,9 +182,12 @@ impl Engine {
         reason.map_or(Ok(()), |reason| validation::short_text("reason", reason))?;
         let (id, matter) = (id.to_owned(), matter.to_owned());
         let reason = reason.map(str::to_owned);
-        let placed = self
-            .core()
-            .run(move |context| context.place_hold(&id, matter, reason, &Caller::HOST));
+        let placed = self.core().run(PlaceHold {
+            id,
+            matter,
+            reason,
+            by: Caller::HOST,
+        });
         placed.map(drop)
     }
 
@@ -192,9 +197,10 @@ impl Engine {
     /// [`ErrorKind::WorkSpaceNotFound`]; [`ErrorKind::NotFound`] where there is none.
     pub fn release_hold(&self, id: &str) -> Result<()> {
         let id = id.to_owned();
-        let released = self
-            .core()
-            .run(move |context| context.release_hold(&id, &Caller::HOST));
+        let released = self.core().run(ReleaseHold {
+            id,
+            by: Caller::HOST,
+        });
         released.map(drop)
     }
 }
