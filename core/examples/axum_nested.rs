@@ -3,25 +3,19 @@
 //! `cargo run --example axum_nested -p deskfleet --features tower`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
-#![expect(clippy::disallowed_methods, reason = "a host has a real clock")]
 
 use std::error::Error;
-use std::time::SystemTime;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{Request, Response, StatusCode};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 use axum::routing::get;
 use deskfleet::{Engine, NewKey, Scope};
 use http_body_util::BodyExt;
 use tower_service::Service;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let engine = Engine::builder()
-        .clock(SystemTime::now)
-        .random(getrandom::fill)
-        .open_in_memory()?;
+    let engine = Engine::in_memory()?;
     let key = engine.issue_key(NewKey {
         name: "example".into(),
         scopes: [Scope::Admin].into_iter().collect(),
@@ -29,9 +23,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let app = Router::new()
         .route("/", get(|| async { "the rest of the application" }))
-        .nest("/fleet", Router::new().fallback(fleet).with_state(engine));
+        .nest_service("/fleet", engine);
 
-    // A server would pass `app` to `axum::serve`; the example sends it three requests and ends.
+    // A server would pass `app` to `axum::serve`; the example sends it four requests and ends.
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let paths = [
         "/".to_owned(),
@@ -41,40 +35,20 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
             key.secret
         ),
     ];
+    let mut requests = vec![
+        Request::post("/fleet/api/Stats/Post")
+            .header("content-type", "application/json")
+            .body(Body::from(r#"{"username":"jdoe","processorInUse":12}"#))?,
+    ];
     for path in paths {
-        let request = Request::get(path).body(Body::empty())?;
+        requests.push(Request::get(path).body(Body::empty())?);
+    }
+    for request in requests {
         let (status, text) = runtime.block_on(ask(app.clone(), request))?;
         println!("{status} {text}");
         assert_eq!(status, StatusCode::OK);
     }
     Ok(())
-}
-
-/// Reads the body, up to the limit of its endpoint, and passes the request on.
-async fn fleet(State(mut engine): State<Engine>, request: Request<Body>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let route = engine.route(&parts.method, parts.uri.path());
-    let max = route.map_or(0, |route| route.body_bytes_max(&engine.config().limits));
-    let body = match read(body, max).await {
-        Ok(body) => body,
-        Err(_gone) => return Response::new(Body::empty()),
-    };
-    let Ok(response) = Service::call(&mut engine, Request::from_parts(parts, body)).await;
-    response.map(Body::from)
-}
-
-/// The body, or `max + 1` bytes of it: then the engine returns 413.
-async fn read(mut body: Body, max: usize) -> Result<Bytes, axum::Error> {
-    let mut read = Vec::new();
-    while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame?.into_data() {
-            read.extend_from_slice(&data);
-        }
-        if read.len() > max {
-            break;
-        }
-    }
-    Ok(read.into())
 }
 
 async fn ask(
