@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deskfleet::{Action, ActionRequest, Config, Engine, ErrorKind, ManualClock, StorageBackend};
+use deskfleet::{ActionRequest, Config, Engine, ErrorKind, ManualClock, StorageBackend};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::desk;
 use deskfleet_tests::crash::facts::Facts;
@@ -31,13 +31,7 @@ fn open(config: &Config, backend: impl StorageBackend) -> Engine {
 }
 
 fn act(engine: &Engine) -> deskfleet::Result<()> {
-    engine.act(ActionRequest {
-        action: Action::Reboot,
-        workspace_id: Some("ws-0".to_owned()),
-        sam_account: None,
-        requester: None,
-        compute_type: None,
-    })
+    engine.act(ActionRequest::reboot("ws-0")).map(drop)
 }
 
 fn put(engine: &Engine, id: &str) -> deskfleet::Result<()> {

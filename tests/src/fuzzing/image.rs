@@ -102,13 +102,7 @@ fn record(id: i32, instance: &str) -> Record {
 }
 
 fn act(engine: &Engine, action: Action, id: &str) -> deskfleet::Result<()> {
-    engine.act(ActionRequest {
-        action,
-        workspace_id: Some(id.to_owned()),
-        sam_account: None,
-        requester: None,
-        compute_type: None,
-    })
+    engine.act(ActionRequest::new(action, id)).map(drop)
 }
 
 /// A closed file with something in every table.

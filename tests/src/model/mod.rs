@@ -216,7 +216,10 @@ impl World {
             requester: None,
             compute_type: asked.kind.filter(|_| changes).map(str::to_owned),
         };
-        same(self.engine.act(request), self.fleet.act(&asked, self.now));
+        same(
+            self.engine.act(request).map(drop),
+            self.fleet.act(&asked, self.now),
+        );
     }
 
     fn complete(&mut self, nth: Nth) {

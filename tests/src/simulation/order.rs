@@ -116,13 +116,7 @@ fn said<T>(result: deskfleet::Result<T>) -> Said {
 
 fn to_engine(engine: &Engine, deed: Deed) -> Said {
     match deed {
-        Deed::Act(action) => said(engine.act(ActionRequest {
-            action,
-            workspace_id: Some(DESK.to_owned()),
-            sam_account: None,
-            requester: None,
-            compute_type: None,
-        })),
+        Deed::Act(action) => said(engine.act(ActionRequest::new(action, DESK))),
         Deed::Hold => said(engine.place_hold(DESK, "Doe v. Roe", None)),
         Deed::Release => said(engine.release_hold(DESK)),
         Deed::Remove => said(engine.remove_workspace(DESK)),
