@@ -11,7 +11,8 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use deskfleet::{FieldValue, Fields, Nullable, StatsRecord, Timestamp};
+use deskfleet::fields::{FieldValue, Fields};
+use deskfleet::{Nullable, StatsRecord, Timestamp};
 
 /// Bytes of a page of memory and of a cluster of a volume.
 const PAGE: i64 = 4096;

@@ -67,10 +67,6 @@ mod timestamp;
 mod view;
 mod wire;
 
-pub use api::endpoint::{
-    Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
-};
-pub use api::routes::ROUTES;
 pub use clock::{Clock, ManualClock};
 pub use config::{
     ActionDriver, ActionDurations, CommitDriver, CommitPhases, Config, RetentionDays,
@@ -85,10 +81,9 @@ pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
-    FailedState, FieldKind, FieldSpec, FieldValue, Fields, IssuedKey, KeyInfo, LitigationHold,
-    Named, NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record,
-    RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, Stream, Vocabulary, Workspace,
-    WorkspaceView,
+    FailedState, IssuedKey, KeyInfo, LitigationHold, Named, NewKey, Nullable, PendingAction,
+    ProcessItem, ProcessReport, Protocol, Received, Record, RunningMode, Scope, Scopes,
+    StartupRecord, State, StatsRecord, Stream, Vocabulary, Workspace, WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
@@ -102,6 +97,19 @@ pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;
 pub use wire::problem::Code;
+
+/// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
+pub mod routes {
+    pub use crate::api::endpoint::{
+        Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
+    };
+    pub use crate::api::routes::ROUTES;
+}
+
+/// The tables of the fields of the telemetry records, for what treats all fields alike: a document, a converter, a check.
+pub mod fields {
+    pub use crate::model::{FieldKind, FieldSpec, FieldValue, Fields};
+}
 
 /// The README's Rust is compiled and run with the tests.
 #[cfg(doctest)]

@@ -7,7 +7,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use deskfleet::{Access, Config};
+use deskfleet::Config;
+use deskfleet::routes::Access;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use deskfleet::{Event, Observer, ROUTES, Route};
+use deskfleet::routes::{ROUTES, Route};
+use deskfleet::{Event, Observer};
 
 use crate::counted::Counted;
 use crate::page::Page;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Exchange, ResponseBody, Work};
+use deskfleet::routes::Work;
+use deskfleet::{Exchange, ResponseBody};
 use http::{HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 use tokio::task::spawn_blocking;

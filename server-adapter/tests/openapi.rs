@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use deskfleet::{
-    Access, Answer, Config, Engine, NewKey, ROUTES, RequestBody, Route, Scope, Scopes, Stream,
-    Workspace,
-};
+use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
+use deskfleet::{Config, Engine, NewKey, Scope, Scopes, Stream, Workspace};
 use deskfleet_server::openapi::document;
 use serde_json::Value;
 

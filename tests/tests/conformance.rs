@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use deskfleet::{Access, Code, Param, ROUTES, RequestBody, Route};
+use deskfleet::Code;
+use deskfleet::routes::{Access, Param, ROUTES, RequestBody, Route};
 use deskfleet_tests::conformance::case::{Body, Call, Case, Step};
 use deskfleet_tests::conformance::documents::{ENDPOINTS, PROBLEMS, ROWS, SERVER_PROBLEMS};
 use deskfleet_tests::conformance::runner::run;

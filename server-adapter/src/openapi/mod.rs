@@ -4,7 +4,8 @@ mod operations;
 mod problems;
 mod schemas;
 
-use deskfleet::{Config, ROUTES};
+use deskfleet::Config;
+use deskfleet::routes::ROUTES;
 use serde_json::{Map, Value, json};
 
 use crate::page::Page;

@@ -1,7 +1,8 @@
 //! One operation object for each row of the route table, and one for each page.
 
+use deskfleet::Config;
 use deskfleet::limits::WORKSPACE_ID_MAX;
-use deskfleet::{Access, Answer, Config, Param, ParamKind, RequestBody, Route};
+use deskfleet::routes::{Access, Answer, Param, ParamKind, RequestBody, Route};
 use serde_json::{Map, Value, json};
 
 use super::{problems, schemas};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deskfleet::{Code, Config, Method, RequestBody, Route};
+use deskfleet::routes::{Method, RequestBody, Route};
+use deskfleet::{Code, Config};
 use serde_json::{Value, json};
 
 use crate::body::CODINGS;

@@ -1,11 +1,10 @@
 //! The schemas. The posted records come from their own tables; the answers are written down here.
 
+use deskfleet::fields::{FieldKind, FieldSpec};
 use deskfleet::limits::{
     LINE_ERRORS_MAX, PROCESS_ITEMS_MAX, TEXT_MAX, WORKSPACE_FIELD_MAX, WORKSPACE_ID_MAX,
 };
-use deskfleet::{
-    Action, AuditAction, AuditResult, FieldKind, FieldSpec, ProcessItem, Scope, Stream, Workspace,
-};
+use deskfleet::{Action, AuditAction, AuditResult, ProcessItem, Scope, Stream, Workspace};
 use serde_json::{Map, Value, json};
 
 /// A reference to a schema of the document.

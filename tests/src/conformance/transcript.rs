@@ -10,7 +10,8 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use deskfleet::{ActionDriver, Config, Engine, FieldValue, Fields, Scope, Stream, Timestamp};
+use deskfleet::fields::{FieldValue, Fields};
+use deskfleet::{ActionDriver, Config, Engine, Scope, Stream, Timestamp};
 use http::{HeaderMap, Request, Response};
 use serde_json::{Map, Value, json};
 

@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use deskfleet::{
-    Engine, FieldSpec, FieldValue, HistoryQuery, ManualClock, Received, Record, Stream,
-};
+use deskfleet::fields::{FieldSpec, FieldValue};
+use deskfleet::{Engine, HistoryQuery, ManualClock, Received, Record, Stream};
 use serde_json::Value;
 
 use super::subject;

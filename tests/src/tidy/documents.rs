@@ -1,6 +1,6 @@
 //! What the documents claim: the test that holds a decision, the commands of the README.
 
-use deskfleet::ROUTES;
+use deskfleet::routes::ROUTES;
 
 use super::tree::{Source, Tree};
 
