@@ -7,6 +7,7 @@ use crate::timestamp::Timestamp;
 /// Why a workspace must be kept, and since when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LitigationHold {
     /// The legal matter; at most 256 code points.
     pub matter: String,

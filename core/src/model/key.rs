@@ -135,6 +135,7 @@ pub struct KeyInfo {
 
 /// A key just issued. `secret` exists nowhere else: the store keeps only its SHA-256.
 #[derive(Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IssuedKey {
     /// The key as it will be listed.
     #[serde(flatten)]

@@ -110,6 +110,7 @@ impl Workspace {
 /// An accepted action that has not ended: a row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PendingAction {
     /// The action's number, also that of its audit row.
     pub id: u64,
@@ -129,6 +130,7 @@ pub struct PendingAction {
 /// One workspace with its running action and its hold, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WorkspaceView {
     /// The record, with the state as of that moment.
     #[serde(rename = "workSpace")]

@@ -11,6 +11,7 @@ use super::{audit, keys, meta, pending, workspaces};
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// What is broken, a sentence each; empty when the store is whole.
     pub problems: Vec<String>,

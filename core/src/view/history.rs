@@ -47,6 +47,7 @@ pub struct HistoryQuery {
 
 /// One page of a history, oldest first.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct HistoryPage {
     /// The records: as many as were asked for, or fewer where these are large; see
     /// [`HISTORY_PAGE_BYTES`](crate::limits::HISTORY_PAGE_BYTES).

@@ -18,6 +18,7 @@ const MISDATED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A user: the workspaces, and the newest telemetry.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct UserView {
     /// The name as the workspaces have it, else as telemetry had it.
     pub username: String,

@@ -61,6 +61,7 @@ impl Default for WorkspaceQuery {
 
 /// One page of workspaces, in the order of their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WorkspacePage {
     /// The workspaces, each as it stands now.
     pub workspaces: Vec<Workspace>,
