@@ -9,7 +9,7 @@ use super::reply::JSON;
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const TEXT_JSON: HeaderValue = HeaderValue::from_static("text/json; charset=utf-8");
 
-/// The content type to answer a list in: the best accepted one, `application/json` when none is named or acceptable.
+/// The content type of a list response: the best accepted one, `application/json` when none is named or acceptable.
 pub(crate) fn negotiated(headers: &HeaderMap) -> HeaderValue {
     let offered = [
         ("application", "json", JSON),
@@ -72,7 +72,7 @@ fn thousandths(text: &str) -> u16 {
     }
 }
 
-/// Whether the body is as it is, without a content coding.
+/// Whether the body has no content coding but `identity`.
 pub(crate) fn is_identity(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).iter().all(|value| {
         let text = value.to_str().unwrap_or("?");
@@ -81,7 +81,7 @@ pub(crate) fn is_identity(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether the body says that it is JSON in UTF-8: `application/json`, `text/json`, `application/*+json`.
+/// Whether the content type is JSON in UTF-8: `application/json`, `text/json`, `application/*+json`.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     if let (Some(value), None) = (values.next(), values.next())
@@ -122,11 +122,10 @@ fn content_type(headers: &HeaderMap) -> Option<(String, Option<String>)> {
 mod tests {
     use super::*;
 
-    fn answer(accept: &str) -> String {
+    fn negotiated_for(accept: &str) -> String {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, accept.parse().unwrap());
-        let answer = negotiated(&headers);
-        answer
+        negotiated(&headers)
             .to_str()
             .unwrap()
             .split(';')
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_accepted_type_wins() {
+    fn accept_header_selects_the_best_offered_type() {
         for (accept, expected) in [
             ("*/*", "application/json"),
             ("text/plain", "text/plain"),
@@ -150,13 +149,13 @@ mod tests {
             ("", "application/json"),
             ("TEXT/PLAIN", "text/plain"),
         ] {
-            assert_eq!(answer(accept), expected, "{accept}");
+            assert_eq!(negotiated_for(accept), expected, "{accept}");
         }
         assert_eq!(negotiated(&HeaderMap::new()), JSON);
     }
 
     #[test]
-    fn codings() {
+    fn content_encoding_other_than_identity_is_not_identity() {
         let identity = |values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn json_bodies() {
+    fn content_type_is_json_only_for_json_in_utf8() {
         for (value, json) in [
             ("application/json", true),
             ("Application/JSON; charset=UTF-8", true),

@@ -1,4 +1,4 @@
-//! The bodies of the operator surface, and the lines of bulk requests.
+//! Bodies of operator requests, and lines of bulk requests.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -102,7 +102,7 @@ fn pascal_case(name: &str) -> String {
         .collect()
 }
 
-/// One workspace; its id may be left out where `id` is told otherwise, and must agree with it else.
+/// Reads a workspace. With `id`, the body may omit its own id; if it has one, both must be equal.
 pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
     let mut body = WorkspaceBody::default();
     read_fields(text, &mut body)?;
@@ -124,7 +124,7 @@ pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace,
     Ok(workspace)
 }
 
-/// A hold to place.
+/// Reads a hold to place.
 pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem> {
     let mut body = HoldBody::default();
     read_fields(text, &mut body)?;
@@ -137,7 +137,7 @@ pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem
     Ok((matter, reason))
 }
 
-/// How an action failed; an empty body means `ERROR` and no detail.
+/// Reads how an action failed; an empty body means `ERROR` and no detail.
 pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), Problem> {
     let mut body = FailureBody::default();
     if !text.is_empty() {
@@ -165,7 +165,7 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
     Ok((state, detail))
 }
 
-/// A key to issue.
+/// Reads a key to issue.
 pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
     #[derive(Deserialize)]
     struct Body {
@@ -198,12 +198,12 @@ pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
 /// A line of a bulk request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LineError {
-    /// From 1; in a JSON array, the place of the element.
+    /// Counted from 1; in a JSON array, the position of the element.
     pub(crate) line: u64,
     pub(crate) message: String,
 }
 
-/// What was wrong with the lines of a bulk request: how many were refused, and the first of them.
+/// The errors of a bulk request: the number of refused lines, and the first errors.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineErrors {
     first: Vec<LineError>,
@@ -234,11 +234,11 @@ impl LineErrors {
     }
 }
 
-/// The lines of a bulk request that could be read, and what was wrong with the others.
+/// The values of the valid lines of a bulk request, and the errors of the others.
 pub(crate) type Lines<T> = (Vec<T>, LineErrors);
 
-/// The workspaces of a bulk upsert: a JSON array where the content type says `is_json` or the text begins like one, else
-/// one object a line.
+/// Reads the workspaces of a bulk upsert: a JSON array if the content type is JSON (`is_json`) or the text begins with `[`, else
+/// one object per line.
 pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Workspace>, Problem> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let read = |text: &[u8]| workspace_body(text, None).map_err(|problem| problem.in_one_line());
@@ -272,7 +272,7 @@ fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
         .filter(|(_, line)| !is_blank(line))
 }
 
-/// Whether a line is passed over.
+/// Whether a line is blank; blank lines are skipped.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }

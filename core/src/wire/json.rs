@@ -1,4 +1,4 @@
-//! Writing JSON: the members in the order they are given, no white space.
+//! Writes JSON: members in the given order, no white space.
 
 use std::io::Write as _;
 
@@ -32,14 +32,14 @@ impl Json {
         self.value(value);
     }
 
-    /// A text that is known to need no escape.
+    /// Writes a text that needs no escape.
     pub(crate) fn plain_text(&mut self, value: &str) {
         self.0.push(b'"');
         self.0.extend_from_slice(value.as_bytes());
         self.0.push(b'"');
     }
 
-    /// Years 1 to 9999 need no escape.
+    /// Writes a time, which needs no escape.
     pub(crate) fn time(&mut self, value: Timestamp) {
         // Writing to memory cannot fail.
         let _ = write!(self.0, "\"{value}\"");
@@ -48,7 +48,7 @@ impl Json {
     /// Writes any value, as its `Serialize` does.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         let start = self.0.len();
-        // Writing to memory cannot fail; were it to, the text would stay valid.
+        // Writing to memory cannot fail; if `Serialize` does, the value becomes null and the text stays valid.
         if serde_json::to_writer(&mut self.0, value).is_err() {
             self.0.truncate(start);
             self.null();
@@ -86,7 +86,7 @@ impl Json {
         self.0.push(b']');
     }
 
-    /// Text that is JSON already.
+    /// Writes text that is already JSON.
     pub(crate) fn raw(&mut self, text: &[u8]) {
         self.0.extend_from_slice(text);
     }
@@ -120,7 +120,7 @@ impl Object<'_> {
         self.member(name, |json| json.value(value));
     }
 
-    /// The present members of a record, under their wire names.
+    /// Writes the present fields of a record.
     pub(crate) fn fields(&mut self, fields: &dyn Fields) {
         for (index, spec) in fields.specs().iter().enumerate() {
             if let Some(value) = fields.get(index) {
@@ -129,7 +129,7 @@ impl Object<'_> {
         }
     }
 
-    /// A member of a record.
+    /// Writes a field of a record.
     pub(crate) fn field(&mut self, spec: &FieldSpec, value: &FieldValue<'_>) {
         if !std::mem::take(&mut self.first) {
             self.json.0.push(b',');
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_keep_their_order_and_text_is_escaped() {
+    fn object_keeps_member_order_and_escapes_text() {
         let mut json = Json::default();
         json.object(|object| {
             object.text("b", "\"\\\n\u{1}ä</script>");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_fields_stay_absent_and_null_stays_null() {
+    fn absent_field_is_omitted_and_null_field_is_null() {
         let record = StatsRecord {
             id: Some(0),
             disk_reads: Some(0.1),

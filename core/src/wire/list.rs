@@ -1,11 +1,11 @@
-//! Bodies that are lists of any length.
+//! Response bodies that are lists of any length.
 
 use crate::limits::{PAGE_CHUNK_BYTES, RESPONSE_CHUNK_BYTES};
 use crate::store::table::Step;
 
 use super::json::Json;
 
-/// A body that is a list, written item by item and handed on in chunks.
+/// A response body that is a list, written item by item and sent in chunks.
 #[derive(Debug)]
 pub(crate) struct ListBody {
     json: Json,
@@ -15,12 +15,12 @@ pub(crate) struct ListBody {
 }
 
 impl ListBody {
-    /// Begins an array with what stands before the items.
+    /// Starts an array; `before` is the text before its items.
     pub(crate) fn array(before: &str) -> Self {
         Self::new(before, RESPONSE_CHUNK_BYTES)
     }
 
-    /// Begins a page with what stands before the items.
+    /// Starts a page; `before` is the text before its items.
     pub(crate) fn page(before: &str) -> Self {
         Self::new(before, PAGE_CHUNK_BYTES)
     }
@@ -35,7 +35,7 @@ impl ListBody {
         }
     }
 
-    /// Adds an item; tells to stop when a chunk is full.
+    /// Adds an item; returns `Break` when the chunk is full.
     pub(crate) fn item(&mut self, write: impl FnOnce(&mut Json)) -> Step {
         if !std::mem::take(&mut self.empty) {
             self.json.raw(b",");
@@ -48,12 +48,12 @@ impl ListBody {
         }
     }
 
-    /// Adds what stands behind the items.
+    /// Adds what follows the items.
     pub(crate) fn end(&mut self, write: impl FnOnce(&mut Json)) {
         write(&mut self.json);
     }
 
-    /// What was written since the last call.
+    /// Takes what was written since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.json).finish()
     }

@@ -1,4 +1,4 @@
-//! HTTP shapes: queries, bodies, replies, problems. What is below this floor knows nothing of them.
+//! HTTP formats: queries, bodies, responses, problems. The floors below do not know them.
 
 pub(crate) mod accept;
 pub(crate) mod body;

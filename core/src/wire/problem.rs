@@ -5,7 +5,7 @@ use crate::error::{EngineError, ErrorKind, RETRY_AFTER_SECONDS};
 use super::json::Json;
 
 /// A `code` of a problem body; the strings are contract. `InvalidRequest`, `RequestTimeout`, `MisdirectedRequest` and
-/// `ServerBusy` are a server's: the engine never answers them by itself.
+/// `ServerBusy` are for servers: the engine never returns them by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     missing_docs,
@@ -43,7 +43,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code as written.
+    /// The code as in a problem body.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -142,11 +142,11 @@ pub(crate) struct Problem {
     detail: Option<String>,
     /// Field and message, in the order found.
     errors: Vec<(String, String)>,
-    /// The exact `Allow` of a 405.
+    /// The value of `Allow`, for a 405.
     pub(crate) allow: Option<String>,
-    /// Seconds to wait, of a 429 and the 503s.
+    /// Seconds to wait, for 429 and 503.
     pub(crate) retry_after: Option<u32>,
-    /// The content codings that are read, of a 415 about the coding.
+    /// The supported content codings, for a 415 about the coding.
     pub(crate) accept_encoding: Option<&'static str>,
 }
 
@@ -196,7 +196,7 @@ impl Problem {
         }
     }
 
-    /// The body has a content coding that is not read.
+    /// The body has an unsupported content coding.
     pub(crate) fn unsupported_coding() -> Self {
         Self {
             accept_encoding: Some("identity"),
@@ -214,7 +214,7 @@ impl Problem {
         }
     }
 
-    /// The messages alone, for a line of a bulk answer.
+    /// The messages alone, for a line of a bulk response.
     pub(crate) fn in_one_line(&self) -> String {
         let errors = self
             .errors
@@ -223,7 +223,7 @@ impl Problem {
         errors.collect::<Vec<_>>().join(" ")
     }
 
-    /// The body: members in the contract's order.
+    /// The body, its members in the contract's order.
     pub(crate) fn body(&self, trace_id: &str) -> Vec<u8> {
         let status = self.code.status();
         let (section, phrase) = section_and_phrase(status);
@@ -259,7 +259,7 @@ impl Problem {
 }
 
 impl From<&EngineError> for Problem {
-    /// What went wrong inside is never told; what the caller can mend is told in full.
+    /// Omits internal causes; states in full what the caller can fix.
     fn from(error: &EngineError) -> Self {
         let code = Code::from(error.kind());
         match error.kind() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::{EngineError, Result};
 use crate::timestamp::Timestamp;
 
-/// The query string as it came.
+/// A raw query string.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Query<'r>(&'r str);
 
@@ -21,7 +21,7 @@ impl<'r> Query<'r> {
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
-    /// The first value of `name`, whatever else the query holds; `None` when it is absent or cannot be decoded.
+    /// The first value of `name`; `None` when it is absent or cannot be decoded. Does not check the rest of the query.
     pub(crate) fn get(self, name: &str) -> Option<Cow<'r, str>> {
         let mut pairs = self.0.split('&');
         decode(pairs.find_map(|pair| value_of(pair, name))?)
@@ -29,7 +29,7 @@ impl<'r> Query<'r> {
 
     /// Checks that all of the query can be decoded. `known` are the parameters that a message may name.
     pub(crate) fn check(self, mut known: impl Iterator<Item = &'static str>) -> Result<()> {
-        // Only an escape can be wrong: the query is UTF-8 as it came.
+        // The raw query is UTF-8, so only an escape can be invalid.
         if !self.0.contains('%') {
             return Ok(());
         }
@@ -46,7 +46,7 @@ impl<'r> Query<'r> {
         Ok(())
     }
 
-    /// The first value of `name`, as a string of one's own.
+    /// The first value of `name`, as an owned string.
     pub(crate) fn text(self, name: &str) -> Option<String> {
         self.get(name).map(Cow::into_owned)
     }
@@ -70,8 +70,8 @@ impl<'r> Query<'r> {
         if (min..=max).contains(&value) {
             return Ok(value);
         }
-        let said = format!("The field {name} must be between {min} and {max}.");
-        Err(EngineError::invalid(name, said))
+        let message = format!("The field {name} must be between {min} and {max}.");
+        Err(EngineError::invalid(name, message))
     }
 
     /// The first value of `name` as a date-time.
@@ -81,7 +81,7 @@ impl<'r> Query<'r> {
     }
 }
 
-/// The raw value of a pair whose name is `name`, which holds nothing that would be escaped.
+/// The raw value of a pair named `name`, which has no character that needs an escape.
 fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
     let plain = pair.split_at_checked(name.len());
     if let Some((plain, rest)) = plain.filter(|(plain, _)| plain.eq_ignore_ascii_case(name)) {
@@ -91,7 +91,7 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
         }
         return rest.strip_prefix('=');
     }
-    // The names of parameters hold no space, so only an escape can hide one.
+    // The names of parameters hold no space, so an encoded one has a `%`.
     if !pair.contains('%') {
         return None;
     }
@@ -100,7 +100,7 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
     named.then_some(value)
 }
 
-/// Whether a name or value is other than it stands.
+/// Whether a name or value needs decoding.
 fn is_encoded(raw: &str) -> bool {
     raw.contains('%') || raw.contains('+')
 }
@@ -114,7 +114,7 @@ fn int32(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
-/// Decodes `%XX` and `+`, once; `None` on a bad escape or what is not UTF-8.
+/// Decodes `%XX` and `+`, once; `None` on an invalid escape or invalid UTF-8.
 fn decode(raw: &str) -> Option<Cow<'_, str>> {
     if !is_encoded(raw) {
         return Some(Cow::Borrowed(raw));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn names_match_without_case_and_the_first_counts() {
+    fn parameter_name_in_any_case_returns_the_first_value() {
         let query = parse("LIMIT=1&limit=2&other&a=b=c&&x=");
         assert_eq!(query.get("limit").as_deref(), Some("1"));
         assert_eq!(query.get("other").as_deref(), Some(""));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_decoded_once() {
+    fn escaped_value_is_decoded_once() {
         assert_eq!(
             parse("q=a+b%20c%2Bd%2525").get("q").as_deref(),
             Some("a b c+d%25")
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_escapes_name_the_parameter() {
+    fn invalid_escape_is_refused_with_the_parameter_name() {
         for bad in ["limit=%", "limit=%4", "limit=%zz", "limit=%ff", "Limit=%+1"] {
             let error = Query::new(Some(bad))
                 .check(["limit"].into_iter())
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn integers() {
+    fn int32_accepts_only_a_sign_and_decimal_digits_in_range() {
         for (text, value) in [("+7", 7), ("-7", -7), ("007", 7), ("-2147483648", i32::MIN)] {
             assert_eq!(int32(text), Some(value));
         }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_around_the_bounds() {
+    fn int32_between_accepts_only_values_within_the_bounds() {
         for limit in -1..=502 {
             let text = format!("limit={limit}");
             let read = parse(&text).int32_between("limit", (1, 500), 50).ok();

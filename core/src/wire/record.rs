@@ -1,4 +1,4 @@
-//! Reading JSON into records, by their tables: documented types only, names without regard to case, nothing twice.
+//! Reads JSON into records by their field tables: documented types only, names in any case, no duplicate members.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -53,8 +53,8 @@ fn line<'a>(tokens: &mut Tokens<'a>, record: &mut RecordRef<'a>) -> Read<()> {
         let mut streams = Stream::ALL.into_iter();
         let stream = streams.find(|stream| stream.name().eq_ignore_ascii_case(&name));
         let Some(stream) = stream.filter(|_| first) else {
-            let said = "a line holds exactly one of stats, activity, startup, processes";
-            return Err(tokens.error_after(&OBJECT, said));
+            let message = "a line holds exactly one of stats, activity, startup, processes";
+            return Err(tokens.error_after(&OBJECT, message));
         };
         first = false;
         *record = RecordRef::empty(stream);
@@ -65,8 +65,8 @@ fn line<'a>(tokens: &mut Tokens<'a>, record: &mut RecordRef<'a>) -> Read<()> {
             .map_err(|error| error.within(format_args!(".{}", stream.name())))?;
     }
     if first {
-        let said = format_args!("invalid length 0, expected {EXPECTED}");
-        return Err(tokens.error(said));
+        let message = format_args!("invalid length 0, expected {EXPECTED}");
+        return Err(tokens.error(message));
     }
     Ok(())
 }
@@ -125,14 +125,14 @@ fn object<'a>(
 }
 
 /// Skips the value of a member that is not in the table.
-fn skip_member(tokens: &mut Tokens<'_>, twice: bool, depth: usize) -> Read<()> {
-    name_end(tokens, twice)?;
+fn skip_member(tokens: &mut Tokens<'_>, is_duplicate: bool, depth: usize) -> Read<()> {
+    name_end(tokens, is_duplicate)?;
     tokens.skip(depth + 1)
 }
 
 /// Reads the colon after a name.
-fn name_end(tokens: &mut Tokens<'_>, twice: bool) -> Read<()> {
-    if twice {
+fn name_end(tokens: &mut Tokens<'_>, is_duplicate: bool) -> Read<()> {
+    if is_duplicate {
         return Err(tokens.error_after(&OBJECT, "the property is given twice"));
     }
     tokens.colon()
@@ -194,8 +194,8 @@ fn items(tokens: &mut Tokens<'_>, depth: usize) -> Read<Vec<ProcessItem>> {
             return Ok(items);
         }
         if items.len() == PROCESS_ITEMS_MAX {
-            let said = format_args!("more than {PROCESS_ITEMS_MAX} process items");
-            return Err(tokens.error_after(&ARRAY, said));
+            let message = format_args!("more than {PROCESS_ITEMS_MAX} process items");
+            return Err(tokens.error_after(&ARRAY, message));
         }
         items.push(item);
     }
@@ -242,13 +242,13 @@ fn wrong_value(tokens: &mut Tokens<'_>, spec: &FieldSpec) -> JsonError {
         _ => &format!("invalid type: {found}"),
     };
     let or_null = if spec.nullable { " or null" } else { "" };
-    let said = format_args!("{wrong}, expected {}{or_null}", kind_name(spec.kind));
+    let message = format_args!("{wrong}, expected {}{or_null}", kind_name(spec.kind));
     match brackets {
         Some(brackets) => {
             tokens.open(&brackets);
-            tokens.error_after(&brackets, said)
+            tokens.error_after(&brackets, message)
         }
-        None => tokens.error(said),
+        None => tokens.error(message),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bodies of the responses, and the one way a response is made.
+//! Response bodies, and the only functions that build responses.
 
 use bytes::Bytes;
 use http::header::{
@@ -22,7 +22,7 @@ use super::problem::{Code, Problem};
 /// `application/json`
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json; charset=utf-8");
-// Constants, so that they are checked when this is compiled and not with each answer.
+// Constants, so that they are checked at compile time and not per response.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
@@ -66,7 +66,7 @@ pub(crate) fn problem(problem: &Problem, trace_id: &str) -> Response<Bytes> {
     response
 }
 
-/// The answer to HEAD: that to GET without its body, of which it tells the length.
+/// The response to HEAD: that to GET without its body, but with its length.
 pub(crate) fn head(mut response: Response<Bytes>) -> Response<Bytes> {
     let length = std::mem::take(response.body_mut()).len();
     response
@@ -91,7 +91,7 @@ fn object(members: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
     json.finish()
 }
 
-/// What stands behind the last item of a page.
+/// Writes what follows the last item of a page.
 pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
     json.raw(br#"],"nextToken":"#);
     json.value(&next_token);
@@ -100,7 +100,7 @@ pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
     json.raw(b"}");
 }
 
-/// A workspace as a list has it.
+/// Writes a workspace of a list.
 pub(crate) fn workspace_item(json: &mut Json, entry: &EntryRef<'_>) {
     let write = if entry.plain {
         Json::plain_text
@@ -116,7 +116,7 @@ fn workspace(
     values: [Option<&str>; Workspace::FIELDS.len()],
     write: impl Fn(&mut Json, &str),
 ) {
-    /// The names as they stand in the text, each with the comma or brace before it.
+    /// The names as written, each with the comma or brace before it.
     const NAMES: [&[u8]; Workspace::FIELDS.len()] = [
         br#"{"workSpId":"#,
         br#","computerName":"#,
@@ -228,7 +228,7 @@ pub(crate) fn view(view: &impl Serialize) -> Vec<u8> {
     json.finish()
 }
 
-/// The outcome of a bulk request: how many lines were `done` (`upserted` or `accepted`), and what was wrong with the rest.
+/// The result of a bulk request: the number of lines that were `done` (`upserted` or `accepted`), and the errors of the others.
 pub(crate) fn lines(done: &str, count: u64, errors: &LineErrors) -> Vec<u8> {
     object(|object| {
         object.value(done, &count);
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_prepared_names_are_those_of_the_model() {
+    fn workspace_without_values_has_the_names_of_the_model() {
         let mut json = Json::default();
         workspace(&mut json, [None; Workspace::FIELDS.len()], Json::text);
         let expected: Vec<String> = Workspace::FIELDS

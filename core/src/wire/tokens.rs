@@ -206,8 +206,8 @@ impl<'a> Tokens<'a> {
         };
         self.open(&brackets);
         if depth > JSON_DEPTH_MAX {
-            let said = format_args!("nested deeper than {JSON_DEPTH_MAX} levels");
-            return Err(self.error_after(&brackets, said));
+            let message = format_args!("nested deeper than {JSON_DEPTH_MAX} levels");
+            return Err(self.error_after(&brackets, message));
         }
         let mut first = true;
         while self.next_in(&brackets, first)? {
@@ -316,33 +316,33 @@ impl<'a> Tokens<'a> {
 
     /// An error at the last byte that was read.
     #[cold]
-    pub(super) fn error(&self, said: impl Display) -> JsonError {
-        self.error_at(said, self.at())
+    pub(super) fn error(&self, message: impl Display) -> JsonError {
+        self.error_at(message, self.at())
     }
 
     /// An error at the next byte.
     #[cold]
-    pub(super) fn error_at_next(&self, said: impl Display) -> JsonError {
-        self.error_at(said, self.bytes.len().min(self.at() + 1))
+    pub(super) fn error_at_next(&self, message: impl Display) -> JsonError {
+        self.error_at(message, self.bytes.len().min(self.at() + 1))
     }
 
     /// An error in an object or array. Its position is after the closing bracket if that is next, as in `serde_json`.
     #[cold]
-    pub(super) fn error_after(&mut self, brackets: &Brackets, said: impl Display) -> JsonError {
+    pub(super) fn error_after(&mut self, brackets: &Brackets, message: impl Display) -> JsonError {
         self.peek();
         if !self.eat_byte(brackets.close) && !brackets.is_object() && self.eat_byte(b',') {
             self.peek();
         }
-        self.error(said)
+        self.error(message)
     }
 
-    fn error_at(&self, said: impl Display, at: usize) -> JsonError {
+    fn error_at(&self, message: impl Display, at: usize) -> JsonError {
         let read = self.bytes.get(..at).unwrap_or(self.bytes);
         let line = read.split(|byte| *byte == b'\n');
         let (line, column) = line.fold((0, 0), |(line, _), last| (line + 1, last.len()));
         JsonError(Box::new(JsonErrorParts {
             path: String::new(),
-            message: format!("{said}, at line {line}, byte {column}."),
+            message: format!("{message}, at line {line}, byte {column}."),
         }))
     }
 }
@@ -355,8 +355,9 @@ pub(super) fn located(error: &serde_json::Error) -> String {
 
 fn without_place(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
-    let said = error.to_string();
-    said.strip_suffix(&format!(" at line {line} column {column}"))
-        .unwrap_or(&said)
+    let message = error.to_string();
+    message
+        .strip_suffix(&format!(" at line {line} column {column}"))
+        .unwrap_or(&message)
         .to_owned()
 }

@@ -2,7 +2,7 @@
 
 use crate::random::SplitMix;
 
-/// The trace id of a valid `traceparent`, else one made up.
+/// The trace id of a valid `traceparent`, else a random one.
 pub(crate) fn trace_id(traceparent: Option<&[u8]>, random: &SplitMix) -> String {
     if let Some((trace, parent)) = traceparent.and_then(parse) {
         return format!("00-{trace}-{parent}-00");
@@ -47,7 +47,7 @@ mod tests {
     const VALID: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     #[test]
-    fn a_valid_header_is_taken_over() {
+    fn valid_traceparent_keeps_its_ids() {
         let id = trace_id(Some(VALID.as_bytes()), &SplitMix::new(1));
         assert_eq!(
             id,
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_gets_an_id_of_the_same_form() {
+    fn invalid_traceparent_gets_a_new_trace_id() {
         for header in [
             "",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",

@@ -1,7 +1,7 @@
 //! The block: how telemetry records are written in the queue, as they come. See `core/docs/format.md`.
 //!
-//! The records of one commit are much alike, though of different desktops: what a field has in common with the same
-//! field of the previous record is not written again.
+//! The records of one commit are much alike, though of different desktops: a field stores only its difference from the same field
+//! of the previous record.
 
 mod decode;
 mod encode;
@@ -23,22 +23,22 @@ const FILED_AT_RECEIPT: u8 = 0x80;
 /// Its presence is that of the previous record of the same stream.
 const SAME_PRESENCE: u8 = 0x40;
 
-/// Of two bits of presence, besides those that rows have: the last value of this field in the block again.
+/// Presence of a field with the same value as before in this block. Rows do not have it.
 const AGAIN: u64 = 3;
 
-/// What integers are written in where they are whole numbers of it.
+/// The units in which integers are written when they are multiples of one.
 #[derive(Debug, Clone, Copy)]
 struct Units {
     small: i64,
     large: i64,
 }
 
-/// Of 64-bit integers: pages of memory and clusters of a volume; the sizes of those.
+/// For 64-bit integers: memory pages and volume clusters; memory and volume sizes.
 const BYTES: Units = Units {
     small: 4096,
     large: 1 << 30,
 };
-/// Of times, in ticks: milliseconds and seconds.
+/// For times, in ticks: milliseconds and seconds.
 const TICKS: Units = Units {
     small: 10_000,
     large: 10_000_000,
@@ -46,17 +46,17 @@ const TICKS: Units = Units {
 // The lowest bits of an integer that has units:
 const IN_SMALL: u64 = 0b1;
 const IN_LARGE: u64 = 0b10;
-/// Precedes an integer too large for those two bits beside it.
+/// Precedes an integer that does not fit beside those two bits.
 const WIDE: u64 = u64::MAX;
 /// Numbers of up to two decimals are written in hundredths, or in whole.
 const HUNDREDTHS: i32 = 100;
-/// Integers of which a double holds each one.
+/// Up to this, a double holds every integer.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The kinds of tables a block holds records of: the four streams, and process items.
 const KINDS: usize = Stream::ALL.len() + 1;
 const PROCESS_ITEM: usize = KINDS - 1;
-/// As many fields as 64 bits of presence have room for.
+/// The number of fields for which 64 bits of presence have room.
 const FIELDS_MAX: usize = 32;
 
 #[expect(

@@ -2,7 +2,7 @@
 //! `core/docs/format.md`.
 //!
 //! The records of a desktop are much alike, so a column is short where a row is not. What the values of a column have in common
-//! is searched for when it is written and stored before them; nothing is assumed, and every bit comes back.
+//! is found when it is written, and stored before them; decoding returns every bit.
 
 mod bits;
 mod columns;
@@ -21,7 +21,7 @@ use super::rows::{HistoryOrder, Rows};
 use columns::Columns;
 use write::{ColumnWriter, Source};
 
-/// Tells a chunk from a block of rows.
+/// Differs from the version of a block.
 const VERSION: u8 = 2;
 
 /// How many of the `rows` in `order` one chunk takes at most: at least one, if there is one.

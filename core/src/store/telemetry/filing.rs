@@ -1,8 +1,8 @@
 //! Filing: moving queued records into per-instance history.
 //!
-//! A step is prepared from a snapshot, beside the writer, and is then plain data: keys and values to put and keys to
-//! remove. Only filing and sealing put into history, and one step is prepared at a time, so what the snapshot said
-//! still holds when the step is written, in one transaction with the removal of the blocks it came from.
+//! A step is prepared from a snapshot, concurrently with the writer, and is then plain data: keys and values to put and keys
+//! to remove. Only filing and sealing write history, and one step is prepared at a time, so the snapshot is still current
+//! when the step is written, in one transaction with the removal of the blocks it came from.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
 struct Preparation<'s, R> {
     read: &'s R,
     filing: Filing,
-    /// The records of the blocks, and while a bucket is added what it takes in.
+    /// The records of the blocks, and while a bucket is added, those of the parts it is merged with.
     rows: Rows,
     parts: PartWriter,
     /// By their compare names.
@@ -69,7 +69,7 @@ struct Preparation<'s, R> {
 impl<R: Read> Preparation<'_, R> {
     /// Adds the parts that the rows in `order`, all of one bucket, become.
     ///
-    /// Parts grow like a binary counter: the new records take in the last part where that is no larger than they are, and
+    /// Parts grow like a binary counter: the new records are merged with the last part if that is no larger than they are, and
     /// so on, so a record is written again only a few times until its part is full.
     fn add_bucket(&mut self, mut order: Vec<u32>) -> Result<()> {
         let Some(first) = order.first() else {
@@ -118,7 +118,7 @@ impl<R: Read> Preparation<'_, R> {
         Ok(())
     }
 
-    /// Notes what the rows in `order` say of their users. Records without a username are nobody's.
+    /// Collects what the rows in `order` contain about their users. Records without a username are skipped.
     fn note_users(&mut self, order: &[u32]) {
         let rows = &self.rows;
         let user = |row: u32| rows.user(row as usize);
@@ -153,7 +153,7 @@ impl<R: Read> Preparation<'_, R> {
 }
 
 impl Filing {
-    /// Writes the step. Does nothing when a block of it is gone.
+    /// Writes the step. Does nothing when one of its blocks was removed.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<()> {
         for number in &self.blocks {
             if !tables.contains(Table::Queue, &number.to_be_bytes())? {

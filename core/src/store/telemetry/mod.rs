@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 /// Longest name that is in a key as it is, in bytes.
 const KEY_NAME_BYTES_MAX: usize = 200;
 
-/// A name as part of a key: its bytes, or a digest where an agent sent something far too long. The two never meet, as
+/// A name as part of a key: its bytes, or a digest where an agent sent something far too long. The two never collide, as
 /// no UTF-8 text begins with `0xff`.
 pub(super) fn key_name(name: &str) -> Vec<u8> {
     if name.len() <= KEY_NAME_BYTES_MAX {

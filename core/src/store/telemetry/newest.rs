@@ -1,7 +1,7 @@
 //! The records of a stream over all instances, newest first.
 //!
-//! Telemetry is stored by instance, so the newest records of all instances are found by a look at every part of a day. A
-//! [`NewestFirst`] takes as many of the records after the last one as fit a window of bounded size, and hands these out; then it
+//! Telemetry is stored by instance, so a look for the newest records of all instances scans every part of a day. A
+//! [`NewestFirst`] takes as many of the records after the last one as fit a window of bounded size, and returns these; then it
 //! looks again. Each look reads a snapshot of its own, so only the window is held between two of them, however many records there
 //! are. Readers at the same time share windows.
 
@@ -200,7 +200,7 @@ impl NewestFirst {
 
 impl Drop for NewestFirst {
     fn drop(&mut self) {
-        // The store's own and this one: nobody else reads.
+        // The store's own and this one: there is no other reader.
         if Arc::strong_count(&self.shared) <= 2 {
             self.shared.lock().clear();
         }

@@ -1,4 +1,4 @@
-//! A record as a short run of bytes of its own, in memory only. Equal records have equal bytes.
+//! A record packed into few bytes, in memory only. Equal records have equal bytes.
 
 use std::borrow::Cow;
 
@@ -30,8 +30,8 @@ pub(super) fn pack(rows: &Rows, row: usize, out: &mut Encoder) -> Result<()> {
 }
 
 fn not_packed() -> EngineError {
-    let said = "only records of integers, times and texts are packed";
-    EngineError::new(ErrorKind::Internal, said)
+    let message = "only records of integers, times and texts are packed";
+    EngineError::new(ErrorKind::Internal, message)
 }
 
 /// A packed record, with the times the engine gave it.
@@ -69,7 +69,7 @@ impl<'a> Packed<'a> {
         decoder.end()
     }
 
-    /// The names in the record and the time it carries, as [`Rows`] has them.
+    /// The names in the record and the time it carries, as in [`Rows`].
     pub(crate) fn origin(&self) -> Result<Origin<'a>> {
         let places = Places::of_stream(self.stream);
         let mut origin = Origin::default();
@@ -90,7 +90,7 @@ impl<'a> Packed<'a> {
         Ok(origin)
     }
 
-    /// The record as a value of its own.
+    /// The record as an owned value.
     pub(crate) fn received(&self) -> Result<Received> {
         let mut record = self.stream.empty_record();
         self.fields(|index, _, value| {

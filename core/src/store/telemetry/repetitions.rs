@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn repetition_is_found_among_the_records_compared_and_no_further() {
+    fn repetition_is_found_only_among_the_compared_records() {
         let max = i32::try_from(REPETITIONS_COMPARED_MAX).unwrap();
         // The first row is new; the last but one known is compared, the last is not.
         for (new, repeated) in [(max - 1, vec![0]), (max, vec![])] {

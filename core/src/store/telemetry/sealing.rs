@@ -1,11 +1,11 @@
 //! Sealing: merging the parts of days that are over.
 //!
-//! Parts grow while a day lasts; afterwards those of each bucket become as few as they can be, once. Days are sealed in
-//! their order, in each day stream by stream, and `meta` says how far that is. What is filed before that place later
-//! is in parts of its own.
+//! Parts grow while a day lasts; afterwards those of each bucket are merged once, into as few as possible. Days are sealed in
+//! order, each day stream by stream; `meta` stores the position. Records filed later before that position stay in parts
+//! of their own.
 //!
-//! A step is prepared from a snapshot like one of filing, and never beside one: what the snapshot said still holds when
-//! the step is written, but for parts that retention removed.
+//! A step is prepared from a snapshot like one of filing, and never at the same time. So the snapshot is still current when
+//! the step is written, except for parts that retention removed.
 
 use crate::error::Result;
 use crate::limits::{FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX, SEAL_PARTS_MAX};
@@ -20,7 +20,7 @@ use super::rows::Rows;
 #[derive(Debug, Clone)]
 pub(crate) struct Sealing {
     buckets: Vec<Merged>,
-    /// The key of the last part looked at.
+    /// The key of the last part that was examined.
     sealed: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn prepare(read: &impl Read, last_day: u32) -> Result<Option<Sealing>
     Ok(None)
 }
 
-/// The first stream of the first day from `day` on on which there is anything.
+/// The first stream of the first day from `day` on that has records.
 fn next_place(read: &impl Read, day: u32, last_day: u32) -> Result<Option<(Stream, u32)>> {
     let mut first = None;
     for stream in Stream::ALL {
@@ -125,7 +125,7 @@ fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
 }
 
 impl Sealing {
-    /// Writes the step. A bucket of which a part is gone stays as it is.
+    /// Writes the step. A bucket with a removed part is left unchanged.
     pub(crate) fn apply(self, tables: &Tables<'_>) -> Result<()> {
         for bucket in self.buckets {
             let mut whole = true;

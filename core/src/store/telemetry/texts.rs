@@ -108,7 +108,7 @@ impl Texts {
         number
     }
 
-    /// About the memory they take, in bytes.
+    /// The approximate memory they take, in bytes.
     pub(super) fn memory(&self) -> usize {
         /// What a text in the map takes beside its bytes.
         const CROWDED_BYTES: usize = 64;
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cleared_texts_begin_anew() {
+    fn cleared_texts_are_numbered_from_one() {
         let mut texts = Texts::default();
         for count in [3_u32, 5000, 3] {
             for number in 0..count {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_one_place_have_one_number_each() {
+    fn texts_with_one_hash_place_have_one_number_each() {
         let mut texts = Texts::default();
         let mut all = Vec::new();
         for number in 0.. {

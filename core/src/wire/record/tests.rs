@@ -211,7 +211,7 @@ fn mutated_record_is_accepted_or_refused_as_by_serde_json() {
 }
 
 #[test]
-fn owned_record_is_filled_with_the_same_values() {
+fn owned_record_has_the_values_of_the_borrowed_one() {
     for (stream, text) in [(Stream::Stats, STATS), (Stream::Processes, PROCESSES)] {
         let mut borrowed = RecordRef::empty(stream);
         read_record(text.as_bytes(), &mut borrowed).unwrap();

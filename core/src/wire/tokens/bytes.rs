@@ -1,17 +1,17 @@
-//! Looking at eight bytes of a text at once.
+//! Scans a text eight bytes at a time.
 
-/// The value of the digits that the eight bytes begin with, and how many those are.
+/// The value and the number of the leading digits of eight bytes.
 #[inline]
 pub(super) fn leading_digits(bytes: [u8; 8]) -> (u64, usize) {
-    // Digits become 0 to 9; the high bit of the first byte above 9 is set, and perhaps of some behind it.
+    // Digits become 0 to 9; the high bit of the first byte above 9 is set, and perhaps of some after it.
     let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
     let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;
     if count == 0 {
         return (0, 0);
     }
-    // What is no digit goes out at the end, zeros come in before the first. Then neighbours are put together three times:
-    // two, four, eight digits.
+    // Shifts out what follows the digits, and zeros in before the first. Then joins neighbours three times: to two, four,
+    // eight digits.
     let word = word << (64 - 8 * count);
     let word = (word.wrapping_mul(10) + (word >> 8)) & 0x00ff_00ff_00ff_00ff;
     let word = (word.wrapping_mul(100) + (word >> 16)) & 0x0000_ffff_0000_ffff;
@@ -19,11 +19,11 @@ pub(super) fn leading_digits(bytes: [u8; 8]) -> (u64, usize) {
     (value, count)
 }
 
-/// How many bytes stand before the first quote, backslash or control character.
+/// The number of bytes before the first quote, backslash or control character.
 pub(super) fn plain_length(text: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    // Sets the high bit of the first byte that is 0, and perhaps of some behind it.
+    // Sets the high bit of the first byte that is 0, and perhaps of some after it.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
     let mut length = 0;
     let mut rest = text;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_at_once_are_what_one_by_one_are() {
+    fn eight_byte_scan_equals_a_byte_by_byte_scan() {
         let random = SplitMix::new(9);
         for _ in 0..100_000 {
             let mut bytes = random.next().to_le_bytes();

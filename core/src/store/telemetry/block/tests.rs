@@ -148,7 +148,7 @@ fn decode(block: &[u8]) -> Result<Vec<Received>> {
 }
 
 #[test]
-fn every_stream_survives() {
+fn block_of_every_stream_roundtrips() {
     let records = samples();
     let block = encode(&records);
     assert_eq!(counts(&block).unwrap().records, records.len());
@@ -156,7 +156,7 @@ fn every_stream_survives() {
 }
 
 #[test]
-fn values_at_every_limit_survive_bit_by_bit() {
+fn block_of_values_at_every_limit_roundtrips_bit_by_bit() {
     let records = borders();
     for (read, written) in decode(&encode(&records)).unwrap().iter().zip(&records) {
         // Their debug texts differ where `==` sees no difference: in the sign of zeros.
@@ -165,7 +165,7 @@ fn values_at_every_limit_survive_bit_by_bit() {
 }
 
 #[test]
-fn encoder_after_a_block_writes_the_next_from_scratch() {
+fn encoder_after_finish_starts_an_independent_block() {
     let mut encoder = BlockEncoder::default();
     for _ in 0..2 {
         for record in samples() {
@@ -186,7 +186,7 @@ fn record_equal_to_the_last_takes_two_bytes() {
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn truncated_block_is_refused() {
     let block = encode(&[samples(), borders()].concat());
     for length in 0..block.len() {
         assert!(decode(&block[..length]).is_err(), "{length}");
@@ -194,7 +194,7 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_bit_flip_is_refused_or_decodes() {
+fn block_with_a_flipped_bit_is_refused_or_decodes() {
     let block = encode(&[samples(), borders()].concat());
     for bit in 0..block.len() * 8 {
         let mut flipped = block.clone();

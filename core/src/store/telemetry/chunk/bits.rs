@@ -78,7 +78,7 @@ fn best_shift(group: &[u64]) -> (u32, u64) {
         let highs = group.iter().map(|number| (number >> shift).min(WHOLE_BITS));
         highs.sum::<u64>() + length * u64::from(shift + 1)
     };
-    // Right for what falls off evenly; a few large numbers among small ones let it begin too high.
+    // The best for an exponential distribution; a few large numbers among small ones make it start too high.
     let mut best = (sum / length)
         .checked_ilog2()
         .unwrap_or(0)
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_survive_at_every_width() {
+    fn numbers_of_every_width_roundtrip() {
         let widths = (0..64).flat_map(|shift| [1 << shift, (1 << shift) - 1, u64::MAX >> shift]);
         let numbers: Vec<_> = widths.collect();
         let small = [vec![0; 40], vec![3; 7], vec![0, u64::MAX]].concat();

@@ -120,7 +120,7 @@ fn whole<F: Float>(float: F, power: f64) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn survives<F: Float>(floats: &[F]) -> Scale {
+    fn roundtrip<F: Float>(floats: &[F]) -> Scale {
         let bits: Vec<_> = floats.iter().map(|float| float.bits()).collect();
         let mut wholes = Vec::new();
         let scale = whole_numbers::<F>(&bits, &mut wholes);
@@ -133,20 +133,20 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_found_and_every_bit_survives() {
-        assert_eq!(survives(&[0.07_f32, 22_000.37, 3e6]), Scale(2));
-        assert_eq!(survives(&[1.0_f32, 16_777_216.0]), Scale(0));
-        assert_eq!(survives(&[86_400.125_f64, 0.5, -7.25]), Scale(3));
-        assert_eq!(survives(&[0.1_f64 + 0.2]), Scale::BITS);
-        assert_eq!(survives(&[0.0_f64, -0.0]), Scale::BITS);
-        assert_eq!(survives(&[f64::MIN_POSITIVE / 8.0, 1e300]), Scale::BITS);
-        assert_eq!(survives(&[f64::NAN, f64::INFINITY, -1.0]), Scale::BITS);
-        assert_eq!(survives(&[f32::MAX, f32::MIN_POSITIVE / 4.0]), Scale::BITS);
-        assert_eq!(survives(&[2_251_799_813_685_247.0_f64]), Scale(0));
-        assert_eq!(survives(&[2_251_799_813_685_248.0_f64]), Scale::BITS);
+    fn decimal_floats_roundtrip_bit_by_bit_at_the_lowest_scale() {
+        assert_eq!(roundtrip(&[0.07_f32, 22_000.37, 3e6]), Scale(2));
+        assert_eq!(roundtrip(&[1.0_f32, 16_777_216.0]), Scale(0));
+        assert_eq!(roundtrip(&[86_400.125_f64, 0.5, -7.25]), Scale(3));
+        assert_eq!(roundtrip(&[0.1_f64 + 0.2]), Scale::BITS);
+        assert_eq!(roundtrip(&[0.0_f64, -0.0]), Scale::BITS);
+        assert_eq!(roundtrip(&[f64::MIN_POSITIVE / 8.0, 1e300]), Scale::BITS);
+        assert_eq!(roundtrip(&[f64::NAN, f64::INFINITY, -1.0]), Scale::BITS);
+        assert_eq!(roundtrip(&[f32::MAX, f32::MIN_POSITIVE / 4.0]), Scale::BITS);
+        assert_eq!(roundtrip(&[2_251_799_813_685_247.0_f64]), Scale(0));
+        assert_eq!(roundtrip(&[2_251_799_813_685_248.0_f64]), Scale::BITS);
         // Too large for the second digit that the other needs.
-        assert_eq!(survives(&[2e15_f64, 0.25]), Scale::BITS);
-        assert_eq!(survives::<f32>(&[]), Scale(0));
+        assert_eq!(roundtrip(&[2e15_f64, 0.25]), Scale::BITS);
+        assert_eq!(roundtrip::<f32>(&[]), Scale(0));
     }
 
     #[test]

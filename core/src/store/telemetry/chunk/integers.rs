@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_of_the_whole_range_survive() {
+    fn integers_of_the_whole_range_roundtrip() {
         let ends = [i64::MAX, i64::MIN, 0, -1, 1, i64::MIN + 1];
         for length in 0..=ends.len() {
             written(&ends[..length]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_integers_are_short() {
+    fn regular_integers_take_few_bytes() {
         let line: Vec<_> = (0..300).map(|i| 7 + 3 * i).collect();
         assert!(written(&line).len() <= 12);
         assert_eq!(written(&[1 << 40; 300]).len(), 7);

@@ -131,7 +131,7 @@ fn samples() -> [Vec<Received>; 6] {
 }
 
 #[test]
-fn every_stream_survives() {
+fn chunk_of_every_stream_roundtrips() {
     for records in samples() {
         let (rows, order) = rows(&records);
         assert_eq!(fitting(&rows, &order), records.len());
@@ -161,7 +161,7 @@ fn names_and_times_are_read_without_the_rest() {
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn truncated_chunk_is_refused() {
     for records in samples() {
         let chunk = encode(&records);
         for length in 0..chunk.len() {
@@ -172,7 +172,7 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_bit_flip_is_refused_or_decodes() {
+fn chunk_with_a_flipped_bit_is_refused_or_decodes() {
     for records in samples() {
         let chunk = encode(&records);
         for bit in 0..chunk.len() * 8 {
@@ -187,7 +187,7 @@ fn every_bit_flip_is_refused_or_decodes() {
 }
 
 #[test]
-fn hostile_counts_are_refused() {
+fn chunk_with_excessive_counts_is_refused() {
     let mut out = Encoder::default();
     out.u8(VERSION);
     out.varint(1 << 40);
@@ -256,7 +256,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_records_survive(
+    fn chunk_of_arbitrary_records_roundtrips(
         records in vec((any_stats(), any::<i64>(), any::<i64>()), 0..40),
     ) {
         let received = |(record, received_at, filed_at)| Received {
@@ -270,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_refused_or_decode(bytes in vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_refused_or_decode(bytes in vec(any::<u8>(), 0..200)) {
         for stream in 1..=4 {
             let head = [VERSION, 9, stream];
             let chunk = [&head[..], &bytes].concat();

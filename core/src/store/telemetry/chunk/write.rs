@@ -254,7 +254,7 @@ mod tests {
     use crate::store::telemetry::chunk::columns::Column;
 
     #[test]
-    fn texts_survive_and_repetitions_are_short() {
+    fn texts_roundtrip_and_repetitions_take_few_bytes() {
         for texts in [
             vec![],
             vec![""],

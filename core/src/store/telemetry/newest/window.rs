@@ -79,7 +79,7 @@ impl Window {
         }
     }
 
-    /// Whether it was filled from there.
+    /// Whether it was filled from that position.
     pub(super) fn begins(&self, ceiling: Option<&Position>, passed: usize) -> bool {
         self.ceiling.as_ref() == ceiling && self.passed == passed
     }

@@ -54,7 +54,7 @@ impl Rows {
         bits
     }
 
-    /// About how much memory a record takes, in bytes: its fields, texts and process items.
+    /// The approximate memory of a record, in bytes: its fields, texts and process items.
     pub(crate) fn weight(&self, row: usize) -> usize {
         let fields = self.stream(row).fields();
         size_of::<Row>() + self.weight_of(fields, self.cells(row))

@@ -13,7 +13,7 @@ use super::{ABSENT, Cells, NULL, Rows, items_of, single};
 use super::{ITEM_FIELDS, VALUE, items_bits};
 
 impl Rows {
-    /// The record as a value of its own.
+    /// The record as an owned value.
     pub(crate) fn received(&self, row: usize) -> Result<Received> {
         let mut record = self.stream(row).empty_record();
         self.fill(self.cells(row), record.fields_mut())?;
@@ -83,7 +83,7 @@ impl Rows {
 
 #[cfg(test)]
 impl Rows {
-    /// Adds a record that is a value of its own.
+    /// Adds an owned record.
     pub(in crate::store::telemetry) fn add(&mut self, received: &Received) {
         let row = self.len();
         self.push_empty(
