@@ -35,21 +35,21 @@ fn main() -> ExitCode {
     code
 }
 
-/// Builds the package and runs its tests. Writes into `skipped` which of them were skipped and how to install what they need.
+/// Builds the package and runs its tests. Writes to `skipped` how many were skipped and the commands that install what they need.
 fn npm_package(root: &Path, skipped: &mut String) -> Result<(), String> {
     check_node()?;
     run(cargo(root, &["wasm"]))?;
     let tests = root.join("wasm/tests");
-    if !installed(&tests) {
+    if !is_installed(&tests) {
         let install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-        run(within(&tests, "npm", &install))?;
+        run(command_in(&tests, "npm", &install))?;
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let transcripts = folder.path().join("transcripts");
-    write_all(&transcripts).map_err(|error| format!("no transcripts: {error}"))?;
+    write_all(&transcripts).map_err(|error| format!("cannot write the transcripts: {error}"))?;
     let report = folder.path().join("skipped");
-    // Without names, Node runs all files `*.test.mjs` below the folder.
-    let mut node = within(
+    // Without file names, Node runs all files `*.test.mjs` below the folder.
+    let mut node = command_in(
         &tests,
         "node",
         &[
@@ -67,7 +67,7 @@ fn npm_package(root: &Path, skipped: &mut String) -> Result<(), String> {
 }
 
 /// Whether `npm ci` has run since the lock file changed.
-fn installed(tests: &Path) -> bool {
+fn is_installed(tests: &Path) -> bool {
     let modified = |name: &str| tests.join(name).metadata().and_then(|file| file.modified());
     let lock = modified("package-lock.json");
     let marker = modified("node_modules/.package-lock.json");
@@ -97,13 +97,13 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn within(folder: &Path, program: &str, arguments: &[&str]) -> Command {
+fn command_in(folder: &Path, program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command
 }
 
-/// Runs a command with our standard output and error.
+/// Runs a command with inherited standard output and error.
 fn run(mut command: Command) -> Result<(), String> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("suite: {shown}");

@@ -8,7 +8,7 @@ import { isMemory, memoryStorage } from "./storage/memory.js";
 import { afterThisTurn } from "./turn.js";
 
 /** The result of a core call for a request; see `wasm/src/lib.rs`. */
-const WAITS = 2 ** 31;
+const PENDING = 2 ** 31;
 const HAS_HEADERS = 2 ** 16;
 const HAS_BODY = 2 ** 17;
 const STATUS = 2 ** 16 - 1;
@@ -299,13 +299,13 @@ export function defineEngine(load) {
             const result = this.#enter((core) =>
                 core.begin(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines.slice(0, HEADERS_LENGTH_MAX), body),
             );
-            if (result < WAITS) {
+            if (result < PENDING) {
                 const answer = this.#answer(result);
                 if (!this.#bridge.mustSettle) return answer;
                 return new Promise((answered, failed) => void this.#settle([{ answered, failed, answer, reads, traceparent }]));
             }
             return new Promise((answered, failed) => {
-                this.#waiting.push({ number: result - WAITS, answered, failed, reads, traceparent });
+                this.#waiting.push({ number: result - PENDING, answered, failed, reads, traceparent });
                 if (this.#waiting.length === 1) afterThisTurn(() => this.#commitTurn());
             });
         }

@@ -1,12 +1,12 @@
-//! Requests and answers in the form in which they cross to JavaScript: strings and bytes.
+//! Requests and responses in the form in which they are passed to and from JavaScript: strings and bytes.
 
 use bytes::Bytes;
 use deskfleet::Code;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 
-/// An answer, ready to cross.
+/// A response as strings and bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct FlatResponse {
     /// The status.
     pub status: u16,
     /// Lines `name: value`, each ended by `\n`.
@@ -15,24 +15,24 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// Longest request target an HTTP stack can hold; longer ones are refused before one is made of them.
+/// Longest request target that `http` can parse; longer ones are refused before that.
 const URL_BYTES_MAX: usize = 65_534;
 
-/// Most characters of all header lines; `engine.js` cuts longer ones here and hands over one more.
+/// Most characters of all header lines; `engine.js` passes at most one more.
 const HEADERS_BYTES_MAX: usize = 1024 * 1024;
 
-/// Why there is no request.
+/// Why no request could be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoRequest {
-    /// It is answered with this code.
+pub enum RequestError {
+    /// The response has this code.
     Refused(Code),
-    /// It cannot be an HTTP request; a sentence that says why.
+    /// It is not a valid HTTP request; a sentence that says why.
     Invalid(String),
 }
 
-impl From<&str> for NoRequest {
-    fn from(said: &str) -> Self {
-        Self::Invalid(said.to_owned())
+impl From<&str> for RequestError {
+    fn from(message: &str) -> Self {
+        Self::Invalid(message.to_owned())
     }
 }
 
@@ -40,39 +40,39 @@ impl From<&str> for NoRequest {
 /// for bytes as in `Headers`.
 ///
 /// # Errors
-/// [`NoRequest`]; no sentence holds a value, which could be a key.
+/// [`RequestError`]; its text never contains a header value, which could be a key.
 pub fn request(
     method: &str,
     url: &str,
     headers: &str,
     body: impl Into<Bytes>,
-) -> Result<Request<Bytes>, NoRequest> {
+) -> Result<Request<Bytes>, RequestError> {
     if url.len() > URL_BYTES_MAX {
-        return Err(NoRequest::Refused(Code::UriTooLong));
+        return Err(RequestError::Refused(Code::UriTooLong));
     }
     if headers.len() > HEADERS_BYTES_MAX {
-        return Err(NoRequest::Refused(Code::HeadersTooLarge));
+        return Err(RequestError::Refused(Code::HeadersTooLarge));
     }
     let mut request = Request::builder()
         .method(method)
         .uri(url)
         .body(body.into())
-        .map_err(|error| NoRequest::Invalid(format!("not a request: {error}")))?;
+        .map_err(|error| RequestError::Invalid(format!("not a request: {error}")))?;
     *request.headers_mut() = header_map(headers)?;
     Ok(request)
 }
 
-fn header_map(lines: &str) -> Result<HeaderMap, NoRequest> {
+fn header_map(lines: &str) -> Result<HeaderMap, RequestError> {
     let mut headers = HeaderMap::new();
     for line in lines.lines().filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':').ok_or("a header line has no colon")?;
         let name =
             HeaderName::from_bytes(name.as_bytes()).map_err(|_| "a header has no valid name")?;
         let value = header_value(value.trim()).ok_or_else(|| {
-            NoRequest::Invalid(format!("the value of header {name} is not valid"))
+            RequestError::Invalid(format!("the value of header {name} is not valid"))
         })?;
         if headers.try_append(name, value).is_err() {
-            return Err(NoRequest::Refused(Code::HeadersTooLarge));
+            return Err(RequestError::Refused(Code::HeadersTooLarge));
         }
     }
     Ok(headers)
@@ -86,9 +86,9 @@ fn header_value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&bytes?).ok()
 }
 
-/// Takes an answer apart.
+/// Converts a response.
 #[must_use]
-pub fn answer(response: Response<Bytes>) -> Answer {
+pub fn flatten(response: Response<Bytes>) -> FlatResponse {
     let (parts, body) = response.into_parts();
     let mut headers = String::new();
     for (name, value) in &parts.headers {
@@ -97,7 +97,7 @@ pub fn answer(response: Response<Bytes>) -> Answer {
         headers.extend(value.as_bytes().iter().map(|byte| char::from(*byte)));
         headers.push('\n');
     }
-    Answer {
+    FlatResponse {
         status: parts.status.as_u16(),
         headers,
         body,
@@ -139,10 +139,11 @@ mod tests {
             ("GET", "/", "dfk_secret name: 1"),
             ("GET", "/", "x-api-key: dfk_secret\u{1}"),
         ] {
-            let NoRequest::Invalid(said) = request(method, url, headers, "").unwrap_err() else {
-                panic!("{method} {url} is answered");
+            let RequestError::Invalid(message) = request(method, url, headers, "").unwrap_err()
+            else {
+                panic!("{method} {url} gets a response");
             };
-            assert!(!said.contains("dfk_secret"), "{said}");
+            assert!(!message.contains("dfk_secret"), "{message}");
         }
     }
 
@@ -150,12 +151,12 @@ mod tests {
     fn oversized_target_and_headers_get_a_response() {
         let long = format!("/{}", "a".repeat(URL_BYTES_MAX));
         let refused = |url: &str, headers: &str| request("GET", url, headers, "").unwrap_err();
-        assert_eq!(refused(&long, ""), NoRequest::Refused(Code::UriTooLong));
+        assert_eq!(refused(&long, ""), RequestError::Refused(Code::UriTooLong));
         let names: Vec<_> = (0..40_000).map(|name| format!("a{name}: b")).collect();
         for many in [names.join("\n"), "a".repeat(HEADERS_BYTES_MAX + 1)] {
             assert_eq!(
                 refused("/", &many),
-                NoRequest::Refused(Code::HeadersTooLarge)
+                RequestError::Refused(Code::HeadersTooLarge)
             );
         }
     }
@@ -164,27 +165,28 @@ mod tests {
     fn header_characters_become_bytes() {
         let request = request("GET", "/", "a: caf\u{e9}", "").unwrap();
         assert_eq!(request.headers()["a"].as_bytes(), b"caf\xe9");
-        let NoRequest::Invalid(said) = super::request("GET", "/", "a: \u{20ac}", "").unwrap_err()
+        let RequestError::Invalid(message) =
+            super::request("GET", "/", "a: \u{20ac}", "").unwrap_err()
         else {
-            panic!("no byte stands for that");
+            panic!("the character is no byte");
         };
-        assert_eq!(said, "the value of header a is not valid");
+        assert_eq!(message, "the value of header a is not valid");
     }
 
     #[test]
-    fn response_crosses_as_header_lines_and_bytes() {
+    fn response_becomes_header_lines_and_bytes() {
         let response = Response::builder()
             .status(405)
             .header("allow", "GET, HEAD")
             .header("content-type", "application/problem+json; charset=utf-8")
             .body(Bytes::from_static(b"{}"))
             .unwrap();
-        let expected = Answer {
+        let expected = FlatResponse {
             status: 405,
             headers: "allow: GET, HEAD\ncontent-type: application/problem+json; charset=utf-8\n"
                 .into(),
             body: Bytes::from_static(b"{}"),
         };
-        assert_eq!(answer(response), expected);
+        assert_eq!(flatten(response), expected);
     }
 }

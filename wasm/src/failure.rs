@@ -1,4 +1,4 @@
-//! What goes wrong in a call from JavaScript, in the form in which it crosses.
+//! Failures of calls from JavaScript, in the form in which they are passed to it.
 
 use deskfleet::{EngineError, ErrorKind};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Failure {
     /// One of the codes of `errors.d.ts`.
     pub code: &'static str,
-    /// A sentence for a person.
+    /// A sentence for people.
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<&'static str>,
@@ -27,17 +27,17 @@ impl Failure {
         }
     }
 
-    /// An argument is not what it should be.
+    /// An argument is not valid.
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new("InvalidArgument", message)
     }
 
-    /// A bug of ours.
+    /// A bug in this crate or the engine.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new("Internal", message)
     }
 
-    /// As it crosses: an object in JSON.
+    /// The failure as a JSON object.
     #[must_use]
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failure_crosses_as_json() {
+    fn failure_with_quotes_becomes_escaped_json() {
         assert_eq!(
             Failure::argument("no \"name\"").json(),
             r#"{"code":"InvalidArgument","message":"no \"name\""}"#

@@ -1,4 +1,4 @@
-//! The engine as the JavaScript face sees it, without a type of JavaScript.
+//! The engine for the JavaScript API, without JavaScript types.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,43 +13,42 @@ use deskfleet::{
 };
 use http::{HeaderValue, Response, Uri};
 
-use crate::exchange::{self, Answer, NoRequest};
+use crate::exchange::{self, FlatResponse, RequestError};
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Numbers of requests that wait are below this.
+/// Numbers of pending requests are below this.
 const NUMBERS: u32 = 1 << 30;
 
-/// An engine whose clock is set by its host before each call, and whose requests wait until the host commits.
+/// An engine whose host sets the clock before each call, and whose writes are pending until the host commits.
 #[derive(Debug)]
 pub struct Fleet {
     engine: Engine,
     clock: ManualClock,
-    waiting: RefCell<Waiting>,
+    pending: RefCell<PendingRequests>,
 }
 
-/// The requests that wait for a commit, with their numbers. They are asked for in the order they came in.
+/// The requests that wait for a commit, with their numbers. They are finished in the order in which they began.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingRequests {
     last: u32,
     futures: VecDeque<(u32, ResponseFuture)>,
 }
 
-/// What became of a request.
+/// The outcome of [`Fleet::begin`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Begun {
-    /// The answer.
-    Answered(Answer),
-    /// It waits for a commit, under this number.
-    Waits(u32),
+pub enum BeginOutcome {
+    /// The response.
+    Response(FlatResponse),
+    /// The request waits for a commit; [`Fleet::finish`] takes this number.
+    Pending(u32),
 }
 
 impl Fleet {
-    /// Opens what the storage holds, or begins a new store on it; `prepare` gives the engine randomness and whatever else it
-    /// has from its host.
+    /// Opens the store in the storage, or creates one in it; `prepare` sets randomness and what else the host provides.
     ///
     /// # Errors
-    /// Those of the engine, and a time or an option that is none.
+    /// Those of the engine, and an invalid time or option.
     pub fn open(
         settings: &Settings,
         milliseconds: f64,
@@ -69,92 +68,91 @@ impl Fleet {
         Ok(Self {
             engine,
             clock,
-            waiting: RefCell::default(),
+            pending: RefCell::default(),
         })
     }
 
     /// The engine, with its clock set to `milliseconds` since 1970.
     ///
     /// # Errors
-    /// When that is no time after 1970.
+    /// When that is not a time after 1970.
     pub fn at(&self, milliseconds: f64) -> Result<&Engine, Failure> {
         self.clock.set(time(milliseconds)?);
         Ok(&self.engine)
     }
 
-    /// How many keys this store has ever issued: they are numbered from 1, and revoked ones stay.
+    /// The number of keys that this store has ever issued: they are numbered from 1, and revoked ones stay.
     #[must_use]
     pub fn keys_issued(&self) -> u64 {
         let keys = self.engine.keys();
         keys.iter().map(|key| key.id).max().unwrap_or(0)
     }
 
-    /// Answers one request, and commits for it.
+    /// Handles one request and commits what it writes.
     ///
     /// # Errors
-    /// When it cannot be an HTTP request.
+    /// When it is not a valid HTTP request.
     pub fn handle(
         &self,
         method: &str,
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<FlatResponse, Failure> {
         match exchange::request(method, url, headers, body) {
-            Ok(request) => Ok(exchange::answer(self.engine.handle(request))),
-            Err(none) => self.unmade(none),
+            Ok(request) => Ok(exchange::flatten(self.engine.handle(request))),
+            Err(error) => self.refused(error),
         }
     }
 
-    /// Takes one request; what it writes waits for [`Self::commit`].
+    /// Begins one request; what it writes waits for [`Self::commit`].
     ///
     /// # Errors
-    /// When it cannot be an HTTP request.
+    /// When it is not a valid HTTP request.
     pub fn begin(
         &self,
         method: &str,
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Result<Begun, Failure> {
+    ) -> Result<BeginOutcome, Failure> {
         let request = match exchange::request(method, url, headers, body) {
             Ok(request) => request,
-            Err(none) => return self.unmade(none).map(Begun::Answered),
+            Err(error) => return self.refused(error).map(BeginOutcome::Response),
         };
         let mut future = self.engine.call(request);
-        if let Some(response) = now(&mut future) {
-            return Ok(Begun::Answered(exchange::answer(response)));
+        if let Some(response) = poll_once(&mut future) {
+            return Ok(BeginOutcome::Response(exchange::flatten(response)));
         }
-        let mut waiting = self.waiting.borrow_mut();
-        // Numbers come around; the requests that had them were answered long ago.
-        waiting.last = (waiting.last + 1) % NUMBERS;
-        let number = waiting.last;
-        waiting.futures.push_back((number, future));
-        Ok(Begun::Waits(number))
+        let mut pending = self.pending.borrow_mut();
+        // Numbers wrap around; the requests that had them have finished long ago.
+        pending.last = (pending.last + 1) % NUMBERS;
+        let number = pending.last;
+        pending.futures.push_back((number, future));
+        Ok(BeginOutcome::Pending(number))
     }
 
-    /// Commits what waits.
+    /// Commits all pending writes.
     pub fn commit(&self) {
         self.engine.commit_pending();
     }
 
-    /// The answer to a request that waited.
+    /// The response to a pending request, after its commit.
     ///
     /// # Errors
-    /// When none waits under that number, or nothing was committed since.
-    pub fn finish(&self, number: u32) -> Result<Answer, Failure> {
-        let futures = &mut self.waiting.borrow_mut().futures;
-        let at = futures.iter().position(|(waits, _)| *waits == number);
+    /// When no pending request has that number, or nothing was committed since.
+    pub fn finish(&self, number: u32) -> Result<FlatResponse, Failure> {
+        let futures = &mut self.pending.borrow_mut().futures;
+        let at = futures.iter().position(|(pending, _)| *pending == number);
         let found = at.and_then(|at| Some((at, &mut futures.get_mut(at)?.1)));
-        let answered = found.and_then(|(at, future)| Some((at, now(future)?)));
-        let (at, response) = answered.ok_or_else(|| {
-            Failure::internal("a request was asked for its answer before its commit")
-        })?;
+        let finished = found.and_then(|(at, future)| Some((at, poll_once(future)?)));
+        let (at, response) = finished
+            .ok_or_else(|| Failure::internal("a request was finished before its commit"))?;
         futures.remove(at);
-        Ok(exchange::answer(response))
+        Ok(exchange::flatten(response))
     }
 
-    /// The most that needs to be read of the body of a request, in bytes.
+    /// The number of body bytes of a request that need to be read, at most.
     #[must_use]
     pub fn body_bytes_max(&self, method: &str, url: &str) -> usize {
         let (Ok(method), Ok(url)) = (method.parse(), url.parse::<Uri>()) else {
@@ -165,10 +163,10 @@ impl Fleet {
         route.map_or(0, |route| route.body_bytes_max(limits))
     }
 
-    /// The refusal of a request when the storage did not confirm that what was written will last. A request that writes is in
-    /// doubt then; one that only reads may have seen what will not last.
+    /// The response to a request when the storage did not confirm that the writes are durable. The outcome of a write is
+    /// unknown then; a read may have seen writes that will be lost.
     #[must_use]
-    pub fn unsettled(&self, reads: bool, traceparent: Option<&str>) -> Answer {
+    pub fn unsettled(&self, reads: bool, traceparent: Option<&str>) -> FlatResponse {
         let traceparent = traceparent.and_then(|text| HeaderValue::from_str(text).ok());
         let code = if reads {
             Code::StorageUnavailable
@@ -178,42 +176,42 @@ impl Fleet {
         self.refusal(code, traceparent.as_ref())
     }
 
-    fn refusal(&self, code: Code, traceparent: Option<&HeaderValue>) -> Answer {
-        exchange::answer(self.engine.problem(code, "", traceparent))
+    fn refusal(&self, code: Code, traceparent: Option<&HeaderValue>) -> FlatResponse {
+        exchange::flatten(self.engine.problem(code, "", traceparent))
     }
 
-    fn unmade(&self, none: NoRequest) -> Result<Answer, Failure> {
-        match none {
-            NoRequest::Refused(code) => Ok(self.refusal(code, None)),
-            NoRequest::Invalid(said) => Err(Failure::argument(said)),
+    fn refused(&self, error: RequestError) -> Result<FlatResponse, Failure> {
+        match error {
+            RequestError::Refused(code) => Ok(self.refusal(code, None)),
+            RequestError::Invalid(message) => Err(Failure::argument(message)),
         }
     }
 
-    /// Commits what waits, answers it all, and closes the storage.
+    /// Commits all pending writes, completes their requests, and closes the storage.
     ///
     /// # Errors
-    /// When something could not be written.
+    /// When a write failed.
     pub fn close(&self) -> Result<(), EngineError> {
         self.engine.close()
     }
 }
 
-/// The response, if it is there.
-fn now(future: &mut ResponseFuture) -> Option<Response<Bytes>> {
+/// The response, if it is ready.
+fn poll_once(future: &mut ResponseFuture) -> Option<Response<Bytes>> {
     match Pin::new(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => Some(response),
         Poll::Pending => None,
     }
 }
 
-/// To the microsecond: a double holds no more of today's time.
+/// Rounds to the microsecond, the precision of today's time in a double.
 fn time(milliseconds: f64) -> Result<Timestamp, Failure> {
     let since = Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
     let micros = since.and_then(|since| u64::try_from((since.as_nanos() + 500) / 1000).ok());
     let time =
         micros.and_then(|micros| SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(micros)));
     time.map(Timestamp::from)
-        .ok_or_else(|| Failure::argument("the clock answered no number of milliseconds since 1970"))
+        .ok_or_else(|| Failure::argument("the clock returned no number of milliseconds since 1970"))
 }
 
 #[cfg(test)]
@@ -235,7 +233,7 @@ mod tests {
         .unwrap()
     }
 
-    fn post(fleet: &Fleet) -> Begun {
+    fn post(fleet: &Fleet) -> BeginOutcome {
         let headers = "content-type: application/json\n";
         fleet
             .begin("POST", "/api/Stats/Post", headers, b"{}".to_vec())
@@ -259,14 +257,14 @@ mod tests {
         let fleet = fleet();
         let begun = [post(&fleet), post(&fleet)];
         let numbers = begun.map(|begun| match begun {
-            Begun::Waits(number) => number,
-            Begun::Answered(answer) => panic!("answered before its commit: {answer:?}"),
+            BeginOutcome::Pending(number) => number,
+            BeginOutcome::Response(response) => panic!("finished before its commit: {response:?}"),
         });
         assert!(fleet.finish(numbers[0]).is_err(), "not committed yet");
         fleet.commit();
         for number in numbers {
             assert_eq!(fleet.finish(number).unwrap().status, 200);
-            assert!(fleet.finish(number).is_err(), "answered once");
+            assert!(fleet.finish(number).is_err(), "finished once");
         }
         assert_eq!(fleet.at(NOW).unwrap().queue_count(), 2);
     }
@@ -274,8 +272,8 @@ mod tests {
     #[test]
     fn close_completes_pending_calls() {
         let fleet = fleet();
-        let Begun::Waits(number) = post(&fleet) else {
-            panic!("answered before its commit");
+        let BeginOutcome::Pending(number) = post(&fleet) else {
+            panic!("finished before its commit");
         };
         fleet.close().unwrap();
         assert_eq!(fleet.finish(number).unwrap().status, 200);

@@ -1,4 +1,4 @@
-//! What an engine gets from JavaScript: storage and randomness.
+//! What JavaScript provides to an engine: storage and randomness.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The object that `bridge.js` makes around a storage. Its methods throw what the storage threw.
+    /// The object with which `bridge.js` wraps a storage. Its methods throw what the storage threw.
     #[derive(Debug, Clone)]
     pub type Host;
 
@@ -32,10 +32,10 @@ extern "C" {
     fn panicked(this: &Host, text: &str) -> Result<(), JsValue>;
 }
 
-/// The first number above which a double leaves integers out.
+/// Up to this, a double holds every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A number of bytes as JavaScript has it; `None` when it is no whole number from 0 to 2^53.
+/// Converts a number of bytes from JavaScript; `None` when it is not a whole number from 0 to 2^53.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -46,7 +46,7 @@ pub(crate) fn bytes(number: f64) -> Option<u64> {
     whole.then_some(number as u64)
 }
 
-/// A number of bytes for JavaScript.
+/// Converts a number of bytes to JavaScript.
 fn number(bytes: u64) -> io::Result<f64> {
     #[expect(
         clippy::cast_precision_loss,
@@ -54,12 +54,12 @@ fn number(bytes: u64) -> io::Result<f64> {
     )]
     let number = bytes as f64;
     if number >= EXACT {
-        return Err(io::Error::other("a storage ends at 2^53 bytes"));
+        return Err(io::Error::other("a storage holds at most 2^53 bytes"));
     }
     Ok(number)
 }
 
-/// The storage behind a [`Host`], as redb sees it.
+/// The storage of a [`Host`], for redb.
 #[derive(Debug)]
 pub(crate) struct HostStorage(pub(crate) Host);
 
@@ -71,7 +71,7 @@ fn failed(method: &'static str) -> impl FnOnce(JsValue) -> io::Error {
 impl StorageBackend for HostStorage {
     fn len(&self) -> io::Result<u64> {
         let length = self.0.len().map_err(failed("len"))?;
-        bytes(length).ok_or_else(|| io::Error::other("storage.len answered no number of bytes"))
+        bytes(length).ok_or_else(|| io::Error::other("storage.len returned no number of bytes"))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -101,13 +101,13 @@ impl Host {
         self.random(into)
     }
 
-    /// The free bytes of the medium, where the storage can tell.
+    /// The free bytes of the medium, if the storage reports them.
     pub(crate) fn free_space(&self) -> Option<u64> {
         self.free_bytes().ok().and_then(bytes)
     }
 
-    /// Tells of a panic. There is nobody left to tell when that fails.
-    pub(crate) fn tell_panic(&self, text: &str) {
+    /// Reports a panic to JavaScript. An error of that is ignored: the instance stops anyway.
+    pub(crate) fn report_panic(&self, text: &str) {
         let _ = self.panicked(text);
     }
 }

@@ -1,7 +1,7 @@
 //! The engine for JavaScript.
 //!
-//! The types of JavaScript end in this file and in `host.rs`; the others know none, so they are tested natively. What a
-//! program in JavaScript sees is in `wasm/js`, which wraps the one class of this crate.
+//! Only this file and `host.rs` use JavaScript types; the others are tested natively. The public JavaScript API is in `wasm/js`,
+//! which wraps the one class of this crate.
 
 pub mod exchange;
 mod failure;
@@ -19,19 +19,19 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use failure::Failure;
-pub use fleet::{Begun, Fleet};
+pub use fleet::{BeginOutcome, Fleet};
 pub use host::Host;
 pub use settings::Settings;
 
-use exchange::Answer;
+use exchange::FlatResponse;
 use host::HostStorage;
 use random::SeededRandom;
 
-/// In the number that tells what became of a request: it waits, under the number in the lower bits.
-const WAITS: u32 = 1 << 31;
-/// The answer has headers.
+/// In the result of [`Core::begin`]: the request is pending; the lower bits are its number.
+const PENDING: u32 = 1 << 31;
+/// The response has headers.
 const HAS_HEADERS: u32 = 1 << 16;
-/// The answer has a body.
+/// The response has a body.
 const HAS_BODY: u32 = 1 << 17;
 
 /// An engine, as `engine.js` uses it. Every call is given the time first, in milliseconds since 1970.
@@ -39,10 +39,10 @@ const HAS_BODY: u32 = 1 << 17;
 #[derive(Debug)]
 pub struct Core {
     fleet: Fleet,
-    answer: RefCell<Option<Answer>>,
+    response: RefCell<Option<FlatResponse>>,
 }
 
-type Crossing<T> = Result<T, JsValue>;
+type JsResult<T> = Result<T, JsValue>;
 
 fn thrown(failure: impl Into<Failure>) -> JsValue {
     JsValue::from_str(&failure.into().json())
@@ -50,12 +50,13 @@ fn thrown(failure: impl Into<Failure>) -> JsValue {
 
 #[wasm_bindgen]
 impl Core {
-    /// Opens what the host's storage holds, or begins a new store on it.
+    /// Opens the store in the host's storage, or creates one in it.
     ///
     /// # Errors
-    /// A failure in JSON, as all methods throw it.
-    pub fn open(host: &Host, now: f64, settings: &str) -> Crossing<Self> {
-        let settings = Settings::parse(settings).map_err(|said| thrown(Failure::argument(said)))?;
+    /// A failure in JSON, as for all methods.
+    pub fn open(host: &Host, now: f64, settings: &str) -> JsResult<Self> {
+        let settings =
+            Settings::parse(settings).map_err(|message| thrown(Failure::argument(message)))?;
         report_panics(host.clone());
         let seeded = settings.seed.map(|seed| Arc::new(SeededRandom::new(seed)));
         let prepare = |builder: EngineBuilder| {
@@ -80,14 +81,14 @@ impl Core {
         }
         Ok(Self {
             fleet,
-            answer: RefCell::default(),
+            response: RefCell::default(),
         })
     }
 
-    /// Answers one request, and commits for it: the status, with `HAS_HEADERS` and `HAS_BODY`.
+    /// Handles one request and commits what it writes; returns the status, with `HAS_HEADERS` and `HAS_BODY`.
     ///
     /// # Errors
-    /// When it cannot be an HTTP request.
+    /// When it is not a valid HTTP request.
     pub fn handle(
         &self,
         now: f64,
@@ -95,16 +96,16 @@ impl Core {
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Crossing<u32> {
+    ) -> JsResult<u32> {
         self.fleet.at(now).map_err(thrown)?;
-        let answer = self.fleet.handle(method, url, headers, body);
-        Ok(self.keep(answer.map_err(thrown)?))
+        let response = self.fleet.handle(method, url, headers, body);
+        Ok(self.keep(response.map_err(thrown)?))
     }
 
-    /// Takes one request: what [`Self::handle`] answers, or `WAITS` and a number for [`Self::finish`].
+    /// Begins one request; returns the same as [`Self::handle`], or `PENDING` with a number for [`Self::finish`].
     ///
     /// # Errors
-    /// When it cannot be an HTTP request.
+    /// When it is not a valid HTTP request.
     pub fn begin(
         &self,
         now: f64,
@@ -112,58 +113,58 @@ impl Core {
         url: &str,
         headers: &str,
         body: Vec<u8>,
-    ) -> Crossing<u32> {
+    ) -> JsResult<u32> {
         self.fleet.at(now).map_err(thrown)?;
-        let begun = self.fleet.begin(method, url, headers, body);
-        Ok(match begun.map_err(thrown)? {
-            Begun::Answered(answer) => self.keep(answer),
-            Begun::Waits(number) => WAITS | number,
+        let outcome = self.fleet.begin(method, url, headers, body);
+        Ok(match outcome.map_err(thrown)? {
+            BeginOutcome::Response(response) => self.keep(response),
+            BeginOutcome::Pending(number) => PENDING | number,
         })
     }
 
-    /// Commits what waits.
+    /// Commits all pending writes.
     ///
     /// # Errors
-    /// When the time is none.
-    pub fn commit(&self, now: f64) -> Crossing<()> {
+    /// When the time is not valid.
+    pub fn commit(&self, now: f64) -> JsResult<()> {
         self.fleet.at(now).map_err(thrown)?;
         self.fleet.commit();
         Ok(())
     }
 
-    /// The answer to a request that waited, as [`Self::handle`] tells it.
+    /// The response to a pending request; returns the same as [`Self::handle`].
     ///
     /// # Errors
-    /// When none waits under that number.
-    pub fn finish(&self, number: u32) -> Crossing<u32> {
-        let answer = self.fleet.finish(number & !WAITS).map_err(thrown)?;
-        Ok(self.keep(answer))
+    /// When no pending request has that number.
+    pub fn finish(&self, number: u32) -> JsResult<u32> {
+        let response = self.fleet.finish(number & !PENDING).map_err(thrown)?;
+        Ok(self.keep(response))
     }
 
-    /// The refusal of a request when the storage did not settle.
+    /// The response to a request when the storage did not settle.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "wasm-bindgen hands over text as a value"
+        reason = "wasm-bindgen passes text by value"
     )]
     pub fn unsettled(&self, reads: bool, traceparent: Option<String>) -> u32 {
         self.keep(self.fleet.unsettled(reads, traceparent.as_deref()))
     }
 
-    /// The headers of the last answer, as lines `name: value`.
+    /// The headers of the last response, as lines `name: value`.
     pub fn headers(&self) -> String {
-        let answer = self.answer.borrow();
-        answer
+        let response = self.response.borrow();
+        response
             .as_ref()
-            .map_or_else(String::new, |answer| answer.headers.clone())
+            .map_or_else(String::new, |response| response.headers.clone())
     }
 
-    /// The body of the last answer.
+    /// The body of the last response.
     pub fn body(&self) -> Vec<u8> {
-        let answer = self.answer.take();
-        answer.map_or_else(Vec::new, |answer| answer.body.into())
+        let response = self.response.take();
+        response.map_or_else(Vec::new, |response| response.body.into())
     }
 
-    /// The most that needs to be read of the body of a request, in bytes.
+    /// The number of body bytes of a request that need to be read, at most.
     #[wasm_bindgen(js_name = bodyBytesMax)]
     pub fn body_bytes_max(&self, method: &str, url: &str) -> usize {
         self.fleet.body_bytes_max(method, url)
@@ -173,47 +174,47 @@ impl Core {
     ///
     /// # Errors
     /// Those of the engine.
-    pub fn call(&self, now: f64, name: &str, argument: &str) -> Crossing<String> {
+    pub fn call(&self, now: f64, name: &str, argument: &str) -> JsResult<String> {
         let engine = self.fleet.at(now).map_err(thrown)?;
         operations::run(engine, name, argument).map_err(thrown)
     }
 
-    /// Writes a copy of the store into the storage of another host, which holds nothing yet.
+    /// Writes a copy of the store into the storage of another host, which must be empty.
     ///
     /// # Errors
-    /// When that cannot be written.
-    pub fn snapshot(&self, now: f64, into: &Host) -> Crossing<()> {
+    /// When the copy cannot be written.
+    pub fn snapshot(&self, now: f64, into: &Host) -> JsResult<()> {
         let engine = self.fleet.at(now).map_err(thrown)?;
         engine.backup_to(HostStorage(into.clone())).map_err(thrown)
     }
 
-    /// Commits what waits and closes the storage. Requests that wait can still be finished.
+    /// Commits all pending writes and closes the storage. Pending requests can still be finished.
     ///
     /// # Errors
-    /// When something could not be written.
-    pub fn close(&self, now: f64) -> Crossing<()> {
+    /// When a write failed.
+    pub fn close(&self, now: f64) -> JsResult<()> {
         self.fleet.at(now).map_err(thrown)?;
         self.fleet.close().map_err(thrown)
     }
 }
 
 impl Core {
-    fn keep(&self, answer: Answer) -> u32 {
-        let mut told = u32::from(answer.status);
-        if !answer.headers.is_empty() {
-            told |= HAS_HEADERS;
+    fn keep(&self, response: FlatResponse) -> u32 {
+        let mut result = u32::from(response.status);
+        if !response.headers.is_empty() {
+            result |= HAS_HEADERS;
         }
-        if !answer.body.is_empty() {
-            told |= HAS_BODY;
+        if !response.body.is_empty() {
+            result |= HAS_BODY;
         }
-        if told > u32::from(u16::MAX) {
-            self.answer.replace(Some(answer));
+        if result > u32::from(u16::MAX) {
+            self.response.replace(Some(response));
         }
-        told
+        result
     }
 }
 
-/// A panic stops an instance for good; its text tells why.
+/// Reports the text of a panic, which stops the instance for good.
 fn report_panics(host: Host) {
-    std::panic::set_hook(Box::new(move |panic| host.tell_panic(&panic.to_string())));
+    std::panic::set_hook(Box::new(move |panic| host.report_panic(&panic.to_string())));
 }

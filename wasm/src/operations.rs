@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// What a call answers: JSON.
-type Answered = Result<String, Failure>;
+/// The result of a call, as JSON.
+type JsonResult = Result<String, Failure>;
 
-/// The names that [`run`] knows.
+/// The names for [`run`].
 pub const NAMES: [&str; 12] = [
     "putWorkspaces",
     "placeHold",
@@ -28,12 +28,12 @@ pub const NAMES: [&str; 12] = [
 /// Runs the operation of that name.
 ///
 /// # Errors
-/// Those of the engine; `InvalidArgument` when the argument is not what the operation takes.
-pub fn run(engine: &Engine, name: &str, json: &str) -> Answered {
+/// Those of the engine; `InvalidArgument` when the argument is not valid for the operation.
+pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
     match name {
         "putWorkspaces" => {
             let workspaces: Vec<Workspace> = argument(json)?;
-            answer(&engine.put_workspaces(workspaces)?)
+            to_json(&engine.put_workspaces(workspaces)?)
         }
         "placeHold" => {
             let hold: Hold = argument(json)?;
@@ -43,13 +43,13 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> Answered {
         "releaseHold" => done(engine.release_hold(&argument::<String>(json)?)),
         "issueKey" => issue_key(engine, argument(json)?),
         "revokeKey" => done(engine.revoke_key(argument(json)?)),
-        "keys" => answer(&engine.keys()),
-        "pendingActions" => answer(&engine.pending_actions()?),
+        "keys" => to_json(&engine.keys()),
+        "pendingActions" => to_json(&engine.pending_actions()?),
         "completeAction" => done(engine.complete_action(argument(json)?)),
         "failAction" => fail_action(engine, &argument(json)?),
-        "filePending" => answer(&engine.file_pending()?),
+        "filePending" => to_json(&engine.file_pending()?),
         "maintain" => done(engine.maintain()),
-        "queueCount" => answer(&engine.queue_count()),
+        "queueCount" => to_json(&engine.queue_count()),
         _ => Err(Failure::argument("there is no such operation")),
     }
 }
@@ -58,11 +58,11 @@ fn argument<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     serde_json::from_slice(json.as_bytes()).map_err(|error| Failure::argument(error.to_string()))
 }
 
-fn answer(value: &impl Serialize) -> Answered {
+fn to_json(value: &impl Serialize) -> JsonResult {
     serde_json::to_string(value).map_err(|error| Failure::internal(error.to_string()))
 }
 
-fn done(result: Result<(), EngineError>) -> Answered {
+fn done(result: Result<(), EngineError>) -> JsonResult {
     result.map(|()| "null".to_owned()).map_err(Failure::from)
 }
 
@@ -82,8 +82,8 @@ struct KeyToIssue {
     expires: Option<Timestamp>,
 }
 
-fn issue_key(engine: &Engine, key: KeyToIssue) -> Answered {
-    answer(&engine.issue_key(NewKey {
+fn issue_key(engine: &Engine, key: KeyToIssue) -> JsonResult {
+    to_json(&engine.issue_key(NewKey {
         name: key.name,
         scopes: key.scopes.into_iter().collect(),
         expires: key.expires,
@@ -105,7 +105,7 @@ enum FailedAs {
     Unhealthy,
 }
 
-fn fail_action(engine: &Engine, failed: &Failed) -> Answered {
+fn fail_action(engine: &Engine, failed: &Failed) -> JsonResult {
     let state = match failed.state {
         Some(FailedAs::Unhealthy) => FailedState::Unhealthy,
         Some(FailedAs::Error) | None => FailedState::Error,

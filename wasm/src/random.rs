@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The numbers that the core draws from the same seed (`SplitMix64`), until [`Self::reseed`].
+/// `SplitMix64`: the same numbers as the core's from the same seed, until [`Self::reseed`].
 #[derive(Debug)]
 pub(crate) struct SeededRandom {
     seed: u64,
@@ -25,8 +25,8 @@ impl SeededRandom {
         }
     }
 
-    /// Goes on with numbers that depend on how many keys the store has issued, too: a store that is opened again with its old
-    /// seed would draw the secrets of its old keys once more.
+    /// Makes the numbers also depend on the count of issued keys: a store that is reopened with its old seed would otherwise draw
+    /// the secrets of its old keys again.
     pub(crate) fn reseed(&self, keys_issued: u64) {
         if keys_issued > 0 {
             let state = mix(self.seed ^ mix(keys_issued.wrapping_mul(GAMMA)));

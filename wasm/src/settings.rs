@@ -1,4 +1,4 @@
-//! What a host decides when it opens an engine, as `engine.js` hands it over.
+//! The options of a host when it opens an engine, as `engine.js` passes them.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ const CACHE_BYTES: usize = 8 * 1024 * 1024;
 pub struct Settings {
     /// Makes keys and trace ids repeatable.
     pub seed: Option<u64>,
-    /// Whether the storage tells how much is free.
+    /// Whether the storage reports its free bytes.
     pub free_bytes: bool,
-    /// Whether nothing outlives the storage.
+    /// Whether the storage keeps nothing after it is closed.
     pub volatile: bool,
     limits: Limits,
     action_seconds: ActionSeconds,
@@ -99,7 +99,7 @@ group!(
 );
 
 impl Settings {
-    /// Reads them.
+    /// Parses the options.
     ///
     /// # Errors
     /// A sentence that names the option that is wrong.
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_are_named() {
+    fn invalid_setting_is_refused_by_its_name() {
         for (json, named) in [
             (r#"{"limit":1}"#, "limit"),
             (r#"{"limits":{"queue":1}}"#, "queue"),
@@ -166,8 +166,8 @@ mod tests {
             (r#"{"actionDriver":"nobody"}"#, "nobody"),
             (r#"{"seed":-1}"#, "-1"),
         ] {
-            let said = Settings::parse(json).unwrap_err();
-            assert!(said.contains(named), "{json}: {said}");
+            let message = Settings::parse(json).unwrap_err();
+            assert!(message.contains(named), "{json}: {message}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The compiler of Debian's packages, for machines that reach a Debian mirror and not rustup's servers.
+//! The compiler of Debian's packages, for hosts that reach a Debian mirror but not rustup's servers.
 //!
-//! Debian has no package of the standard library for [`TARGET`]: it is built once from Debian's source package, for size. A
-//! stamp file names the compiler and the options it was built with.
+//! Debian has no package of the standard library for [`TARGET`], so it is built once from Debian's source package, for size. A
+//! stamp file records the compiler and the options of that build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::toolchain::{TARGET, printed};
+use crate::toolchain::{TARGET, stdout_of};
 
 /// rustc and cargo of a version that can compile the engine, the source of the standard library, and a linker.
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
@@ -16,7 +16,7 @@ const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 const LINKER: &str = "/usr/lib/llvm-22/bin/wasm-ld";
 const SOURCE: &str = "/usr/lib/rustlib/src/rust/library/sysroot/Cargo.toml";
-/// How the standard library is built: its short algorithms instead of its fast ones take a twentieth off the module.
+/// Selects the small algorithms of the standard library instead of the fast ones: the module is a twentieth smaller.
 const FEATURES: &str = "optimize_for_size";
 const OPT_LEVEL: &str = "s";
 
@@ -25,10 +25,10 @@ pub(crate) fn install() -> Result<String> {
     if !is_installed() {
         install_packages()?;
     }
-    printed(Command::new(RUSTC).arg("--version"))
+    stdout_of(Command::new(RUSTC).arg("--version"))
 }
 
-/// Whether the compiler is installed, or can be: `apt-get` is there and we are root.
+/// Whether the compiler is installed, or can be: `apt-get` exists and the user is root.
 pub(crate) fn is_available() -> bool {
     let is_root = || {
         let user = Command::new("id").arg("-u").output();
@@ -42,9 +42,9 @@ fn is_installed() -> bool {
     files.iter().all(|file| Path::new(file).exists())
 }
 
-/// Builds the standard library unless that was done, with this compiler and these options.
+/// Builds the standard library unless this compiler already built it with these options.
 pub(crate) fn prepare_std(target: &Path) -> Result<()> {
-    let version = printed(Command::new(RUSTC).arg("-vV"))?;
+    let version = stdout_of(Command::new(RUSTC).arg("-vV"))?;
     let stamp = sysroot(target).join("stamp");
     let stamped = format!("{version}\n{FEATURES}, opt-level {OPT_LEVEL}\n");
     if fs::read_to_string(&stamp).ok().as_ref() != Some(&stamped) {
@@ -59,7 +59,7 @@ pub(crate) fn sysroot(target: &Path) -> PathBuf {
     folder(target).join("sysroot")
 }
 
-/// A folder of its own within the target folder: two compilers would rebuild each other's artifacts.
+/// A separate folder in the target folder: two compilers would rebuild each other's artifacts.
 fn folder(target: &Path) -> PathBuf {
     target.join("debian")
 }
@@ -87,7 +87,7 @@ fn install_packages() -> Result<()> {
     };
     let mut install = vec!["install", "--yes", "--no-install-recommends"];
     install.extend(PACKAGES);
-    // A fresh machine has no lists of packages yet.
+    // A fresh host has no package lists yet.
     if apt(&install) || apt(&["update"]) && apt(&install) {
         return Ok(());
     }
@@ -109,12 +109,12 @@ fn build_std(target: &Path) -> Result<()> {
         .env("CARGO_TARGET_DIR", &built)
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", OPT_LEVEL)
         .env("RUSTC_BOOTSTRAP", "1")
-        // The second flag is what link-time optimisation needs, the first what a standard library needs.
+        // The first flag is required for a standard library, the second for link-time optimisation.
         .env(
             "CARGO_ENCODED_RUSTFLAGS",
             "-Zforce-unstable-if-unmarked\u{1f}-Cembed-bitcode=yes",
         );
-    printed(&mut build)?;
+    stdout_of(&mut build)?;
     let libraries = sysroot(target).join("lib/rustlib").join(TARGET).join("lib");
     replace_libraries(&built.join(TARGET).join("release/deps"), &libraries)?;
     fs::remove_dir_all(&built).map_err(|error| cannot_write(&built, &error))
@@ -137,7 +137,7 @@ fn replace_libraries(built: &Path, libraries: &Path) -> Result<()> {
         copied += 1;
     }
     if copied == 0 {
-        return Err(format!("{} holds no library", built.display()));
+        return Err(format!("{} contains no library", built.display()));
     }
     Ok(())
 }

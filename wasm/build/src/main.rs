@@ -1,9 +1,9 @@
-//! Builds the npm package into `wasm/pkg`: compiles the engine, generates the glue and lays the hand-written files beside it.
+//! Builds the npm package into `wasm/pkg`: compiles the engine, generates the glue and copies the hand-written files.
 //!
-//! `cargo wasm --names` keeps the names of functions in the module, for profilers. `--std current` and `--std debian` choose the
-//! standard library that [`toolchain`] otherwise finds; exit status 3 means that it cannot be installed here.
+//! `cargo wasm --names` keeps the names of functions in the module, for profilers. `--std current` and `--std debian` select the
+//! compiler and its standard library; without it, [`toolchain`] does. Exit status 3: that compiler cannot be installed here.
 //!
-//! The glue generator is a library here, at the version of the crate that it generates for: one `Cargo.lock` holds both.
+//! The glue generator is a library here, at the version of the `wasm-bindgen` crate: one `Cargo.lock` pins both.
 
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
@@ -16,10 +16,10 @@ use std::process::ExitCode;
 
 use toolchain::{Std, Toolchain};
 
-/// The error is a sentence for the user.
+/// Errors are sentences for the user.
 type Result<T> = std::result::Result<T, String>;
 
-/// The exit status where the standard library asked for cannot be installed.
+/// The exit status when the requested standard library cannot be installed.
 const NOT_AVAILABLE: u8 = 3;
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     build(&root, &toolchain, options.names).map_or_else(failed, |()| ExitCode::SUCCESS)
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     /// Whether the module keeps the names of its functions.
@@ -65,7 +65,7 @@ impl Options {
                 }
                 other => {
                     return Err(format!(
-                        "{other:?} is no option; there are --names and --std"
+                        "unknown option {other:?}; the options are --names and --std"
                     ));
                 }
             }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_with_a_known_std_are_parsed_and_others_refused() {
+    fn options_with_a_known_std_are_parsed_and_others_are_refused() {
         let parse = |line: &str| Options::parse(line.split_whitespace().map(str::to_owned));
         let given = Options {
             names: true,

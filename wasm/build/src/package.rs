@@ -12,13 +12,13 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::Result;
 
-/// Replaces the folder `pkg` by the package; returns the size of the module in words.
+/// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
 pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
     check_version(&wasm.join("package.json"))?;
     let (glue, module) = bind(module, names)?;
     if pkg.exists() {
-        fs::remove_dir_all(pkg).map_err(|error| at(pkg, &error))?;
+        fs::remove_dir_all(pkg).map_err(|error| error_at(pkg, &error))?;
     }
     copy_folder(&wasm.join("js"), pkg)?;
     for name in ["package.json", "README.md"] {
@@ -27,13 +27,13 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
-    put(&pkg.join("glue.js"), glue.as_bytes())?;
-    put(&pkg.join("deskfleet.wasm"), &module)?;
-    put(&pkg.join("module.js"), inlined(&module).as_bytes())?;
+    write_file(&pkg.join("glue.js"), glue.as_bytes())?;
+    write_file(&pkg.join("deskfleet.wasm"), &module)?;
+    write_file(&pkg.join("module.js"), inlined(&module).as_bytes())?;
     Ok(format!(
         "deskfleet.wasm has {} bytes, {} in gzip -9",
         module.len(),
-        gzipped(&module).map_err(|error| at(pkg, &error))?
+        gzipped(&module).map_err(|error| error_at(pkg, &error))?
     ))
 }
 
@@ -43,15 +43,20 @@ fn gzipped(bytes: &[u8]) -> std::io::Result<usize> {
     Ok(encoder.finish()?.len())
 }
 
-/// The glue tests whether a module is one of these, which none is; in Node, naming one loads its HTTP client.
+/// The glue tests whether its module is one of these, which it never is; in Node, using one loads its HTTP client.
 const UNUSED: &str = "const Request = undefined, Response = undefined;";
 
 /// Generates the glue; returns it with the module that fits it.
 ///
 /// The glue keeps its instance in module-level variables. It is wrapped in a function, so that each engine has an instance and
-/// a crashed one harms no other.
+/// a crash affects no other.
 fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
-    let failed = |error| format!("no glue can be made for {}: {error:#}", module.display());
+    let failed = |error| {
+        format!(
+            "cannot generate the glue for {}: {error:#}",
+            module.display()
+        )
+    };
     let mut output = Bindgen::new()
         .input_path(module)
         .out_name("deskfleet")
@@ -69,7 +74,7 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
     for unknown in ["import.meta", "\nimport ", "\nexport "] {
         if glue.contains(unknown) {
             return Err(format!(
-                "the glue holds {unknown:?}, which cannot stand in a function"
+                "the glue contains {unknown:?}, which is not valid in a function"
             ));
         }
     }
@@ -81,7 +86,7 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
     Ok((glue, output.wasm_mut().emit_wasm()))
 }
 
-/// The module inside JavaScript, for places that cannot fetch a `.wasm`.
+/// The module as JavaScript, for hosts that cannot fetch a `.wasm`.
 fn inlined(module: &[u8]) -> String {
     format!(
         "// Generated: deskfleet.wasm in base64.\nexport default \"{}\";\n",
@@ -91,7 +96,7 @@ fn inlined(module: &[u8]) -> String {
 
 /// Fails if the package does not have the version of the crates.
 fn check_version(manifest: &Path) -> Result<()> {
-    let text = fs::read_to_string(manifest).map_err(|error| at(manifest, &error))?;
+    let text = fs::read_to_string(manifest).map_err(|error| error_at(manifest, &error))?;
     let json: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", manifest.display()))?;
     let version = json.get("version").and_then(serde_json::Value::as_str);
@@ -106,9 +111,9 @@ fn check_version(manifest: &Path) -> Result<()> {
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).map_err(|error| at(to, &error))?;
-    for entry in fs::read_dir(from).map_err(|error| at(from, &error))? {
-        let entry = entry.map_err(|error| at(from, &error))?;
+    fs::create_dir_all(to).map_err(|error| error_at(to, &error))?;
+    for entry in fs::read_dir(from).map_err(|error| error_at(from, &error))? {
+        let entry = entry.map_err(|error| error_at(from, &error))?;
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
             copy_folder(&entry.path(), &to)?;
@@ -122,13 +127,13 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to)
         .map(drop)
-        .map_err(|error| at(from, &error))
+        .map_err(|error| error_at(from, &error))
 }
 
-fn put(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(|error| at(path, &error))
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(|error| error_at(path, &error))
 }
 
-fn at(path: &Path, error: &std::io::Error) -> String {
+fn error_at(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }

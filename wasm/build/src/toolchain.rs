@@ -1,4 +1,4 @@
-//! The compiler that makes the WebAssembly, and how it is run.
+//! Finds, installs and runs the compiler for WebAssembly.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,9 +15,9 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 /// A choice of the standard library for [`TARGET`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Std {
-    /// That of the toolchain in use, which rustup installs.
+    /// Of the toolchain in use; rustup installs it.
     Current,
-    /// That of Debian's compiler, built here for size.
+    /// Of Debian's compiler, built here for size.
     Debian,
 }
 
@@ -71,8 +71,8 @@ impl Toolchain {
     /// The toolchain in use, if it has the standard library.
     fn current() -> Result<Option<Self>> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let sysroot = printed(Command::new(&rustc).args(["--print", "sysroot"]))?;
-        let version = printed(Command::new(&rustc).arg("--version"))?;
+        let sysroot = stdout_of(Command::new(&rustc).args(["--print", "sysroot"]))?;
+        let version = stdout_of(Command::new(&rustc).arg("--version"))?;
         let libraries = Path::new(&sysroot).join("lib/rustlib").join(TARGET);
         let std = Std::Current;
         Ok(libraries
@@ -89,9 +89,9 @@ impl Toolchain {
 
     /// Compiles the engine; returns the path of the module.
     pub(crate) fn compile(&self, root: &Path, names: bool) -> Result<PathBuf> {
-        // Panic messages name source files: without the folders of this machine the module is the same wherever it is built.
-        let mut flags = remapped(root)?;
-        // One block of a hash for each request with a key: small before fast.
+        // Panic messages name source files: without the folders of this host, every build of the module is the same.
+        let mut flags = remap_flags(root)?;
+        // Each request with a key hashes one block, so small code matters more than fast code.
         flags.push("\u{1f}--cfg=sha2_backend_soft=\"compact\"");
         let mut cargo = match self.std {
             Std::Current => {
@@ -108,7 +108,7 @@ impl Toolchain {
         cargo
             .current_dir(root)
             .args(["rustc", "--locked", "--package", "deskfleet-wasm", "--lib"])
-            // The library is a Rust one as well, for its tests; such a one is not optimised at link time.
+            // The package is also a Rust library, for its tests; without this it would not be optimised at link time.
             .args(["--crate-type", "cdylib"])
             .args(["--profile", "wasm", "--target", TARGET])
             .arg("--message-format=json-render-diagnostics")
@@ -124,7 +124,7 @@ impl Toolchain {
             return Err("the engine did not compile; see above".to_owned());
         }
         let messages = String::from_utf8_lossy(&output.stdout);
-        module_of(&messages).ok_or_else(|| "cargo named no module that it made".to_owned())
+        module_of(&messages).ok_or_else(|| "cargo reported no module".to_owned())
     }
 }
 
@@ -133,11 +133,11 @@ fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// The flags that take the folders of this machine out of the module.
-fn remapped(root: &Path) -> Result<OsString> {
+/// The flags that remove the folders of this host from the module.
+fn remap_flags(root: &Path) -> Result<OsString> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    let home = home.ok_or("no home folder is known; set CARGO_HOME")?;
+    let home = home.ok_or("cannot find the home folder; set CARGO_HOME")?;
     let mut flags = OsString::new();
     let mut remap = |from: &Path| {
         if !flags.is_empty() {
@@ -172,7 +172,7 @@ fn module_of(messages: &str) -> Option<PathBuf> {
 }
 
 /// The standard output of a command, trimmed.
-pub(crate) fn printed(command: &mut Command) -> Result<String> {
+pub(crate) fn stdout_of(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
