@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_cannot_break_the_line_or_tell_a_secret() {
+    fn path_with_control_characters_or_a_key_is_escaped_or_cut() {
         assert_eq!(
             printable("/a\nb\u{1b}[31m é"),
             "/a\\x0ab\\x1b[31m\\x20\\xc3\\xa9"

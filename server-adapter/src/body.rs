@@ -40,8 +40,7 @@ impl From<NoRoom> for Unread {
     }
 }
 
-/// Whether a body is in gzip, which is undone here; its headers then no longer tell of it, as if it had been sent so. What has
-/// another coding is left to the engine to refuse.
+/// Whether a body is in gzip, which is decoded here; removes the headers that say so. The engine refuses other codings.
 pub(crate) fn undo_gzip(headers: &mut HeaderMap) -> bool {
     let gzip = is_gzip(headers);
     if gzip {

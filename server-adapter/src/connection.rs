@@ -18,8 +18,8 @@ use crate::request::respond;
 use crate::socket::{End, Socket};
 use crate::state::ServerState;
 
-/// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed when what is in
-/// flight is answered. What goes wrong on it is the client's affair and is not reported.
+/// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
+/// responses in flight. Its errors concern only the client and are not reported.
 pub(crate) async fn serve(
     socket: TcpStream,
     progress: Arc<Progress>,
@@ -75,8 +75,8 @@ async fn serve_http1(
     }
 }
 
-/// Requests come one after another, also when the client does not wait for the responses (pipelining): hyper begins with one
-/// when the one before is answered. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
+/// Requests come one after another, also when the client does not wait for the responses (pipelining): hyper begins one
+/// after the response to the previous one. So pipelined posts do not share a commit; streams of HTTP/2 and batches do.
 async fn serve_requests(
     socket: &Socket,
     shared: &ServerState,

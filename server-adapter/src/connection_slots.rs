@@ -15,7 +15,7 @@ use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::sources::network;
 
-/// Connections beyond the bound that are answered nothing but `/livez`, one request each; the oldest goes for a new one.
+/// Connections beyond the bound, each for one request to `/livez` and nothing else; a new one replaces the oldest.
 const LIVEZ_SLOTS: usize = 16;
 /// Connections of one source of which the idlest is found: looking at all of a thousand takes longer than accepting the next.
 const LOOKED_AT: usize = 32;
@@ -70,7 +70,7 @@ impl ConnectionSlots {
             );
             let most = taken.sources.values().map(Vec::len).max();
             let most = most.unwrap_or(0);
-            // Where the server has a request to answer on each of those, one of another source that has more than this one.
+            // If the server handles a request on each of those, one of another source that has more than this one.
             taken.evict(false, |_, count| count == most)
                 || taken.evict(false, |_, count| count > own)
         } else {
@@ -96,7 +96,7 @@ impl ConnectionSlots {
 
 impl Taken {
     /// Ends the idlest connection of the sources that `may` lose one, by their address and how many they have. `spares_new` leaves
-    /// new ones. False where there is none, or the server has a request to answer on each of them.
+    /// new ones. False if there is none, or the server handles a request on each of them.
     fn evict(&mut self, spares_new: bool, may: impl Fn(IpAddr, usize) -> bool) -> bool {
         let crowded = || {
             let sources = self.sources.iter();
@@ -240,24 +240,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unfinished_body_goes_after_rest_and_answer_never() {
+    async fn eviction_takes_idle_then_receiving_and_never_handling_connections() {
         let door = Door::new(3, None);
-        let [answering, receiving, resting] = [(); 3].map(|()| door.enter("192.0.2.1"));
+        let [handling, receiving, resting] = [(); 3].map(|()| door.enter("192.0.2.1"));
         resting.0.moved(Instant::now() + Duration::from_secs(9));
-        let _answering = answering.0.answering();
-        let _receiving = (receiving.0.answering(), receiving.0.receiving());
+        let _handling = handling.0.handling();
+        let _receiving = (receiving.0.handling(), receiving.0.receiving());
         let [fourth, fifth] = [(); 2].map(|()| door.enter("192.0.2.1"));
         assert!(is_evicted(&resting.0).await && is_evicted(&fourth.0).await);
-        let _begun = fifth.0.answering();
+        let _begun = fifth.0.handling();
         let _sixth = door.enter("192.0.2.1");
-        assert!(is_evicted(&receiving.0).await && !is_evicted(&answering.0).await);
+        assert!(is_evicted(&receiving.0).await && !is_evicted(&handling.0).await);
     }
 
     #[tokio::test]
     async fn connections_beyond_the_bound_are_kept_for_livez() {
         let door = Door::new(1, None);
         let busy = door.enter("192.0.2.1");
-        let _answering = busy.0.answering();
+        let _handling = busy.0.handling();
         let kept: Vec<_> = (0..=LIVEZ_SLOTS).map(|_| door.enter("192.0.2.2")).collect();
         for (at, (progress, _)) in kept.iter().enumerate() {
             assert!(progress.is_kept_for_livez());

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_answers_for_itself_and_named_hosts() {
+    fn loopback_server_accepts_only_addresses_localhost_and_named_hosts() {
         let hosts = loopback(&["Fleet.example"]);
         for good in [
             "localhost",

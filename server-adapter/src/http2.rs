@@ -1,6 +1,6 @@
 //! HTTP/2 on the listener of HTTP/1.1: in clear text, for clients that know beforehand (RFC 9113, section 3.3).
 //!
-//! Requests on one connection are answered at the same time and share commits. What bounds a connection of HTTP/1.1 bounds
+//! Requests on one connection are handled at the same time and share commits. What bounds a connection of HTTP/1.1 bounds
 //! one of HTTP/2: the preface has the deadline of a head, a body has its own, a response must be read, and a connection
 //! without requests is closed after its rest.
 
@@ -65,7 +65,7 @@ pub(crate) async fn serve(
             return;
         },
     }
-    // Sends GOAWAY, answers the requests sent before the client received it, and closes once the client has acknowledged it.
+    // Sends GOAWAY, completes the requests sent before the client received it, and closes once the client has acknowledged it.
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         biased;

@@ -94,7 +94,7 @@ impl Http2Requests {
     }
 }
 
-/// A request under way; its drop ends it, answered or not.
+/// A request under way; its drop ends it, with or without a response.
 #[derive(Debug)]
 pub(crate) struct Http2Request {
     requests: Arc<Http2Requests>,

@@ -29,7 +29,7 @@
 //! | `http2.rs`, `http2_requests.rs` | HTTP/2, and the requests in progress on a connection |
 //! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
 //! | `gzip.rs` | undoing gzip in bounded memory |
-//! | `hosts.rs`, `failed_keys.rs` | which hosts are answered for; a bound on guessing keys |
+//! | `hosts.rs`, `failed_keys.rs` | which hosts are accepted; a bound on guessing keys |
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |

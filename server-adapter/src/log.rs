@@ -1,7 +1,7 @@
 //! Log output that never blocks who writes it: a bounded queue, and one thread that writes it to standard error.
 //!
-//! Standard error is often a pipe. When its reader stops, a write to it blocks; done where requests are answered or signals
-//! handled, that would stop the whole server.
+//! Standard error is often a pipe. When its reader stops, a write to it blocks; where requests or signals are handled, that
+//! would stop the whole server.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -138,7 +138,7 @@ impl LogQueue {
         text
     }
 
-    /// `bytes` of text have been written, and so there is room to tell of what was dropped.
+    /// `bytes` of text have been written, and so there is room to report how many were dropped.
     fn written(&self, bytes: usize) {
         let mut state = self.lock();
         state.writing = false;

@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 #[derive(Clone)]
 pub struct ServerOptions {
     /// Connections served at once. A new one then takes the place of the idlest one of the source that has most; where all have a
-    /// request to answer it is answered nothing but `/livez`. Default 900: with the store's own files and the places kept for
+    /// request in progress it gets no response but that of `/livez`. Default 900: with the store's own files and the places kept for
     /// `/livez` that is below the 1024 open files that many systems allow a process.
     pub connections_max: usize,
     /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
@@ -41,8 +41,8 @@ pub struct ServerOptions {
     /// Pause between two rounds of [`Engine::maintain`](deskfleet::Engine::maintain); `None` leaves them to the host.
     /// Default 1 s.
     pub maintain_every: Option<Duration>,
-    /// Host names that are answered for beside addresses and `localhost`; others are refused with 421. With none, a server that
-    /// listens on a loopback address answers for no others, against DNS rebinding, and any other server for all. Default none.
+    /// Host names that are accepted besides addresses and `localhost`; others are refused with 421. With none, a server that
+    /// listens on a loopback address accepts no others, against DNS rebinding, and any other server accepts all. Default none.
     pub hosts: Vec<String>,
     /// Requests with a bad key in a minute from one source; above it those with a bad key are refused from there with 429 instead of
     /// 401, until there is room for another. A good key always passes. `None` or 0 for no bound. Default 20.

@@ -1,4 +1,4 @@
-//! What the requests of a connection tell its stream, and the listener.
+//! What the requests of a connection report to its socket and to the listener.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::sources::Source;
 /// Time that a connection has for its first request before another of its source may take its place.
 const FRESH: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// What the requests of a connection tell its stream, and the listener.
+/// What the requests of a connection report to its socket and to the listener.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// The other end of the connection.
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// A request head is complete; the result is to be dropped when the request is answered.
+    /// A request head is complete; drop the result when its response is complete.
     pub(crate) fn begin(self: &Arc<Self>) -> Turn {
         self.turn.fetch_add(1, Ordering::Relaxed);
         Turn(Arc::clone(self))
@@ -75,7 +75,7 @@ impl Progress {
         self.cut.load(Ordering::Relaxed)
     }
 
-    /// Odd while a request is being answered; two more for each request.
+    /// Odd while a request is being handled; two more for each request.
     pub(crate) fn turn(&self) -> u32 {
         self.turn.load(Ordering::Relaxed)
     }
@@ -87,8 +87,8 @@ impl Progress {
         self.moved.store(ms, Ordering::Relaxed);
     }
 
-    /// A request is being answered, or its response made while it is sent, as long as the result lives.
-    pub(crate) fn answering(&self) -> Counted {
+    /// A request is being handled, or its response made while it is sent, as long as the result lives.
+    pub(crate) fn handling(&self) -> Counted {
         Counted::of(&self.requests)
     }
 
@@ -97,7 +97,7 @@ impl Progress {
         Counted::of(&self.receiving)
     }
 
-    /// How little it does; `None` while the server has a request to answer on it.
+    /// How little it does; `None` while the server handles a request on it.
     pub(crate) fn idleness(&self) -> Option<Idleness> {
         let requests = self.requests.load(Ordering::Relaxed);
         if requests > self.receiving.load(Ordering::Relaxed) {
@@ -130,13 +130,13 @@ impl Progress {
         self.reserve.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is answered nothing but `/livez`.
+    /// Whether it gets no response but that of `/livez`.
     pub(crate) fn is_kept_for_livez(&self) -> bool {
         self.reserve.load(Ordering::Relaxed)
     }
 }
 
-/// One request being answered.
+/// One request being handled.
 #[derive(Debug)]
 pub(crate) struct Turn(Arc<Progress>);
 

@@ -64,7 +64,7 @@ fn retry_after(response: &mut Response<Bytes>, seconds: u64) {
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
 }
 
-/// The response as it answers a request of that method: HEAD gets none of its body, but the length of it.
+/// The response to a request of that method: for HEAD without its body, but with its length.
 pub(crate) fn to(method: &Method, mut response: Response<Bytes>) -> Response<Bytes> {
     if method == Method::HEAD {
         let length = HeaderValue::from(response.body().len());
@@ -130,7 +130,7 @@ impl KeyAttempt {
         })
     }
 
-    /// What is answered in place of `response`, where it says that the key is a bad one: after too many of them 429.
+    /// Returns `response`, or 429 instead of it if it refuses a bad key and there were too many of them.
     pub(crate) fn after<B: From<Bytes>>(
         self,
         shared: &ServerState,

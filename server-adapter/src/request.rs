@@ -26,7 +26,7 @@ use crate::response_body::OutgoingBody;
 use crate::sources::{RequestPlace, Source};
 use crate::state::ServerState;
 
-/// Answers one request; counts it and logs it.
+/// Handles one request; counts it and logs it.
 pub(crate) async fn respond(
     shared: &ServerState,
     progress: &Progress,
@@ -34,7 +34,7 @@ pub(crate) async fn respond(
     place: &RequestPlace,
 ) -> Response<OutgoingBody> {
     let started = Instant::now();
-    let _answering = progress.answering();
+    let _handling = progress.handling();
     let logged = shared.options.access_log.as_ref().map(|log| {
         let log = Arc::clone(log);
         (log, request.method().clone(), request.uri().clone())

@@ -39,7 +39,7 @@ pub(crate) struct OutgoingBody {
     state: State,
     sent: usize,
     at_end: Option<AtEnd>,
-    /// The request is being answered until this is gone.
+    /// The request is being handled until this is dropped.
     turn: Option<Turn>,
     /// The connection that a body in chunks is sent on.
     streaming: Option<Counted>,
@@ -117,7 +117,7 @@ impl OutgoingBody {
 
     /// Keeps a connection that it is sent on in chunks from being taken for an idle one.
     pub(crate) fn sent_on(mut self, progress: &Arc<Progress>) -> Self {
-        self.streaming = self.len().is_none().then(|| progress.answering());
+        self.streaming = self.len().is_none().then(|| progress.handling());
         self
     }
 

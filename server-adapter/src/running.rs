@@ -52,7 +52,7 @@ impl RunningServer {
         self.address
     }
 
-    /// Stops gracefully: takes no more connections, answers the requests in flight, and waits for that.
+    /// Stops gracefully: takes no more connections, and waits for the responses of the requests in flight.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ pub struct Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
     /// Connections that were cut off because they had not finished within
-    /// [`drain_timeout`](ServerOptions::drain_timeout); 0 when everything in flight was answered.
+    /// [`drain_timeout`](ServerOptions::drain_timeout); 0 when all requests in flight were completed.
     pub cut_off: usize,
 }
 
@@ -65,12 +65,12 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the operating system cannot tell.
+    /// When the operating system reports none.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` is ready, then takes no more connections, answers the requests in flight and returns. The engine
+    /// Serves until `shutdown` is ready, then takes no more connections, completes the requests in flight and returns. The engine
     /// stays open.
     ///
     /// # Errors

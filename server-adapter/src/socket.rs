@@ -168,11 +168,11 @@ struct Head {
 }
 
 impl Guarded {
-    /// Bytes arrived: if no request is being answered, they are of the next head.
+    /// Bytes arrived: if no request is being handled, they are of the next head.
     fn bytes_arrived(&mut self) {
         let turn = self.progress.turn();
-        let answering = turn % 2 == 1;
-        if answering || self.head.as_ref().is_some_and(|head| head.turn == turn) {
+        let is_handling = turn % 2 == 1;
+        if is_handling || self.head.as_ref().is_some_and(|head| head.turn == turn) {
             return;
         }
         self.head = Some(Head {
@@ -181,7 +181,7 @@ impl Guarded {
         });
     }
 
-    /// When it is too late for the next byte, and what follows then. None while a request is being answered or its response read.
+    /// When it is too late for the next byte, and what follows then. None while a request is being handled or its response read.
     fn read_deadline(&mut self) -> Option<(Instant, End)> {
         let turn = self.progress.turn();
         if turn % 2 == 1 || self.write_timer.is_some() {
@@ -202,7 +202,7 @@ impl Guarded {
         }
     }
 
-    /// Ready when the next byte is overdue. Called when all that could be read and answered was.
+    /// Ready when the next byte is overdue. Called when everything that can be read is read and handled.
     fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         let Some((deadline, end)) = self.read_deadline() else {
             return Poll::Pending;

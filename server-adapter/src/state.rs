@@ -85,8 +85,8 @@ impl ServerState {
 
     /// The address that a request comes from: the other end of the connection, or what a trusted proxy says.
     pub(crate) fn source_address(&self, progress: &Progress, headers: &HeaderMap) -> IpAddr {
-        let told = self.options.proxied.then(|| forwarded(headers)).flatten();
-        told.unwrap_or(progress.peer)
+        let client = self.options.proxied.then(|| forwarded(headers)).flatten();
+        client.unwrap_or(progress.peer)
     }
 
     /// A request begins; it ends when the result is dropped.

@@ -38,7 +38,7 @@ pub(crate) struct ServeArgs {
     pub(crate) quiet: bool,
     /// Where copies go that are asked for by a signal.
     pub(crate) backups: Option<PathBuf>,
-    /// Host names that are answered for.
+    /// Accepted host names.
     pub(crate) hosts: Vec<String>,
     /// Whether a proxy names the source of each request.
     pub(crate) proxied: bool,

@@ -67,7 +67,7 @@ fn run(engine: &Engine, folder: Option<&Path>, commands: &Receiver<Command>) {
     }
 }
 
-/// Writes a copy of the store, named after the time, into `folder`; requests are answered in the meantime.
+/// Writes a copy of the store, named after the time, into `folder`; requests are served meanwhile.
 fn backup(engine: &Engine, folder: &Path) {
     let file = new_name(engine, folder);
     match engine.backup(&file) {

@@ -215,7 +215,9 @@ fn greet(file: Option<&Path>, address: SocketAddr) {
         |file| file.display().to_string(),
     );
     log!("deskfleet serves {store} at http://{address}");
-    log!("  http://{address}/openapi.json describes it, http://{address}/readyz tells its health.");
+    log!(
+        "  http://{address}/openapi.json describes it, http://{address}/readyz reports its health."
+    );
 }
 
 /// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only

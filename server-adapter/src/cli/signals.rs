@@ -53,7 +53,7 @@ pub(crate) fn catch(backup: impl Fn() + Send + 'static) -> io::Result<oneshot::R
     Ok(stopped)
 }
 
-/// Ends the process as a crash would, which loses nothing that was answered.
+/// Ends the process as a crash would, which loses no acknowledged write.
 #[expect(
     clippy::exit,
     reason = "no other thread may be able to return from main"

@@ -1,4 +1,4 @@
-//! The schemas. The posted records come from their own tables; the answers are written down here.
+//! The schemas. The posted records come from their own tables; those of responses are defined here.
 
 use deskfleet::fields::{FieldKind, FieldSpec};
 use deskfleet::limits::{
@@ -176,7 +176,7 @@ fn problem() -> Value {
     })
 }
 
-/// What the Information endpoints answer.
+/// The responses of the Information endpoints.
 fn information() -> Vec<(&'static str, Value)> {
     let actions: Vec<&str> = AuditAction::ALL
         .iter()
@@ -243,7 +243,7 @@ fn information() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What the operator surface takes and answers, keys apart.
+/// The requests and responses of the operator endpoints, except keys.
 fn operator() -> Vec<(&'static str, Value)> {
     let actions: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
     let line = json!({"type": "integer", "minimum": 1});
