@@ -38,7 +38,7 @@ pub const REPLACED: &[(&str, &str)] = &[
 /// Files and folders that are not checked.
 pub const UNCHECKED: &[&str] = &[
     "core/src/mutation/",
-    // Names the words.
+    // Lists the words.
     "tests/src/tidy/language.rs",
 ];
 
