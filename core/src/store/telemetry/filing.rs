@@ -92,7 +92,7 @@ impl<R: Read> Preparation<'_, R> {
             history::add_part(self.read, &last.key, &mut self.rows)?;
             if self.rows.all_items() - items > CHUNK_ITEMS_MAX - PROCESS_ITEMS_MAX {
                 // Full of process items, which its head does not say; so are those before it.
-                self.rows.cut(mark);
+                self.rows.truncate(mark);
                 break;
             }
             let taken = from..self.rows.len();
@@ -114,7 +114,7 @@ impl<R: Read> Preparation<'_, R> {
             rest = tail;
             next += 1;
         }
-        self.rows.cut(end);
+        self.rows.truncate(end);
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl<R: Read> Preparation<'_, R> {
             }
             if let Some(news) = self.users.get_mut(key.as_ref()) {
                 for row in same {
-                    news.see(rows, *row);
+                    news.add(rows, *row);
                 }
             }
         }
@@ -145,7 +145,7 @@ impl<R: Read> Preparation<'_, R> {
         let mut encoder = BlockEncoder::default();
         for (user, news) in &self.users {
             let key = key_name(user);
-            let value = users::renewed(self.read, &key, &mut self.rows, news, &mut encoder)?;
+            let value = users::updated(self.read, &key, &mut self.rows, news, &mut encoder)?;
             self.filing.users.extend(value.map(|value| (key, value)));
         }
         Ok(self.filing)

@@ -194,7 +194,7 @@ fn compare_parts(
             for row in (known..rows.len()).rev() {
                 repetitions.compare(rows, row);
             }
-            rows.cut(end);
+            rows.truncate(end);
         }
     }
     Ok(())

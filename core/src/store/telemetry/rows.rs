@@ -200,11 +200,11 @@ impl Rows {
     }
 
     /// Drops what came after `mark`.
-    pub(crate) fn cut(&mut self, mark: Mark) {
+    pub(crate) fn truncate(&mut self, mark: Mark) {
         self.records.truncate(mark.rows);
         self.values.truncate(mark.values);
         self.items.truncate(mark.items);
-        self.texts.cut(mark.texts);
+        self.texts.truncate(mark.texts);
     }
 
     pub(super) fn cells(&self, row: usize) -> Cells<'_> {

@@ -124,7 +124,7 @@ impl Texts {
     }
 
     /// Drops all but the first `len` texts.
-    pub(super) fn cut(&mut self, len: usize) {
+    pub(super) fn truncate(&mut self, len: usize) {
         for number in (len..self.ends.len()).rev() {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             let mut places = self.places_of(self.text(number));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_drops_the_last_texts_and_keeps_the_others() {
+    fn truncate_drops_the_last_texts_and_keeps_the_others() {
         let mut texts = Texts::default();
         let text = |number: usize| format!("ws-{number:09}");
         let first: Vec<_> = (0..1000).map(|at| texts.intern(&text(at))).collect();
@@ -219,7 +219,7 @@ mod tests {
             for at in 500..5000 {
                 texts.intern(&text(at));
             }
-            texts.cut(len);
+            texts.truncate(len);
             assert_eq!((texts.len(), texts.pool.len()), (len, 12 * 1000));
         }
         for (at, number) in first.iter().enumerate() {
@@ -251,7 +251,7 @@ mod tests {
         let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
         assert_eq!(again, numbers);
         for (len, crowded) in [(50, 41), (5, 0)] {
-            texts.cut(len);
+            texts.truncate(len);
             assert_eq!(texts.crowded.len(), crowded);
             let again: Vec<_> = all.iter().map(|text| texts.intern(text)).collect();
             assert_eq!(again, numbers);

@@ -45,13 +45,13 @@ impl News {
     fn of_all(rows: &Rows) -> Self {
         let mut news = Self::default();
         for row in rows.all() {
-            news.see(rows, row);
+            news.add(rows, row);
         }
         news
     }
 
     /// Adds a row. Of two filed at one time that which was accepted first counts, so a repetition at that time never does.
-    pub(crate) fn see(&mut self, rows: &Rows, row: u32) {
+    pub(crate) fn add(&mut self, rows: &Rows, row: u32) {
         let order = |row: u32| (rows.filed_at(row as usize), Reverse(row));
         if self.seen < Some(order(row)) {
             self.seen = Some(order(row));
@@ -161,7 +161,7 @@ impl<'a> Stored<'a> {
         let known = rows.len();
         block::decode_into(block, rows)?;
         let newer = rows.filed_at(row) > rows.filed_at(known);
-        rows.cut(end);
+        rows.truncate(end);
         Ok(newer)
     }
 
@@ -178,7 +178,7 @@ impl<'a> Stored<'a> {
     }
 
     /// The value with what `rows` say; `None` when that is nothing new.
-    fn renewed(
+    fn updated(
         self,
         rows: &mut Rows,
         news: &News,
@@ -216,7 +216,7 @@ impl<'a> Stored<'a> {
 }
 
 /// The value of a user with what `rows` say; `None` when that is nothing new.
-pub(super) fn renewed(
+pub(super) fn updated(
     read: &impl Read,
     key: &[u8],
     rows: &mut Rows,
@@ -224,17 +224,17 @@ pub(super) fn renewed(
     encoder: &mut BlockEncoder,
 ) -> Result<Option<Vec<u8>>> {
     let known = read.get(Table::Users, key, |value| {
-        Stored::read(value)?.renewed(rows, news, encoder)
+        Stored::read(value)?.updated(rows, news, encoder)
     })?;
-    if let Some(renewed) = known {
-        return Ok(renewed);
+    if let Some(updated) = known {
+        return Ok(updated);
     }
     let nothing = Stored {
         username: "",
         last_seen: Timestamp::MIN,
         blocks: [None; KEPT.len()],
     };
-    nothing.renewed(rows, news, encoder)
+    nothing.updated(rows, news, encoder)
 }
 
 /// What was filed of a user, with what `rows` say, of which none repeats a filed record.
@@ -244,7 +244,7 @@ pub(crate) fn get_with(
     rows: &mut Rows,
 ) -> Result<Option<UserLatest>> {
     let (key, news) = (key_name(user_key), News::of_all(rows));
-    match renewed(read, &key, rows, &news, &mut BlockEncoder::default())? {
+    match updated(read, &key, rows, &news, &mut BlockEncoder::default())? {
         Some(value) => UserLatest::decode(&value).map(Some),
         None => get(read, user_key),
     }
@@ -259,7 +259,7 @@ pub(crate) fn move_to(tables: &Tables<'_>, key: &[u8], user_key: &str) -> Result
     let Some(news) = news else { return Ok(()) };
     tables.remove(Table::Users, key)?;
     let key = key_name(user_key);
-    let value = renewed(tables, &key, &mut rows, &news, &mut BlockEncoder::default())?;
+    let value = updated(tables, &key, &mut rows, &news, &mut BlockEncoder::default())?;
     match value {
         Some(value) => tables.put(Table::Users, &key, &value),
         None => Ok(()),

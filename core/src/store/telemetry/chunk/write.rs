@@ -216,7 +216,7 @@ impl ColumnWriter {
     /// free.
     fn related(&mut self, place: u8) -> (Option<(Relation, u8)>, Option<i64>) {
         let values = &self.values;
-        if only(values.iter().copied()).is_some() {
+        if common_integer(values.iter().copied()).is_some() {
             return (None, None);
         }
         for (other, start, end) in &self.places {
@@ -225,11 +225,11 @@ impl ColumnWriter {
                 continue;
             }
             let pairs = || values.iter().zip(others);
-            let sum = only(pairs().map(|(value, other)| value.wrapping_add(*other)));
+            let sum = common_integer(pairs().map(|(value, other)| value.wrapping_add(*other)));
             if sum.is_some() {
                 return (Some((Relation::Sum, *other)), sum);
             }
-            let above = only(pairs().map(|(value, other)| value.wrapping_sub(*other)));
+            let above = common_integer(pairs().map(|(value, other)| value.wrapping_sub(*other)));
             if above.is_some() {
                 return (Some((Relation::Above, *other)), above);
             }
@@ -241,8 +241,8 @@ impl ColumnWriter {
     }
 }
 
-/// The one integer that all are.
-fn only(mut integers: impl Iterator<Item = i64>) -> Option<i64> {
+/// The integer that all of them equal, if there is one.
+fn common_integer(mut integers: impl Iterator<Item = i64>) -> Option<i64> {
     let first = integers.next()?;
     integers.all(|integer| integer == first).then_some(first)
 }

@@ -30,7 +30,7 @@ pub(super) fn drop_repeated(
         read_queued(read, *number, rows)?;
         for row in rows_of(rows, stream) {
             place += 1;
-            search.see(rows, row, place)?;
+            search.drop_repetitions_of(rows, row, place)?;
         }
     }
     let buckets = std::mem::take(&mut search.buckets);
@@ -41,7 +41,7 @@ pub(super) fn drop_repeated(
             }
             rows.clear();
             part.add_to(rows)?;
-            (0..rows.len()).try_for_each(|row| search.see(rows, row, 0))
+            (0..rows.len()).try_for_each(|row| search.drop_repetitions_of(rows, row, 0))
         })?;
     }
     let dropped = search.dropped;
@@ -116,7 +116,7 @@ impl<'w> Search<'w> {
     }
 
     /// Drops what repeats a row that is filed, or is at `queued` in the queue.
-    fn see(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
+    fn drop_repetitions_of(&mut self, rows: &Rows, row: usize, queued: u32) -> Result<()> {
         let Some(sent) = rows.sent(row) else {
             return Ok(());
         };
