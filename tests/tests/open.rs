@@ -200,24 +200,3 @@ fn backup_opens_with_the_data_of_the_store() {
         "a backup never writes over a file"
     );
 }
-
-#[test]
-fn builder_without_clock_or_randomness_returns_an_error() {
-    assert_eq!(
-        Engine::builder()
-            .seed(7)
-            .open_in_memory()
-            .unwrap_err()
-            .kind(),
-        ErrorKind::Configuration
-    );
-    let clock = ManualClock::new(NOW.parse().unwrap());
-    assert_eq!(
-        Engine::builder()
-            .clock(clock)
-            .open_in_memory()
-            .unwrap_err()
-            .kind(),
-        ErrorKind::Configuration
-    );
-}

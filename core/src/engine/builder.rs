@@ -254,3 +254,20 @@ impl fmt::Debug for EngineBuilder {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(feature = "system")))]
+mod tests {
+    use crate::clock::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn builder_without_clock_or_randomness_returns_an_error() {
+        let clock = ManualClock::new("2026-11-20".parse().unwrap());
+        for builder in [Engine::builder().seed(7), Engine::builder().clock(clock)] {
+            let error = builder.open_in_memory().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration);
+            assert!(error.context().contains("feature `system`"), "{error}");
+        }
+    }
+}
