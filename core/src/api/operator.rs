@@ -3,13 +3,10 @@
 use bytes::Bytes;
 use http::Response;
 
-use crate::engine_core::Outcomes;
 use crate::error::EngineError;
-use crate::limits::BULK_UPSERT_CHUNK;
 use crate::model::{IssuedKey, Stream, WorkspaceView};
 use crate::mutation::{
-    CompleteAction, FailAction, IssueKey, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold,
-    RevokeKey,
+    CompleteAction, FailAction, IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey,
 };
 use crate::store::telemetry::queue::Wanted;
 use crate::view::history::{self as views, HistoryQuery};
@@ -38,15 +35,10 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
-    let (mut workspaces, errors) = body::workspace_lines(call.body, accept::is_json(call.headers))?;
+    let (workspaces, errors) = body::workspace_lines(call.body, accept::is_json(call.headers))?;
     let count = workspaces.len() as u64;
-    let mut tickets = Vec::new();
-    while !workspaces.is_empty() {
-        let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
-        let chunk = std::mem::replace(&mut workspaces, rest);
-        tickets.push(call.core.submit(PutWorkspaces(chunk)).ticket);
-    }
-    Ok(Completion::after(Outcomes::all(tickets), move || {
+    let outcomes = call.core.submit_workspaces(workspaces);
+    Ok(Completion::after(outcomes, move || {
         let body = reply::lines("upserted", count, &errors);
         Ok(reply::ok(reply::JSON, body))
     }))

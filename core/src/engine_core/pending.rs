@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker, ready};
 
 use crate::error::Result;
+use crate::limits::BULK_UPSERT_CHUNK;
 use crate::locks::lock;
-use crate::mutation::{Context, Mutation, Outcome};
+use crate::model::Workspace;
+use crate::mutation::{Context, Mutation, Outcome, PutWorkspaces};
 use crate::store::writer::Ticket;
 
 use super::{EngineCore, lost};
@@ -76,10 +78,26 @@ impl EngineCore {
         pending.output.take()
     }
 
+    /// Submits workspaces of any number, each part of them as one mutation.
+    pub(crate) fn submit_workspaces(&self, workspaces: Vec<Workspace>) -> Outcomes {
+        let parts = in_chunks(workspaces);
+        Outcomes::all(parts.map(|part| self.submit(part).ticket).collect())
+    }
+
     /// Submits a mutation and blocks until it is durable or refused.
     pub(crate) fn run<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
         self.wait_for(self.submit(mutation))
     }
+}
+
+/// The parts of a bulk upsert. Each has memory of its own: `Vec::split_off` would copy the rest once for each part, and leave each
+/// with the memory of the whole.
+fn in_chunks(workspaces: Vec<Workspace>) -> impl Iterator<Item = PutWorkspaces> {
+    let mut rest = workspaces.into_iter();
+    std::iter::from_fn(move || {
+        let part: Vec<_> = rest.by_ref().take(BULK_UPSERT_CHUNK).collect();
+        (!part.is_empty()).then_some(PutWorkspaces(part))
+    })
 }
 
 /// The outcomes that one response waits for, in the order of their submission.
@@ -143,5 +161,29 @@ impl Outcomes {
         }
         self.part = true;
         self.next = self.rest.next();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_bulk_upsert_take_the_memory_of_their_own_workspaces() {
+        let workspace = |number: usize| Workspace {
+            id: number.to_string(),
+            ..Workspace::default()
+        };
+        for count in [0, 1, BULK_UPSERT_CHUNK, 5 * BULK_UPSERT_CHUNK + 1] {
+            let parts: Vec<_> = in_chunks((0..count).map(workspace).collect()).collect();
+            assert_eq!(parts.len(), count.div_ceil(BULK_UPSERT_CHUNK));
+            let kept: usize = parts
+                .iter()
+                .map(|PutWorkspaces(part)| part.capacity())
+                .sum();
+            assert_eq!(kept, count);
+            let all = parts.iter().flat_map(|PutWorkspaces(part)| part);
+            assert!(all.eq(&(0..count).map(workspace).collect::<Vec<_>>()));
+        }
     }
 }

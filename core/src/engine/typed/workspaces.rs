@@ -3,15 +3,12 @@
 use crate::domain::validation;
 use crate::engine::Engine;
 use crate::engine::typed::pages;
-use crate::engine_core::Outcomes;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::limits::{BULK_UPSERT_CHUNK, PAGE_ITEMS_DEFAULT};
+use crate::limits::PAGE_ITEMS_DEFAULT;
 use crate::model::{Workspace, WorkspaceView};
-use crate::mutation::{
-    Caller, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold, RemoveWorkspace,
-};
+use crate::mutation::{Caller, PlaceHold, PutWorkspace, ReleaseHold, RemoveWorkspace};
 use crate::store::table::Step;
 use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
 
@@ -151,14 +148,7 @@ impl Engine {
         }
         let count = workspaces.len() as u64;
         let core = self.core();
-        let mut tickets = Vec::new();
-        while !workspaces.is_empty() {
-            let rest = workspaces.split_off(workspaces.len().min(BULK_UPSERT_CHUNK));
-            let chunk = std::mem::replace(&mut workspaces, rest);
-            let pending = core.submit(PutWorkspaces(chunk));
-            tickets.push(pending.ticket);
-        }
-        Outcomes::all(tickets).wait(core)?;
+        core.submit_workspaces(workspaces).wait(core)?;
         Ok(count)
     }
 
