@@ -100,13 +100,17 @@ async fn through_engine(
 ) -> (Operation, Response<OutgoingBody>) {
     let (mut head, body) = request.into_parts();
     let version = head.version;
+    let method = head.method.clone();
     let traceparent = head.headers.get("traceparent").cloned();
     let gzip = body::undo_gzip(&mut head.headers);
     let mut exchange = shared.engine.begin(head);
     let route = exchange.route();
     let mut share = Share::none(&place.source.bodies, &shared.budget);
     let reading = body::receive(body, gzip, &mut exchange, &mut share);
-    let refuse = |refused| refusal::respond(&shared.engine, refused, traceparent.as_ref());
+    let refuse = |refused| {
+        let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+        refusal::to(&method, response)
+    };
     let response = match received(shared, progress, reading).await {
         Ok(cut) => {
             if cut {

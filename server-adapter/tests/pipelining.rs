@@ -44,6 +44,18 @@ fn pipelined_posts_are_all_stored() {
 }
 
 #[test]
+fn request_after_a_refused_method_and_its_body_is_handled() {
+    let (_, server) = server(ServerOptions::default());
+    for length in [0, 100, 60_000] {
+        let mut client = Client::connect(server.addr());
+        let body = "x".repeat(length);
+        client.send(post("", &body).replacen("POST", "PATCH", 1) + COUNT);
+        assert_eq!(client.answer_to("PATCH").status, 405, "{length}");
+        assert_eq!(client.answer_to("GET").body, "0", "{length}");
+    }
+}
+
+#[test]
 fn pipelined_responses_come_in_the_order_of_the_requests() {
     let (_, server) = server(ServerOptions::default());
     let mut client = Client::connect(server.addr());

@@ -89,6 +89,17 @@ impl Exchange {
         self.route
     }
 
+    pub(crate) fn body_bytes_max(&self, limits: &Limits) -> usize {
+        match (self.route, &self.admission) {
+            (Some(route), _) => route.body_bytes_max(limits),
+            // Read and discarded, so that the connection is good for another request.
+            (None, Err(refused)) if refused.problem.code == Code::MethodNotAllowed => {
+                limits.record_body_bytes
+            }
+            (None, _) => 0,
+        }
+    }
+
     pub(crate) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
         if matches!(self.body, Body::Whole(_) | Body::Lines(_)) {
             match self.left.checked_sub(piece.len()) {
@@ -242,7 +253,9 @@ fn grow(whole: &mut Vec<u8>, more: usize, left: usize, headers: &HeaderMap) {
         return;
     }
     let declared = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
-    let most = declared().map_or(length + left, |declared: usize| declared.min(length + left));
+    // One that is too small already says nothing.
+    let declared = declared().filter(|declared| *declared >= length);
+    let most = declared.map_or(length + left, |declared: usize| declared.min(length + left));
     let room = (2 * whole.capacity()).min(most).max(length);
     whole.reserve_exact(room - whole.len());
 }

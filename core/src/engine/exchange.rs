@@ -62,11 +62,11 @@ impl Exchange {
         self.exchange.route()
     }
 
-    /// The most that a host needs to read of the body, in bytes; see [`Route::body_bytes_max`].
+    /// The most that a host needs to read of the body, in bytes; see [`Route::body_bytes_max`]. Where the path exists and the
+    /// method does not, that of a record: it is discarded, and the connection can go on.
     #[must_use]
     pub fn body_bytes_max(&self) -> usize {
-        let limits = &self.core.config.limits;
-        self.route().map_or(0, |route| route.body_bytes_max(limits))
+        self.exchange.body_bytes_max(&self.core.config.limits)
     }
 
     /// Takes the next bytes of the body, its content coding undone. Above [`Self::body_bytes_max`] in all the request is refused.
