@@ -75,7 +75,7 @@ impl Mutation for Maintenance {
 impl Context<'_, '_> {
     fn drop_terminated(&mut self, ids: &[String], now: Timestamp) -> Result<()> {
         for id in ids {
-            // Ends what is due first, so that the audit tells of it.
+            // Ends what is due first, so that the audit has it.
             self.settled(id)?;
             if let Some(entry) = workspaces::get(self.tables, id)?
                 && !is_listed(
