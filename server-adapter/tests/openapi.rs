@@ -1,12 +1,20 @@
 //! The OpenAPI document against the tables it is built from, both ways.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod schema;
+
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use deskfleet::fields::FieldValue;
+use deskfleet::limits::{LINE_ERRORS_MAX, TEXT_MAX};
 use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
-use deskfleet::{Config, Engine, NewKey, Scope, Scopes, Stream, Workspace};
+use deskfleet::{
+    Action, ActionRequest, AuditAction, AuditResult, Config, Engine, NewKey, Scope, Scopes, Stream,
+    Workspace,
+};
 use deskfleet_server::openapi::document;
+use schema::mismatch;
 use serde_json::Value;
 
 const SERVICE: [&str; 4] = ["livez", "readyz", "metrics", "openapi"];
@@ -213,7 +221,7 @@ fn openapi_telemetry_requires_a_key_where_configured() {
     assert!(post["responses"]["401"].is_object());
 }
 
-/// Requests that go wrong in every way a client can cause.
+/// Requests that go wrong in every way a client can cause, and some that succeed.
 fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
     let path = route
         .path
@@ -223,12 +231,22 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
     for key in keys {
         for query in [
             "",
+            "?username=x&workSpaceId=ws-2&instanceId=ws-1",
             "?limit=abc&from=x&numberOfActivities=x",
             "?%zz",
             "?instanceId=ws-1&workSpaceId=ws-1",
         ] {
             for content_type in ["", "application/json", "text/html"] {
-                for body in ["", "{", "{}", "7", r#"{"id":"x"}"#, &" ".repeat(9_000_000)] {
+                let good = r#"{"matter":"m","name":"k","scopes":["read"]}"#;
+                for body in [
+                    "",
+                    "{",
+                    "{}",
+                    "7",
+                    good,
+                    r#"{"id":"x"}"#,
+                    &" ".repeat(9_000_000),
+                ] {
                     let coding = if body == "{" { "br" } else { "identity" };
                     attempts.push(
                         http::Request::builder()
@@ -247,35 +265,62 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
     attempts
 }
 
+/// An engine with something of everything, a key with scope `admin` and one with scope `ingest`.
+fn populated(config: &Config) -> (Engine, String, String) {
+    let engine = Engine::builder()
+        .clock(std::time::SystemTime::now)
+        .seed(1)
+        .config(config.clone())
+        .open_in_memory()
+        .unwrap();
+    let issue = |scopes: Scopes| {
+        let name = "test".to_owned();
+        let key = NewKey {
+            name,
+            scopes,
+            expires: None,
+        };
+        engine.issue_key(key).unwrap().secret
+    };
+    let admin = issue([Scope::Admin].into_iter().collect());
+    let ingest = issue([Scope::Ingest].into_iter().collect());
+    let workspace = Workspace {
+        id: "ws-1".to_owned(),
+        username: Some("x".to_owned()),
+        state: Some("UNHEALTHY".into()),
+        ..Workspace::default()
+    };
+    let removable = Workspace {
+        id: "ws-2".to_owned(),
+        ..Workspace::default()
+    };
+    engine.put_workspaces(vec![workspace, removable]).unwrap();
+    engine.place_hold("ws-1", "matter", None).unwrap();
+    engine.act(ActionRequest::reboot("ws-1")).unwrap();
+    for stream in Stream::ALL {
+        let mut record = stream.empty_record();
+        let ids = record.fields().specs().iter().enumerate();
+        let ids = ids.filter(|(_, spec)| ["instanceId", "username"].contains(&spec.name));
+        for (index, spec) in ids.collect::<Vec<_>>() {
+            let text = if spec.name == "username" { "x" } else { "ws-1" };
+            let set = record
+                .fields_mut()
+                .set(index, FieldValue::Text(text.into()));
+            assert!(set, "{}", spec.name);
+        }
+        engine.record(record).unwrap();
+    }
+    (engine, admin, ingest)
+}
+
 #[test]
 fn engine_responses_all_match_the_openapi_document() {
     let mut config = Config::default();
     config.limits.key_requests_per_minute = Some(60);
     let document = document(&config);
+    let mut checked = BTreeSet::new();
     for route in &ROUTES {
-        let engine = Engine::builder()
-            .clock(std::time::SystemTime::now)
-            .seed(1)
-            .config(config.clone())
-            .open_in_memory()
-            .unwrap();
-        let issue = |scopes: Scopes| {
-            let name = "test".to_owned();
-            let key = NewKey {
-                name,
-                scopes,
-                expires: None,
-            };
-            engine.issue_key(key).unwrap().secret
-        };
-        let admin = issue([Scope::Admin].into_iter().collect());
-        let ingest = issue([Scope::Ingest].into_iter().collect());
-        let workspace = Workspace {
-            id: "ws-1".to_owned(),
-            ..Workspace::default()
-        };
-        engine.put_workspace(workspace).unwrap();
-
+        let (engine, admin, ingest) = populated(&config);
         let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
         for request in attempts(route, &["unknown".to_owned(), ingest, admin]) {
             let what = format!("{} {}", request.method(), request.uri());
@@ -283,6 +328,16 @@ fn engine_responses_all_match_the_openapi_document() {
             let documented = &operation["responses"][answer.status().as_str()];
             assert!(documented.is_object(), "{what} {}", answer.status());
             if answer.status().is_success() {
+                if !answer.body().is_empty() {
+                    let schema = &documented["content"]["application/json"]["schema"];
+                    let body: Value = serde_json::from_slice(answer.body()).unwrap();
+                    assert_eq!(
+                        mismatch(&document, schema, &body, "$"),
+                        None,
+                        "{what} {body}"
+                    );
+                    checked.insert(route.operation_id);
+                }
                 continue;
             }
             let problem: Value = serde_json::from_slice(answer.body()).unwrap();
@@ -293,5 +348,53 @@ fn engine_responses_all_match_the_openapi_document() {
                 "{what} {problem}"
             );
         }
+    }
+    let bodies = ROUTES.iter().filter(|route| route.answer != Answer::Empty);
+    let expected: BTreeSet<_> = bodies.map(|route| route.operation_id).collect();
+    assert_eq!(
+        checked, expected,
+        "a body of each was compared with its schema"
+    );
+}
+
+#[test]
+fn openapi_schemas_have_the_names_and_bounds_of_the_engine() {
+    let document = document(&Config::default());
+    let property = |schema: &str, name: &str| {
+        document["components"]["schemas"][schema]["properties"][name].clone()
+    };
+    let names = |names: &[&str]| serde_json::json!(names);
+    let actions: Vec<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
+    let audited: Vec<_> = AuditAction::ALL
+        .iter()
+        .map(|action| action.as_str())
+        .collect();
+    let results: Vec<_> = AuditResult::ALL
+        .iter()
+        .map(|result| result.as_str())
+        .collect();
+    let scopes: Vec<_> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    assert_eq!(property("PendingAction", "action")["enum"], names(&actions));
+    assert_eq!(property("AdminActivity", "action")["enum"], names(&audited));
+    assert_eq!(property("AdminActivity", "result")["enum"], names(&results));
+    assert_eq!(
+        property("NewKey", "scopes")["items"]["enum"],
+        names(&scopes)
+    );
+    for (schema, name) in [
+        ("NewKey", "name"),
+        ("Key", "name"),
+        ("NewHold", "matter"),
+        ("NewHold", "reason"),
+        ("ActionFailure", "detail"),
+    ] {
+        assert_eq!(
+            property(schema, name)["maxLength"],
+            TEXT_MAX,
+            "{schema}.{name}"
+        );
+    }
+    for schema in ["Accepted", "Upserted"] {
+        assert_eq!(property(schema, "errors")["maxItems"], LINE_ERRORS_MAX);
     }
 }

@@ -1,0 +1,78 @@
+//! JSON against the schemas of a document, as far as the OpenAPI document uses JSON Schema.
+
+use serde_json::{Map, Value, json};
+
+/// Where `value` is not what `schema` says; `None` where it is. A member that the schema does not name is a mismatch too.
+pub(crate) fn mismatch(
+    document: &Value,
+    schema: &Value,
+    value: &Value,
+    path: &str,
+) -> Option<String> {
+    let schema = resolved(document, schema);
+    if let Some(any) = schema["anyOf"].as_array() {
+        let fits = |one: &Value| mismatch(document, one, value, path).is_none();
+        return (!any.iter().any(fits)).then(|| format!("{path}: fits none of {any:?}"));
+    }
+    if let Some(all) = schema["allOf"].as_array() {
+        let mut merged = Map::new();
+        for one in all {
+            merged.extend(resolved(document, one)["properties"].as_object()?.clone());
+        }
+        let schema = json!({"type": "object", "properties": merged});
+        return mismatch(document, &schema, value, path);
+    }
+    if let Some(word) = ["type", "enum", "const", "maxLength"]
+        .into_iter()
+        .find(|word| !schema[word].is_null() && !holds(word, &schema[word], value))
+    {
+        return Some(format!("{path}: {word} is {}", schema[word]));
+    }
+    if let (Some(items), Some(schema)) = (value.as_array(), schema.get("items")) {
+        let mut items = items.iter().enumerate();
+        return items
+            .find_map(|(i, item)| mismatch(document, schema, item, &format!("{path}[{i}]")));
+    }
+    let (Some(members), Some(properties)) = (value.as_object(), schema["properties"].as_object())
+    else {
+        return None;
+    };
+    let mut required = schema["required"].as_array().into_iter().flatten();
+    if let Some(name) = required.find(|name| !members.contains_key(name.as_str().unwrap())) {
+        return Some(format!("{path}: {name} is missing"));
+    }
+    members
+        .iter()
+        .find_map(|(name, member)| match properties.get(name) {
+            None => Some(format!("{path}: {name} is not in the schema")),
+            Some(schema) => mismatch(document, schema, member, &format!("{path}.{name}")),
+        })
+}
+
+/// The schema that a reference names, or the schema itself.
+fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    schema["$ref"].as_str().map_or(schema, |target| {
+        document.pointer(target.strip_prefix('#').unwrap()).unwrap()
+    })
+}
+
+/// Whether `value` keeps to one word of a schema.
+fn holds(word: &str, expected: &Value, value: &Value) -> bool {
+    match (word, expected) {
+        ("type", Value::Array(names)) => names.iter().any(|name| holds(word, name, value)),
+        ("type", name) => match name.as_str().unwrap() {
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "null" => value.is_null(),
+            "array" => value.is_array(),
+            name => name == "object" && value.is_object(),
+        },
+        ("enum", values) => values.as_array().unwrap().contains(value),
+        ("maxLength", max) => value
+            .as_str()
+            .is_none_or(|text| text.chars().count() as u64 <= max.as_u64().unwrap()),
+        (_, only) => only == value,
+    }
+}
