@@ -21,6 +21,7 @@ use crate::error::EngineError;
 use crate::mutation::Caller;
 use crate::observer::Event;
 use crate::store::keys::LiveKey;
+use crate::wire::body::InvalidBody;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 use crate::wire::{reply, trace};
@@ -99,6 +100,12 @@ impl Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
+    }
+}
+
+impl From<InvalidBody> for Failure {
+    fn from(wrong: InvalidBody) -> Self {
+        Self::Problem(wrong.into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Bodies of operator requests, and lines of bulk requests.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -61,24 +63,54 @@ record! {
     }
 }
 
-impl From<JsonError> for Problem {
-    fn from(error: JsonError) -> Self {
-        Self::invalid(Code::InvalidBody, error.0.path, error.0.message)
+/// Why a body was refused: places or fields, each with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InvalidBody(Vec<(String, String)>);
+
+impl InvalidBody {
+    fn at(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self(vec![(place.into(), message.into())])
     }
 }
 
-fn invalid(field: &str, message: impl Into<String>) -> Problem {
-    Problem::invalid(Code::InvalidBody, format!("$.{field}"), message)
+/// In one line, for an error of a line or of the typed API.
+impl fmt::Display for InvalidBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (place, message)) in self.0.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            write!(f, "{space}{place}: {message}")?;
+        }
+        Ok(())
+    }
 }
 
-impl From<validation::Violation> for Problem {
+impl From<InvalidBody> for Problem {
+    fn from(InvalidBody(errors): InvalidBody) -> Self {
+        Self::all_invalid(Code::InvalidBody, errors)
+    }
+}
+
+impl From<JsonError> for InvalidBody {
+    fn from(error: JsonError) -> Self {
+        Self::at(error.0.path, error.0.message)
+    }
+}
+
+fn invalid(field: &str, message: impl Into<String>) -> InvalidBody {
+    InvalidBody::at(format!("$.{field}"), message)
+}
+
+impl From<validation::Violation> for InvalidBody {
     fn from(violation: validation::Violation) -> Self {
         invalid(violation.field, violation.message)
     }
 }
 
 /// Reads a telemetry record into `record`, which must be empty.
-pub(crate) fn record_body<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Result<(), Problem> {
+pub(crate) fn record_body<'a>(
+    text: &'a [u8],
+    record: &mut RecordRef<'a>,
+) -> Result<(), InvalidBody> {
     read_record(text, record)?;
     let too_long = validation::record(record);
     if too_long.is_empty() {
@@ -89,7 +121,7 @@ pub(crate) fn record_body<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Res
         let message = validation::too_long(&name, max);
         (name, message)
     });
-    Err(Problem::all_invalid(Code::InvalidBody, errors.collect()))
+    Err(InvalidBody(errors.collect()))
 }
 
 fn pascal_case(name: &str) -> String {
@@ -103,7 +135,7 @@ fn pascal_case(name: &str) -> String {
 }
 
 /// Reads a workspace. With `id`, the body may omit its own id; if it has one, both must be equal.
-pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, Problem> {
+pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, InvalidBody> {
     let mut body = WorkspaceBody::default();
     read_fields(text, &mut body)?;
     let texts: [_; Workspace::FIELDS.len()] = std::array::from_fn(|index| match body.get(index) {
@@ -125,7 +157,7 @@ pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace,
 }
 
 /// Reads a hold to place.
-pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem> {
+pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), InvalidBody> {
     let mut body = HoldBody::default();
     read_fields(text, &mut body)?;
     let matter = body.matter.unwrap_or_default();
@@ -138,7 +170,7 @@ pub(crate) fn hold_body(text: &[u8]) -> Result<(String, Option<String>), Problem
 }
 
 /// Reads how an action failed; an empty body means `ERROR` and no detail.
-pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), Problem> {
+pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>), InvalidBody> {
     let mut body = FailureBody::default();
     if !text.is_empty() {
         read_fields(text, &mut body)?;
@@ -166,7 +198,7 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
 }
 
 /// Reads a key to issue.
-pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
+pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, InvalidBody> {
     #[derive(Deserialize)]
     struct Body {
         #[serde(alias = "Name")]
@@ -176,8 +208,8 @@ pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, Problem> {
         #[serde(alias = "Expires")]
         expires: Option<Timestamp>,
     }
-    let body: Body = serde_json::from_slice(text)
-        .map_err(|error| Problem::invalid(Code::InvalidBody, "$", located(&error)))?;
+    let body: Body =
+        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
     let name = body.name.unwrap_or_default();
     validation::short_text("name", &name)?;
     let scopes = body.scopes.unwrap_or_default();
@@ -239,18 +271,14 @@ pub(crate) type Lines<T> = (Vec<T>, LineErrors);
 
 /// Reads the workspaces of a bulk upsert: a JSON array if the content type is JSON (`is_json`) or the text begins with `[`, else
 /// one object per line.
-pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Workspace>, Problem> {
+pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Workspace>, InvalidBody> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let read = |text: &[u8]| workspace_body(text, None).map_err(|problem| problem.in_one_line());
+    let read = |text: &[u8]| workspace_body(text, None).map_err(|wrong| wrong.to_string());
     if !is_json && text.trim_ascii_start().first() != Some(&b'[') {
         return Ok(read_lines(ndjson(text), read));
     }
     let items: Vec<&RawValue> = serde_json::from_slice(text).map_err(|error| {
-        Problem::invalid(
-            Code::InvalidBody,
-            "$",
-            format!("{error}; nothing of the array was stored."),
-        )
+        InvalidBody::at("$", format!("{error}; nothing of the array was stored."))
     })?;
     let items = (1..).zip(items.into_iter().map(|item| item.get().as_bytes()));
     Ok(read_lines(items, read))

@@ -214,15 +214,6 @@ impl Problem {
         }
     }
 
-    /// The messages alone, for a line of a bulk response.
-    pub(crate) fn in_one_line(&self) -> String {
-        let errors = self
-            .errors
-            .iter()
-            .map(|(field, message)| format!("{field}: {message}"));
-        errors.collect::<Vec<_>>().join(" ")
-    }
-
     /// The body, its members in the contract's order.
     pub(crate) fn body(&self, trace_id: &str) -> Vec<u8> {
         let status = self.code.status();

@@ -57,7 +57,7 @@ impl TelemetryBatch {
         }
         let mut record = RecordRef::empty(stream);
         body::record_body(body, &mut record)
-            .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.in_one_line()))?;
+            .map_err(|wrong| EngineError::new(ErrorKind::InvalidParameter, wrong.to_string()))?;
         self.core.push(&mut self.arrivals, &record);
         Ok(())
     }
