@@ -3,10 +3,18 @@
 use crate::timestamp::Timestamp;
 
 use super::field::{FieldSpec, FieldValue};
-use super::{Record, Stream};
+use super::{Places, Record, Stream};
 
 /// At least the number of fields of the longest table.
 pub(crate) const FIELDS_MAX: usize = 24;
+
+const _: () = {
+    let mut streams: &[Stream] = &Stream::ALL;
+    while let [stream, rest @ ..] = streams {
+        assert!(stream.fields().len() <= FIELDS_MAX);
+        streams = rest;
+    }
+};
 
 /// A telemetry record on its way into the store.
 #[derive(Debug, Clone)]
@@ -91,67 +99,6 @@ impl<'a> RecordRef<'a> {
     fn places(&self) -> &'static Places {
         Places::of_stream(self.stream)
     }
-}
-
-/// Where a record's own table has these fields.
-#[derive(Debug)]
-pub(crate) struct Places {
-    /// The instance that posted.
-    pub(crate) instance: usize,
-    /// The user the record is about.
-    pub(crate) username: usize,
-    /// The time the agent put into it.
-    pub(crate) time: usize,
-}
-
-impl Places {
-    /// The places in the records of a stream.
-    pub(crate) fn of_stream(stream: Stream) -> &'static Self {
-        const STATS: Places = Places::of(Stream::Stats, "updatetime");
-        const ACTIVITY: Places = Places::of(Stream::Activity, "activityTime");
-        const STARTUP: Places = Places::of(Stream::Startup, "baselineUtc");
-        const PROCESSES: Places = Places::of(Stream::Processes, "createdDate");
-        match stream {
-            Stream::Stats => &STATS,
-            Stream::Activity => &ACTIVITY,
-            Stream::Startup => &STARTUP,
-            Stream::Processes => &PROCESSES,
-        }
-    }
-
-    const fn of(stream: Stream, time: &str) -> Self {
-        let fields = stream.fields();
-        assert!(fields.len() <= FIELDS_MAX, "a record holds every field");
-        Self {
-            instance: place(fields, "instanceId"),
-            username: place(fields, "username"),
-            time: place(fields, time),
-        }
-    }
-}
-
-/// Where `name` stands in the table; it must. Evaluated by the compiler.
-const fn place(mut fields: &[FieldSpec], name: &str) -> usize {
-    let mut at = 0;
-    while let [first, rest @ ..] = fields {
-        if same(first.name.as_bytes(), name.as_bytes()) {
-            return at;
-        }
-        fields = rest;
-        at += 1;
-    }
-    assert!(!fields.is_empty(), "the table has a field of that name");
-    at
-}
-
-const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
-    while let ([first, rest @ ..], [other, others @ ..]) = (a, b) {
-        if *first != *other {
-            return false;
-        }
-        (a, b) = (rest, others);
-    }
-    a.is_empty() && b.is_empty()
 }
 
 #[cfg(test)]
