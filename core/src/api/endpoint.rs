@@ -185,15 +185,21 @@ impl Route {
     /// The most that is read of the request's body, in bytes; one byte more is refused. 0 means that a body is ignored.
     #[must_use]
     pub const fn body_bytes_max(&self, limits: &Limits) -> usize {
-        match self.body {
-            RequestBody::None => 0,
-            RequestBody::Record(Stream::Processes) => limits.processes_body_bytes,
-            RequestBody::Record(Stream::Stats | Stream::Activity | Stream::Startup)
-            | RequestBody::Workspace
-            | RequestBody::Hold
-            | RequestBody::NewKey
-            | RequestBody::ActionFailure => limits.record_body_bytes,
-            RequestBody::Batch | RequestBody::Workspaces => limits.batch_body_bytes,
+        self.body.bytes_max(limits)
+    }
+}
+
+impl RequestBody {
+    pub(crate) const fn bytes_max(self, limits: &Limits) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Record(Stream::Processes) => limits.processes_body_bytes,
+            Self::Record(Stream::Stats | Stream::Activity | Stream::Startup)
+            | Self::Workspace
+            | Self::Hold
+            | Self::NewKey
+            | Self::ActionFailure => limits.record_body_bytes,
+            Self::Batch | Self::Workspaces => limits.batch_body_bytes,
         }
     }
 }

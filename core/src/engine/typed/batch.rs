@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::api::endpoint::RequestBody;
 use crate::domain::validation;
 use crate::engine::{Engine, WriteFuture};
 use crate::engine_core::{EngineCore, Output, PendingWrite};
@@ -46,11 +47,7 @@ impl TelemetryBatch {
     /// [`ErrorKind::InvalidParameter`], with a sentence that says where the text is wrong, or which fields are too long. The
     /// batch is as before then.
     pub fn push_json(&mut self, stream: Stream, body: &[u8]) -> Result<()> {
-        let limits = &self.core.config.limits;
-        let max = match stream {
-            Stream::Processes => limits.processes_body_bytes,
-            Stream::Stats | Stream::Activity | Stream::Startup => limits.record_body_bytes,
-        };
+        let max = RequestBody::Record(stream).bytes_max(&self.core.config.limits);
         if body.len() > max {
             let said = format!("The body is larger than {max} bytes.");
             return Err(EngineError::new(ErrorKind::InvalidParameter, said));
