@@ -109,14 +109,12 @@ impl Engine {
     /// The whole history that a query names, from its page on, oldest first, read page by page. Ends after the first error.
     pub fn all_history(
         &self,
-        query: HistoryQuery,
+        mut query: HistoryQuery,
     ) -> impl Iterator<Item = Result<Received>> + use<> {
         let engine = self.clone();
-        pages(query.next_token.clone(), move |next_token| {
-            let page = engine.history(&HistoryQuery {
-                next_token,
-                ..query.clone()
-            })?;
+        pages(query.next_token.take(), move |next_token| {
+            query.next_token = next_token;
+            let page = engine.history(&query)?;
             Ok((page.records, page.next_token))
         })
     }

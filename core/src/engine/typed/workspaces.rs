@@ -6,7 +6,7 @@ use crate::engine::typed::pages;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::limits::PAGE_ITEMS_DEFAULT;
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::model::{Workspace, WorkspaceView};
 use crate::mutation::{Caller, PlaceHold, PutWorkspace, ReleaseHold, RemoveWorkspace};
 use crate::store::table::Step;
@@ -105,21 +105,20 @@ impl Engine {
         })
     }
 
-    /// Every workspace of a list, read page by page; each page is a snapshot of its own. Ends after the first error.
+    /// Every workspace of a list, read page by page of 500; each page is a snapshot of its own. Ends after the first error.
     pub fn all_workspaces(
         &self,
         list: WorkspaceList,
     ) -> impl Iterator<Item = Result<Workspace>> + use<> {
-        let query = WorkspaceQuery {
-            list,
-            ..WorkspaceQuery::default()
-        };
         let engine = self.clone();
-        pages(query.next_token.clone(), move |next_token| {
-            let page = engine.workspaces(&WorkspaceQuery {
-                next_token,
-                ..query.clone()
-            })?;
+        let mut query = WorkspaceQuery {
+            list,
+            limit: PAGE_ITEMS_MAX.unsigned_abs(),
+            next_token: None,
+        };
+        pages(None, move |next_token| {
+            query.next_token = next_token;
+            let page = engine.workspaces(&query)?;
             Ok((page.workspaces, page.next_token))
         })
     }
