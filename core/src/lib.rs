@@ -60,6 +60,7 @@ pub mod limits;
 mod locks;
 mod model;
 mod mutation;
+mod nearest;
 mod observer;
 mod random;
 mod store;
@@ -109,6 +110,7 @@ pub mod routes {
 /// The tables of the fields of the telemetry records, for what treats all fields alike: a document, a converter, a check.
 pub mod fields {
     pub use crate::model::{FieldKind, FieldSpec, FieldValue, Fields};
+    pub use crate::nearest::nearest;
 }
 
 /// The README's Rust is compiled and run with the tests.

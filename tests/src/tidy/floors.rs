@@ -7,7 +7,7 @@ const CORE: &str = "core/src/";
 
 /// The modules of core by floor, the lowest first.
 pub const FLOORS: &[&[&str]] = &[
-    &["error", "limits", "locks", "timestamp"],
+    &["error", "limits", "locks", "nearest", "timestamp"],
     &["clock", "random", "observer"],
     &["model"],
     &["config"],
