@@ -148,7 +148,10 @@ fn count(place: &Place, what: &str) -> u64 {
 fn help_and_version_are_printed_on_stdout() {
     let place = Place::new();
     assert!(place.done("--help").contains("Usage: deskfleet"));
-    assert!(place.done("keys --help").contains("Usage: deskfleet"));
+    assert!(place.done("keys --help").contains("Usage: deskfleet keys"));
+    let issue = place.done("keys issue --help");
+    assert!(issue.contains("--expires") && issue.contains("Example:"));
+    assert!(!issue.contains("--listen"));
     assert_eq!(
         place.done("--version"),
         format!("deskfleet {}\n", env!("CARGO_PKG_VERSION"))

@@ -1,220 +1,186 @@
-//! The command line, parsed and checked before anything is touched.
+//! The command line. Every value is checked before a command begins.
 
 use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use deskfleet::{NewKey, Scope, Timestamp};
-use lexopt::{Arg, Parser, ValueExt as _};
+use clap::{Args, Parser, Subcommand};
+use deskfleet::{Scope, Timestamp};
 
-use super::failure::Failure;
+/// Inventory, lifecycle actions and telemetry of virtual desktops
+#[derive(Debug, PartialEq, Eq, Parser)]
+#[command(
+    name = "deskfleet",
+    version,
+    override_usage = "deskfleet [COMMAND] [OPTIONS]",
+    after_help = "Without a command: serve. `deskfleet COMMAND --help` has the options and examples of a command.\n\n\
+        Text for people goes to standard error, data to standard output.\n\
+        Exit codes: 0 done, 1 failed, 2 wrong usage."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
 
-const DATA: &str = "deskfleet.redb";
-const LISTEN: &str = "127.0.0.1:8080";
-
-/// What is to be done.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Command {
-    Help,
-    Version,
+    /// Serves a store over HTTP
+    ///
+    /// A new store gets a first admin key, which is printed once.
+    #[command(after_help = "Examples:\n  \
+        deskfleet                            serve deskfleet.redb at 127.0.0.1:8080\n  \
+        deskfleet --memory --demo            try it with a demo fleet, in memory\n  \
+        deskfleet serve --listen 0.0.0.0:80 --host fleet.example.com --backups /var/backups")]
     Serve(ServeArgs),
-    Import { file: PathBuf, data: PathBuf },
-    IssueKey { key: NewKey, data: PathBuf },
-    ListKeys { data: PathBuf },
-    RevokeKey { id: u64, data: PathBuf },
-    Check { data: PathBuf },
-    Backup { destination: PathBuf, data: PathBuf },
-    Compact { data: PathBuf },
+    /// Creates or replaces workspaces from a file
+    #[command(after_help = "Examples:\n  \
+        deskfleet import fleet.ndjson\n  \
+        generate-fleet | deskfleet import -")]
+    Import {
+        /// One JSON object a line, or one JSON array; - for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        store: StoreFile,
+    },
+    /// Issues, lists and revokes API keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Reads the whole store and reports what is wrong with it
+    Check {
+        #[command(flatten)]
+        store: StoreFile,
+    },
+    /// Writes a consistent copy of the store to a new file
+    ///
+    /// While a server has the store, send it SIGUSR1 instead: see `deskfleet serve --help`, --backups.
+    Backup {
+        /// The file to write; it must not exist yet
+        #[arg(value_name = "DEST")]
+        destination: PathBuf,
+        #[command(flatten)]
+        store: StoreFile,
+    },
+    /// Gives unused pages of the store's file back to the file system
+    Compact {
+        #[command(flatten)]
+        store: StoreFile,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Issues a key and prints it; it cannot be shown again
+    #[command(after_help = "Example:\n  \
+        deskfleet keys issue --name service-desk --scope read --scope act --expires 2027-01-31")]
+    Issue {
+        /// For people and the audit
+        #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        name: String,
+        /// read, act, admin (includes both) or ingest; may be repeated
+        #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scope)]
+        scopes: Vec<Scope>,
+        /// Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire
+        #[arg(long, value_name = "TIME")]
+        expires: Option<Timestamp>,
+        #[command(flatten)]
+        store: StoreFile,
+    },
+    /// Prints all keys, one JSON object a line, without secrets
+    List {
+        #[command(flatten)]
+        store: StoreFile,
+    },
+    /// Ends a key
+    Revoke {
+        /// The number of the key, as `deskfleet keys list` prints it
+        id: u64,
+        #[command(flatten)]
+        store: StoreFile,
+    },
+}
+
+/// The store of a command.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct StoreFile {
+    /// The file of the store
+    #[arg(
+        long = "data",
+        value_name = "FILE",
+        default_value = "deskfleet.redb",
+        id = "data"
+    )]
+    pub(crate) file: PathBuf,
 }
 
 /// The options of `serve`.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ServeArgs {
-    /// The file of the store; `None` for memory.
-    pub(crate) data: Option<PathBuf>,
-    pub(crate) listen: SocketAddr,
-    pub(crate) demo: bool,
-    pub(crate) quiet: bool,
-    /// Where copies go that are asked for by a signal.
-    pub(crate) backups: Option<PathBuf>,
-    /// Accepted host names.
-    pub(crate) hosts: Vec<String>,
-    /// Whether a proxy names the source of each request.
-    pub(crate) proxied: bool,
-    /// Connections at once; `None` for as many as the system allows, within reason.
-    pub(crate) connections: Option<usize>,
-    /// Connections from one source; `None` for a quarter of all.
-    pub(crate) connections_per_source: Option<usize>,
-}
-
-/// Everything the command line can say, before it is known which command may say it.
-#[derive(Debug, Default)]
+#[derive(Debug, PartialEq, Eq, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one switch of the command line"
 )]
-struct Given {
-    help: bool,
-    version: bool,
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    store: StoreFile,
+    /// Keep everything in memory; it is gone at the end
+    #[arg(long, conflicts_with = "data")]
     memory: bool,
-    demo: bool,
-    quiet: bool,
-    proxied: bool,
-    hosts: Vec<String>,
-    connections: Option<usize>,
-    connections_per_source: Option<usize>,
-    data: Option<PathBuf>,
-    backups: Option<PathBuf>,
-    listen: Option<String>,
-    name: Option<String>,
-    scopes: Vec<Scope>,
-    expires: Option<Timestamp>,
-    words: Vec<OsString>,
+    /// Address and port; one that other machines can reach needs a key in the store first
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
+    pub(crate) listen: SocketAddr,
+    /// Load a demo fleet with telemetry into an empty store
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// No access log
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    pub(crate) hosts: Vec<String>,
+    /// A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy
+    #[arg(long)]
+    pub(crate) proxied: bool,
+    /// On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) backups: Option<PathBuf>,
+    /// Connections at once; by default as many as files may be open, 4096 at most
+    #[arg(long, value_name = "N")]
+    pub(crate) connections: Option<NonZeroUsize>,
+    /// Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once
+    /// from one source
+    #[arg(long, value_name = "N")]
+    pub(crate) connections_per_source: Option<NonZeroUsize>,
 }
 
-/// What `arguments`, without the program's name, ask for.
-pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, Failure> {
-    let arguments: Vec<OsString> = arguments.collect();
-    let given = read(Parser::from_args(arguments)).map_err(|error| usage(error.to_string()))?;
-    if given.help {
-        return Ok(Command::Help);
-    }
-    if given.version {
-        return Ok(Command::Version);
-    }
-    command(given)
-}
-
-fn read(mut parser: Parser) -> Result<Given, lexopt::Error> {
-    let mut given = Given::default();
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Arg::Short('h') | Arg::Long("help") => given.help = true,
-            Arg::Short('V') | Arg::Long("version") => given.version = true,
-            Arg::Long("memory") => given.memory = true,
-            Arg::Long("demo") => given.demo = true,
-            Arg::Long("quiet") => given.quiet = true,
-            Arg::Long("proxied") => given.proxied = true,
-            Arg::Long("host") => given.hosts.push(parser.value()?.parse_with(host)?),
-            Arg::Long("connections") => {
-                let count = parser.value()?.parse::<NonZeroUsize>()?;
-                given.connections = Some(count.get());
-            }
-            Arg::Long("connections-per-source") => {
-                let count = parser.value()?.parse::<NonZeroUsize>()?;
-                given.connections_per_source = Some(count.get());
-            }
-            Arg::Long("data") => given.data = Some(parser.value()?.into()),
-            Arg::Long("backups") => given.backups = Some(parser.value()?.into()),
-            Arg::Long("listen") => given.listen = Some(parser.value()?.string()?),
-            Arg::Long("name") => given.name = Some(parser.value()?.string()?),
-            Arg::Long("scope") => {
-                let scope = parser.value()?.parse_with(|name| {
-                    Scope::named(name).ok_or("the scopes are read, act, admin, ingest")
-                })?;
-                given.scopes.push(scope);
-            }
-            Arg::Long("expires") => {
-                given.expires = Some(parser.value()?.parse_with(str::parse::<Timestamp>)?);
-            }
-            Arg::Value(word) => given.words.push(word),
-            Arg::Short(_) | Arg::Long(_) => return Err(argument.unexpected()),
-        }
-    }
-    Ok(given)
-}
-
-/// The command that the words name, with the options it takes; an option left over is wrong usage.
-fn command(mut given: Given) -> Result<Command, Failure> {
-    let mut words = std::mem::take(&mut given.words).into_iter();
-    let name = words.next().unwrap_or_else(|| "serve".into());
-    let command = match name.to_str() {
-        Some("serve") => serve(&mut given)?,
-        Some("import") => Command::Import {
-            file: path(words.next(), "FILE, or - for standard input")?,
-            data: given.data(),
-        },
-        Some("keys") => keys(&mut given, &mut words)?,
-        Some("check") => Command::Check { data: given.data() },
-        Some("backup") => Command::Backup {
-            destination: path(words.next(), "DEST")?,
-            data: given.data(),
-        },
-        Some("compact") => Command::Compact { data: given.data() },
-        _ => return Err(usage(format!("there is no command {}", name.display()))),
-    };
-    if let Some(word) = words.next() {
-        return Err(usage(format!("unexpected argument {}", word.display())));
-    }
-    match given.left_over() {
-        Some(option) => Err(usage(format!("{} takes no {option}", name.display()))),
-        None => Ok(command),
+impl ServeArgs {
+    /// The file of the store; `None` for memory.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        (!self.memory).then_some(&self.store.file)
     }
 }
 
-fn serve(given: &mut Given) -> Result<Command, Failure> {
-    let memory = std::mem::take(&mut given.memory);
-    if memory && given.data.is_some() {
-        return Err(usage("--memory and --data exclude each other"));
-    }
-    let listen = given.listen.take();
-    Ok(Command::Serve(ServeArgs {
-        data: (!memory).then(|| given.data()),
-        listen: address(listen.as_deref().unwrap_or(LISTEN))?,
-        demo: std::mem::take(&mut given.demo),
-        quiet: std::mem::take(&mut given.quiet),
-        backups: given.backups.take(),
-        hosts: std::mem::take(&mut given.hosts),
-        proxied: std::mem::take(&mut given.proxied),
-        connections: given.connections.take(),
-        connections_per_source: given.connections_per_source.take(),
-    }))
-}
-
-fn keys(given: &mut Given, words: &mut impl Iterator<Item = OsString>) -> Result<Command, Failure> {
-    let word = words.next();
-    match word.as_deref().and_then(|word| word.to_str()) {
-        Some("issue") => Ok(Command::IssueKey {
-            key: new_key(given)?,
-            data: given.data(),
-        }),
-        Some("list") => Ok(Command::ListKeys { data: given.data() }),
-        Some("revoke") => {
-            let id = words.next().and_then(|id| id.to_str()?.parse().ok());
-            Ok(Command::RevokeKey {
-                id: id.ok_or_else(|| usage("keys revoke needs the ID of a key, a number"))?,
-                data: given.data(),
-            })
-        }
-        _ => Err(usage("keys needs issue, list or revoke")),
-    }
-}
-
-fn new_key(given: &mut Given) -> Result<NewKey, Failure> {
-    let name = given.name.take().filter(|name| !name.is_empty());
-    let scopes = std::mem::take(&mut given.scopes);
-    if scopes.is_empty() {
-        return Err(usage("keys issue needs at least one --scope"));
-    }
-    Ok(NewKey {
-        name: name.ok_or_else(|| usage("keys issue needs a --name"))?,
-        scopes: scopes.into_iter().collect(),
-        expires: given.expires.take(),
-    })
-}
-
-fn path(word: Option<OsString>, what: &str) -> Result<PathBuf, Failure> {
-    word.map(PathBuf::from)
-        .ok_or_else(|| usage(format!("missing argument: {what}")))
+/// Parses `arguments`, without the program's name. Without a command they are those of `serve`.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut arguments = arguments.peekable();
+    let is_option = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"-");
+    let of_all = ["-h", "--help", "-V", "--version"];
+    let serves = arguments
+        .peek()
+        .is_none_or(|first| is_option(first) && !of_all.iter().any(|option| first == option));
+    let command = serves.then(|| OsString::from("serve"));
+    let line = [OsString::from("deskfleet")]
+        .into_iter()
+        .chain(command)
+        .chain(arguments);
+    Ok(Cli::try_parse_from(line)?.command)
 }
 
 /// An address such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
-fn address(text: &str) -> Result<SocketAddr, Failure> {
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.to_socket_addrs()
         .ok()
         .and_then(|mut addresses| addresses.next())
-        .ok_or_else(|| usage(format!("--listen {text}: not an address such as {LISTEN}")))
+        .ok_or("not an address such as 127.0.0.1:8080")
 }
 
 /// A host name without port or path.
@@ -226,126 +192,60 @@ fn host(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-impl Given {
-    fn data(&mut self) -> PathBuf {
-        self.data.take().unwrap_or_else(|| DATA.into())
-    }
-
-    /// An option that no command has taken.
-    fn left_over(&self) -> Option<&'static str> {
-        [
-            (self.memory, "--memory"),
-            (self.demo, "--demo"),
-            (self.quiet, "--quiet"),
-            (self.proxied, "--proxied"),
-            (!self.hosts.is_empty(), "--host"),
-            (self.backups.is_some(), "--backups"),
-            (self.connections.is_some(), "--connections"),
-            (
-                self.connections_per_source.is_some(),
-                "--connections-per-source",
-            ),
-            (self.listen.is_some(), "--listen"),
-            (self.name.is_some(), "--name"),
-            (!self.scopes.is_empty(), "--scope"),
-            (self.expires.is_some(), "--expires"),
-        ]
-        .into_iter()
-        .find_map(|(given, option)| given.then_some(option))
-    }
-}
-
-fn usage(sentence: impl Into<String>) -> Failure {
-    Failure::Usage(sentence.into())
+fn scope(name: &str) -> Result<Scope, &'static str> {
+    Scope::named(name).ok_or("the scopes are read, act, admin, ingest")
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
-    fn parsed(line: &str) -> Result<Command, Failure> {
+    fn parsed(line: &str) -> Result<Command, clap::Error> {
         parse(line.split_whitespace().map(OsString::from))
     }
 
     #[test]
-    fn serve_is_what_no_command_means() {
-        let expected = Command::Serve(ServeArgs {
-            data: Some(DATA.into()),
-            listen: LISTEN.parse().unwrap(),
-            demo: true,
-            quiet: false,
-            backups: None,
-            hosts: Vec::new(),
-            proxied: false,
-            connections: None,
-            connections_per_source: None,
-        });
-        assert_eq!(parsed("--demo").unwrap(), expected);
-        assert_eq!(parsed("serve --demo").unwrap(), expected);
-        assert!(matches!(
-            parsed("--memory --listen [::1]:0").unwrap(),
-            Command::Serve(ServeArgs { data: None, .. })
-        ));
-        let line = "--host a.example --host b --proxied --connections 7";
-        assert!(matches!(
-            parsed(line).unwrap(),
-            Command::Serve(ServeArgs { hosts, proxied: true, connections: Some(7), .. })
-                if hosts == ["a.example", "b"]
-        ));
+    fn definition_is_consistent() {
+        Cli::command().debug_assert();
     }
 
     #[test]
-    fn every_other_command() {
-        let data: PathBuf = "d".into();
-        for (line, expected) in [
-            ("--help", Command::Help),
-            ("keys --help", Command::Help),
-            ("-V", Command::Version),
-            (
-                "import - --data d",
-                Command::Import {
-                    file: "-".into(),
-                    data: data.clone(),
-                },
-            ),
-            ("--data d check", Command::Check { data: data.clone() }),
-            (
-                "backup to --data=d",
-                Command::Backup {
-                    destination: "to".into(),
-                    data: data.clone(),
-                },
-            ),
-            ("compact --data d", Command::Compact { data: data.clone() }),
-            (
-                "keys list --data d",
-                Command::ListKeys { data: data.clone() },
-            ),
-            (
-                "keys revoke 7 --data d",
-                Command::RevokeKey {
-                    id: 7,
-                    data: data.clone(),
-                },
-            ),
-            (
-                "keys issue --name n --scope read --scope ACT --expires 2027-01-31 --data d",
-                Command::IssueKey {
-                    key: NewKey {
-                        name: "n".into(),
-                        scopes: [Scope::Read, Scope::Act].into_iter().collect(),
-                        expires: Some("2027-01-31".parse().unwrap()),
-                    },
-                    data,
-                },
-            ),
-        ] {
+    fn options_without_a_command_are_those_of_serve() {
+        for line in ["", "--demo", "--memory --listen [::1]:0"] {
+            let expected = parsed(&format!("serve {line}")).unwrap();
+            assert!(matches!(expected, Command::Serve(_)));
             assert_eq!(parsed(line).unwrap(), expected, "{line}");
         }
+        let Command::Serve(args) = parsed("").unwrap() else {
+            panic!("serve is the default")
+        };
+        assert_eq!(args.file(), Some(&"deskfleet.redb".into()));
+        let line = "--memory --host a.example --host b --proxied --connections 7";
+        let Command::Serve(args) = parsed(line).unwrap() else {
+            panic!("serve is the default")
+        };
+        assert_eq!(args.file(), None);
+        assert_eq!(args.hosts, ["a.example", "b"]);
+        assert!(args.proxied);
+        assert_eq!(args.connections.map(NonZeroUsize::get), Some(7));
     }
 
     #[test]
-    fn wrong_usage_returns_a_usage_failure() {
+    fn every_option_of_a_new_key() {
+        let line = "keys issue --name n --scope read --scope ACT --expires 2027-01-31 --data d";
+        let expected = KeysCommand::Issue {
+            name: "n".to_owned(),
+            scopes: vec![Scope::Read, Scope::Act],
+            expires: Some("2027-01-31".parse().unwrap()),
+            store: StoreFile { file: "d".into() },
+        };
+        assert_eq!(parsed(line).unwrap(), Command::Keys(expected));
+    }
+
+    #[test]
+    fn wrong_usage_is_an_error() {
         for line in [
             "surf",
             "serve now",
@@ -367,12 +267,14 @@ mod tests {
             "keys",
             "keys issue --name n",
             "keys issue --scope read",
+            "keys issue --name= --scope read",
             "keys issue --name n --scope root",
             "keys issue --name n --scope read --expires tomorrow",
             "keys revoke",
             "keys revoke one",
         ] {
-            assert!(matches!(parsed(line), Err(Failure::Usage(_))), "{line}");
+            let error = parsed(line).expect_err(line);
+            assert_eq!(error.exit_code(), 2, "{line}");
         }
     }
 }

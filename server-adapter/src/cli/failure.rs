@@ -1,4 +1,4 @@
-//! Why a command ends with an exit code other than 0.
+//! Why a command ends with an exit code 1.
 
 use std::error::Error;
 use std::fmt;
@@ -7,31 +7,23 @@ use deskfleet::{EngineError, error_chain};
 
 /// A failure with its sentence for a person.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// Exit code 1.
-    Failed(String),
-    /// Exit code 2.
-    Usage(String),
-}
+pub(crate) struct Failure(pub(crate) String);
 
 impl Failure {
-    /// Exit code 1, with an error and its causes after the sentence.
+    /// A failure with an error and its causes after the sentence.
     pub(crate) fn caused(what: impl fmt::Display, error: &dyn Error) -> Self {
-        Self::Failed(format!("{what}: {}", error_chain(error)))
+        Self(format!("{what}: {}", error_chain(error)))
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(sentence) => f.write_str(sentence),
-            Self::Usage(sentence) => write!(f, "{sentence}\nTry `deskfleet --help`."),
-        }
+        f.write_str(&self.0)
     }
 }
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::Failed(error_chain(&error))
+        Self(error_chain(&error))
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(file: &Path, into: &Path) -> Result<(), Failure> {
     );
     match outcome.rejected {
         0 => Ok(()),
-        _ => Err(Failure::Failed("not every line was imported".to_owned())),
+        _ => Err(Failure("not every line was imported".to_owned())),
     }
 }
 

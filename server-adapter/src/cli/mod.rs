@@ -14,22 +14,24 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use deskfleet::NewKey;
 use deskfleet_server::LogQueue;
 
-use self::args::Command;
+use self::args::{Command, KeysCommand};
 use self::failure::Failure;
 use self::output::{data, log, say};
-
-const HELP: &str = include_str!("help.txt");
 
 /// Time for the last log lines of a server.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs the command that `arguments` ask for.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let command = args::parse(arguments);
-    let serves = matches!(command, Ok(Command::Serve(_)));
-    let done = command.and_then(run);
+    let command = match args::parse(arguments) {
+        Ok(command) => command,
+        Err(error) => return print(&error),
+    };
+    let serves = matches!(command, Command::Serve(_));
+    let done = run(command);
     match &done {
         Err(failure) if serves => log!("deskfleet: {failure}"),
         Err(failure) => say!("deskfleet: {failure}"),
@@ -40,22 +42,50 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Failed(_)) => ExitCode::from(1),
-        Err(Failure::Usage(_)) => ExitCode::from(2),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Prints help and version on standard output, what is wrong with the arguments on standard error.
+fn print(outcome: &clap::Error) -> ExitCode {
+    let text = outcome.render().to_string();
+    if outcome.use_stderr() {
+        say!("{}", text.trim_end());
+        return ExitCode::from(2);
+    }
+    match data(text.trim_end()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
 }
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Help => data(HELP.trim_end()),
-        Command::Version => data(concat!("deskfleet ", env!("CARGO_PKG_VERSION"))),
         Command::Serve(args) => serve::run(&args),
-        Command::Import { file, data } => import::run(&file, &data),
-        Command::IssueKey { key, data } => keys::issue(key, &data),
-        Command::ListKeys { data } => keys::list(&data),
-        Command::RevokeKey { id, data } => keys::revoke(id, &data),
-        Command::Check { data } => store::check(&data),
-        Command::Backup { destination, data } => store::backup(&destination, &data),
-        Command::Compact { data } => store::compact(&data),
+        Command::Import { file, store } => import::run(&file, &store.file),
+        Command::Keys(command) => run_keys(command),
+        Command::Check { store } => store::check(&store.file),
+        Command::Backup { destination, store } => store::backup(&destination, &store.file),
+        Command::Compact { store } => store::compact(&store.file),
+    }
+}
+
+fn run_keys(command: KeysCommand) -> Result<(), Failure> {
+    match command {
+        KeysCommand::Issue {
+            name,
+            scopes,
+            expires,
+            store,
+        } => {
+            let key = NewKey {
+                name,
+                scopes: scopes.into_iter().collect(),
+                expires,
+            };
+            keys::issue(key, &store.file)
+        }
+        KeysCommand::List { store } => keys::list(&store.file),
+        KeysCommand::Revoke { id, store } => keys::revoke(id, &store.file),
     }
 }

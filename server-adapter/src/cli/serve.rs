@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -42,8 +42,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     let options = ServerOptions {
-        connections_max: connections(args.connections),
-        connections_per_source: args.connections_per_source,
+        connections_max: connections(args.connections.map(NonZero::get)),
+        connections_per_source: args.connections_per_source.map(NonZero::get),
         hosts: args.hosts.clone(),
         proxied: args.proxied,
         metrics,
@@ -110,7 +110,7 @@ fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
                 LogQueue::stderr().line_about(topic, &said);
             }
         });
-    let engine = match &args.data {
+    let engine = match args.file() {
         Some(file) => {
             let engine = store::open(builder, file, "Is a server running already?")?;
             warn_of_readers(file);
@@ -167,14 +167,14 @@ fn require_key(engine: &Engine, args: &ServeArgs) -> Result<(), Failure> {
     if engine.has_key() || args.listen.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    let advice = match &args.data {
+    let advice = match args.file() {
         Some(file) => format!(
             "Issue one first:\n  deskfleet keys issue --name admin --scope admin --data {}",
             file.display()
         ),
         None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
     };
-    Err(Failure::Failed(format!(
+    Err(Failure(format!(
         "{} can be reached by other machines, and the store has no API key. {advice}",
         args.listen
     )))
@@ -194,7 +194,7 @@ async fn serve(
             Failure::caused(format_args!("cannot listen on {}", args.listen), &error)
         })?;
     let address = server.local_addr().unwrap_or(args.listen);
-    greet(args.data.as_deref(), address);
+    greet(args.file().map(PathBuf::as_path), address);
     // Only now: a key issued before a failed bind would be lost.
     issue_first_key(engine, address)?;
     let stopped = async {

@@ -102,7 +102,7 @@ pub(crate) fn open(
 fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
     if error.kind() == ErrorKind::AlreadyOpen {
         let file = file.display();
-        return Failure::Failed(format!("{file} is open in another process. {when_locked}"));
+        return Failure(format!("{file} is open in another process. {when_locked}"));
     }
     Failure::from(error)
 }
@@ -126,7 +126,7 @@ fn must_exist(file: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let sentence = format!("there is no store {}; name one with --data", file.display());
-    Err(Failure::Failed(sentence))
+    Err(Failure(sentence))
 }
 
 /// Free bytes of the medium that holds `file`.
@@ -158,7 +158,7 @@ pub(crate) fn check(file: &Path) -> Result<(), Failure> {
         1 => "1 problem".to_owned(),
         several => format!("{several} problems"),
     };
-    Err(Failure::Failed(format!(
+    Err(Failure(format!(
         "{}: {problems}. The file was left as it is: keep it, and restore a backup.",
         file.display()
     )))
