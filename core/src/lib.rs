@@ -94,6 +94,7 @@ pub use store::backends::StorageBackend;
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;
+pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;

@@ -32,6 +32,8 @@ pub const TEXT_MAX: usize = 256;
 pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
 /// Most rows that `GetAdminActivity` returns.
 pub const ADMIN_ACTIVITIES_MAX: i32 = 10_000;
+/// Audit rows that one page of `GET /operator/audit` examines; it ends there, however few of them it holds.
+pub const AUDIT_ROWS_EXAMINED_MAX: usize = 50_000;
 /// Audit rows per key and minute for different calls that changed nothing; further ones are only counted.
 pub const REPEATABLE_ROWS_MAX: usize = 100;
 /// Line errors that a bulk request reports; further errors are only counted.

@@ -39,6 +39,7 @@ export const ENDPOINTS = [
         ["DELETE", "/operator/workspaces/ws-0000/litigation-hold", "Releases it.", null, true],
         ["GET", "/operator/telemetry/stats?instanceId=ws-0000&limit=5", "The history of one desktop, oldest first.", null, true],
         ["GET", "/operator/actions?state=pending", "The actions that have not ended.", null, true],
+        ["GET", "/operator/audit?result=Refused&limit=10", "The audit, filtered and paged.", null, true],
         ["GET", "/operator/keys", "The keys, without their secrets.", null, true],
     ]],
 ];

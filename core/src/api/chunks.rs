@@ -13,6 +13,7 @@ use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
 use crate::view::activity::Last24Hours;
+use crate::view::audit::{self, AuditEnd, AuditQuery};
 use crate::view::workspaces::{self, Listing, PageEnd};
 use crate::view::{Reader, actions, keys};
 use crate::wire::json::Json;
@@ -138,40 +139,54 @@ impl Items for Activities {
     }
 }
 
-/// `GetAdminActivity`
+/// `GetAdminActivity`, or a page of the audit.
 #[derive(Debug)]
 pub(super) struct AuditRows {
-    /// The last row that was written.
-    before: Option<u64>,
-    left: usize,
+    rows: audit::AuditRows,
+    is_page: bool,
     now: Timestamp,
 }
 
 impl AuditRows {
-    pub(super) fn new(core: &EngineCore, count: usize) -> Self {
+    pub(super) fn newest(core: &EngineCore, count: usize) -> Self {
         Self {
-            before: None,
-            left: count,
+            rows: audit::AuditRows::newest(count),
+            is_page: false,
             now: core.now(),
         }
+    }
+
+    pub(super) fn page(core: &EngineCore, query: AuditQuery) -> Result<Self> {
+        Ok(Self {
+            rows: audit::AuditRows::page(query)?,
+            is_page: true,
+            now: core.now(),
+        })
     }
 }
 
 impl Items for AuditRows {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let mut full = false;
-        if self.left > 0 {
-            actions::audit(&reader_at(core, self.now)?, self.before, |row| {
-                self.before = Some(row.id);
-                self.left -= 1;
-                full = body.item(|json| json.value(row)).is_break();
-                stop_if(full || self.left == 0)
-            })?;
+        let is_page = self.is_page;
+        let end = self.rows.step(&reader_at(core, self.now)?, |row| {
+            body.item(|json| {
+                if is_page {
+                    reply::audit_item(json, &row);
+                } else {
+                    json.value(&row);
+                }
+            })
+        })?;
+        let token = match end {
+            AuditEnd::Stopped => return Ok(true),
+            AuditEnd::More(token) => Some(token),
+            AuditEnd::Over => None,
+        };
+        if is_page {
+            body.end(|json| reply::page_end(json, token.as_deref()));
+        } else {
+            body.end(array_end);
         }
-        if full && self.left > 0 {
-            return Ok(true);
-        }
-        body.end(array_end);
         Ok(false)
     }
 }

@@ -32,6 +32,7 @@ pub enum Endpoint {
     ListActions,
     CompleteAction,
     FailAction,
+    ListAudit,
     ListKeys,
     IssueKey,
     RevokeKey,
@@ -140,6 +141,8 @@ pub enum Answer {
     History(Stream),
     WorkspaceView,
     Actions,
+    /// A page of the audit.
+    Audit,
     Keys,
     /// 201.
     IssuedKey,

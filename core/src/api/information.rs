@@ -40,7 +40,7 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
         .int32("numberOfActivities")?
         .unwrap_or(ADMIN_ACTIVITIES_DEFAULT);
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
-    let rows = chunks::AuditRows::new(call.core, count);
+    let rows = chunks::AuditRows::newest(call.core, count);
     let body = ListBody::array("[");
     call.list(reply::JSON, body, rows)
 }

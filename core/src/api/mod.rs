@@ -142,6 +142,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListActions => operator::list_actions(call),
         Endpoint::CompleteAction => operator::complete_action(call),
         Endpoint::FailAction => operator::fail_action(call),
+        Endpoint::ListAudit => operator::list_audit(call),
         Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::RevokeKey => operator::revoke_key(call),

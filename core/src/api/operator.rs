@@ -4,11 +4,12 @@ use bytes::Bytes;
 use http::Response;
 
 use crate::error::EngineError;
-use crate::model::{IssuedKey, Stream, WorkspaceView};
+use crate::model::{AuditAction, AuditResult, IssuedKey, Stream, WorkspaceView};
 use crate::mutation::{
     CompleteAction, FailAction, IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey,
 };
 use crate::store::telemetry::queue::Wanted;
+use crate::view::audit::AuditQuery;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 use crate::wire::list::ListBody;
@@ -125,6 +126,23 @@ pub(super) fn fail_action(call: &Call<'_>) -> Handled {
     let (state, detail) = body::failure_body(call.body)?;
     let id = call.number()?;
     Ok(call.write(FailAction { id, state, detail }, |()| reply::empty()))
+}
+
+pub(super) fn list_audit(call: &Call<'_>) -> Handled {
+    let query = call.query;
+    let text = |name| query.text(name).filter(|text| !text.is_empty());
+    let wanted = AuditQuery {
+        from: query.time("from")?,
+        to: query.time("to")?,
+        workspace_id: text("workSpaceId"),
+        requester: text("requester"),
+        action: query.one_of("action", &AuditAction::ALL, AuditAction::as_str)?,
+        result: query.one_of("result", &AuditResult::ALL, AuditResult::as_str)?,
+        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        next_token: query.text("nextToken"),
+    };
+    let rows = chunks::AuditRows::page(call.core, wanted)?;
+    call.list(reply::JSON, ListBody::page(r#"{"activities":["#), rows)
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {

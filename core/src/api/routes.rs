@@ -89,6 +89,17 @@ const HISTORY_PARAMS: &[Param] = &[
     text("nextToken"),
 ];
 
+const AUDIT_FILTERS: &[Param] = &[
+    time("from"),
+    time("to"),
+    text("workSpaceId"),
+    text("requester"),
+    text("action"),
+    text("result"),
+    LIMIT,
+    text("nextToken"),
+];
+
 const fn information(
     endpoint: Endpoint,
     operation_id: &'static str,
@@ -205,22 +216,16 @@ const fn slow(mut route: Route) -> Route {
     route
 }
 
+/// Histories are read with the scope of the Information area.
 const fn history(stream: Stream, operation_id: &'static str, path: &'static str) -> Route {
-    let route = operator(
-        Endpoint::History(stream),
-        operation_id,
-        Method::Get,
-        path,
-        RequestBody::None,
-        Answer::History(stream),
-        &[],
-    );
-    slow(with_query(route, HISTORY_PARAMS))
+    let answer = Answer::History(stream);
+    let endpoint = Endpoint::History(stream);
+    information(endpoint, operation_id, path, HISTORY_PARAMS, answer, &[])
 }
 
 /// Every endpoint, in the order of the interface document, then the operator surface.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 36] = [
+pub static ROUTES: [Route; 37] = [
     information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
     information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
     information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
@@ -270,6 +275,7 @@ pub static ROUTES: [Route; 36] = [
     slow(with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), &[text("state")])),
     operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
+    slow(with_query(operator(Endpoint::ListAudit, "listAudit", Method::Get, "/operator/audit", RequestBody::None, Answer::Audit, &[]), AUDIT_FILTERS)),
     slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
     audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[])),
     audited(AuditAction::RevokeKey, operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound])),

@@ -21,6 +21,7 @@ pub(crate) enum List {
     OnHold,
     Filtered,
     History(Stream),
+    Audit,
 }
 
 impl List {
@@ -29,7 +30,9 @@ impl List {
             Self::All => 1,
             Self::OnHold => 2,
             Self::Filtered => 3,
+            // The streams take the numbers from here on.
             Self::History(stream) => 3 + stream.number(),
+            Self::Audit => 0,
         }
     }
 }
@@ -72,6 +75,17 @@ pub(crate) fn record_of(stream: Stream, token: &str) -> Option<HistoryPosition> 
         order: (time(filed_at), time(received_at)),
         shown: u32::from_le_bytes(rest.try_into().ok()?),
     })
+}
+
+/// A token that continues the audit before the row of that number.
+pub(crate) fn before_row(id: u64) -> String {
+    encode(List::Audit, &id.to_le_bytes())
+}
+
+/// The number of the row before which `token` continues the audit.
+pub(crate) fn row_of(token: &str) -> Option<u64> {
+    let bytes = decode(List::Audit, token)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
 fn encode(list: List, position: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! A row of the audit, as `GetAdminActivity` returns it.
+//! A row of the audit.
 
 use serde::{Serialize, Serializer};
 
@@ -102,7 +102,7 @@ impl AuditResult {
     }
 }
 
-/// One row of the audit.
+/// One row of the audit. Serialized as `GetAdminActivity` returns it: without [`Self::api_key_id`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
@@ -134,4 +134,7 @@ pub struct AuditEntry {
     pub detail: Option<String>,
     /// Name of the key used; `None` when the host itself acted.
     pub api_key_name: Option<String>,
+    /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote.
+    #[serde(skip)]
+    pub api_key_id: Option<u64>,
 }

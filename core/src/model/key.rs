@@ -10,7 +10,7 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The Information GET endpoints.
+    /// The Information GET endpoints, and the histories.
     Read,
     /// The Actions endpoints and `RemoveWorkSpaceDbEntry`.
     Act,

@@ -7,7 +7,7 @@ use crate::model::{AuditAction, AuditEntry, AuditResult, Workspace};
 use crate::store::repeats::Repeats;
 use crate::store::{audit, meta};
 
-use super::{Caller, Context, Mutation, Outcome};
+use super::{Caller, Context, HOST_NAME, Mutation, Outcome};
 
 /// A row being made.
 pub(super) struct Row {
@@ -61,7 +61,8 @@ impl Context<'_, '_> {
                 new_state: None,
                 completed_time: None,
                 detail: None,
-                api_key_name: by.key_name.clone(),
+                api_key_name: by.key.as_ref().map(|(_, name)| name.clone()),
+                api_key_id: by.key.as_ref().map(|(id, _)| *id),
             },
         }
     }
@@ -85,8 +86,7 @@ impl Context<'_, '_> {
     /// Writes the row of a call that changed nothing, or counts it in the row of an equal one of the same key and minute. When a
     /// key has many different ones in a minute, those that follow are only counted: by what was asked and how it ended.
     pub(super) fn write_repeatable_row(&mut self, row: Row, result: AuditResult) -> Result<()> {
-        let key_name = row.entry.api_key_name.clone();
-        let mut repeats = Repeats::of(self.tables, key_name.as_deref(), self.now)?;
+        let mut repeats = Repeats::of(self.tables, row.entry.api_key_name.as_deref(), self.now)?;
         let mut entry = AuditEntry {
             result,
             ..row.entry
@@ -94,7 +94,7 @@ impl Context<'_, '_> {
         let is_new = repeats.equal(&entry).is_none();
         if is_new && repeats.rows.len() >= REPEATABLE_ROWS_MAX {
             entry = AuditEntry {
-                requester: Caller { key_name }.name().to_owned(),
+                requester: (entry.api_key_name.clone()).unwrap_or_else(|| HOST_NAME.to_owned()),
                 workspace_id: None,
                 username: None,
                 computer_name: None,

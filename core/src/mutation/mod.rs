@@ -40,27 +40,30 @@ pub(crate) trait Mutation: fmt::Debug + Send + 'static {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Self::Output>>;
 }
 
+/// What the audit calls the host itself.
+const HOST_NAME: &str = "host";
+
 /// Who asks for a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// Name of the key used; `None` for the host itself.
-    pub(crate) key_name: Option<String>,
+    /// Number and name of the key used; `None` for the host itself.
+    pub(crate) key: Option<(u64, String)>,
 }
 
 impl Caller {
     /// The host itself, through the typed API.
-    pub(crate) const HOST: Self = Self { key_name: None };
+    pub(crate) const HOST: Self = Self { key: None };
 
     /// Who calls with `key`, or without one.
     pub(crate) fn of(key: Option<&LiveKey>) -> Self {
         Self {
-            key_name: key.map(|key| key.info.name.clone()),
+            key: key.map(|key| (key.info.id, key.info.name.clone())),
         }
     }
 
     /// What the audit says when the caller names no requester.
     fn name(&self) -> &str {
-        self.key_name.as_deref().unwrap_or("host")
+        self.key.as_ref().map_or(HOST_NAME, |(_, name)| name)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The audit. Key: row number, 8 bytes big-endian. Value: time, requester, action number, result number, then seven
-//! optional values in the order of [`AuditEntry`].
+//! optional values in the order of [`AuditEntry`]; then the number of the key, where one was used.
 
 use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::{AuditAction, AuditEntry, AuditResult};
+use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder};
 use super::table::{Read, Step, Table, Tables, after_key, row_number};
@@ -25,18 +26,29 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
     Ok(())
 }
 
+/// A row as it lies in the file: what is searched for is read, the rest is not.
+pub(crate) struct StoredRow<'v> {
+    pub(crate) id: u64,
+    pub(crate) time: Timestamp,
+    pub(crate) requester: &'v str,
+    pub(crate) action: AuditAction,
+    pub(crate) result: AuditResult,
+    pub(crate) workspace_id: Option<&'v str>,
+    rest: Decoder<'v>,
+}
+
 /// Visits the rows before the number `before`, newest first.
 pub(crate) fn scan_before(
     read: &impl Read,
     before: Option<u64>,
-    mut visit: impl FnMut(AuditEntry) -> Result<Step>,
+    mut visit: impl FnMut(StoredRow<'_>) -> Result<Step>,
 ) -> Result<()> {
     let before = before.map(u64::to_be_bytes);
     let end = before
         .as_ref()
         .map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_slice()));
     read.scan_back(Table::Audit, (Bound::Unbounded, end), |key, value| {
-        visit(decode(row_number(key)?, value)?)
+        visit(StoredRow::begin(row_number(key)?, value)?)
     })
 }
 
@@ -67,66 +79,103 @@ pub(super) fn encode(entry: &AuditEntry) -> Vec<u8> {
     encoder.option_time(entry.completed_time);
     encoder.option_text(entry.detail.as_deref());
     encoder.option_text(entry.api_key_name.as_deref());
+    if let Some(id) = entry.api_key_id {
+        encoder.varint(id);
+    }
     encoder.finish()
 }
 
 fn decode(id: u64, value: &[u8]) -> Result<AuditEntry> {
-    fn owned(text: Option<&str>) -> Option<String> {
-        text.map(str::to_owned)
+    StoredRow::begin(id, value)?.entry()
+}
+
+impl<'v> StoredRow<'v> {
+    fn begin(id: u64, value: &'v [u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(value);
+        Ok(Self {
+            id,
+            time: decoder.time()?,
+            requester: decoder.text()?,
+            action: decoder.variant(&AuditAction::ALL)?,
+            result: decoder.variant(&AuditResult::ALL)?,
+            workspace_id: decoder.option_text()?,
+            rest: decoder,
+        })
     }
-    let mut decoder = Decoder::new(value);
-    let time = decoder.time()?;
-    let requester = decoder.text()?.to_owned();
-    let action = decoder.variant(&AuditAction::ALL)?;
-    let result = decoder.variant(&AuditResult::ALL)?;
-    let entry = AuditEntry {
-        id,
-        time,
-        requester,
-        action,
-        result,
-        workspace_id: owned(decoder.option_text()?),
-        username: owned(decoder.option_text()?),
-        computer_name: owned(decoder.option_text()?),
-        previous_state: owned(decoder.option_text()?),
-        new_state: owned(decoder.option_text()?),
-        completed_time: decoder.option_time()?,
-        detail: owned(decoder.option_text()?),
-        api_key_name: owned(decoder.option_text()?),
-    };
-    decoder.end()?;
-    Ok(entry)
+
+    /// The whole row.
+    pub(crate) fn entry(self) -> Result<AuditEntry> {
+        fn owned(text: Option<&str>) -> Option<String> {
+            text.map(str::to_owned)
+        }
+        let mut rest = self.rest;
+        let mut entry = AuditEntry {
+            id: self.id,
+            time: self.time,
+            requester: self.requester.to_owned(),
+            action: self.action,
+            result: self.result,
+            workspace_id: owned(self.workspace_id),
+            username: owned(rest.option_text()?),
+            computer_name: owned(rest.option_text()?),
+            previous_state: owned(rest.option_text()?),
+            new_state: owned(rest.option_text()?),
+            completed_time: rest.option_time()?,
+            detail: owned(rest.option_text()?),
+            api_key_name: owned(rest.option_text()?),
+            api_key_id: None,
+        };
+        // Rows of older versions end here.
+        if !rest.is_empty() {
+            entry.api_key_id = Some(rest.varint()?);
+        }
+        rest.end()?;
+        Ok(entry)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::timestamp::Timestamp;
-
     use super::*;
+
+    fn row(action: AuditAction, result: AuditResult) -> AuditEntry {
+        AuditEntry {
+            id: 7,
+            time: Timestamp::MIN,
+            requester: "svc-desk".into(),
+            action,
+            workspace_id: Some("ws-1".into()),
+            username: None,
+            computer_name: Some(String::new()),
+            result,
+            previous_state: None,
+            new_state: Some("AVAILABLE".into()),
+            completed_time: Some(Timestamp::MAX),
+            detail: None,
+            api_key_name: Some("desk".into()),
+            api_key_id: Some(300),
+        }
+    }
 
     #[test]
     fn every_action_and_result_survives() {
         for action in AuditAction::ALL {
             for result in AuditResult::ALL {
-                let entry = AuditEntry {
-                    id: 7,
-                    time: Timestamp::MIN,
-                    requester: "svc-desk".into(),
-                    action,
-                    workspace_id: Some("ws-1".into()),
-                    username: None,
-                    computer_name: Some(String::new()),
-                    result,
-                    previous_state: None,
-                    new_state: Some("AVAILABLE".into()),
-                    completed_time: Some(Timestamp::MAX),
-                    detail: None,
-                    api_key_name: Some("desk".into()),
-                };
+                let entry = row(action, result);
                 let bytes = encode(&entry);
                 assert_eq!(decode(7, &bytes).unwrap(), entry);
                 assert!(decode(7, &bytes[..bytes.len() - 1]).is_err());
             }
         }
+    }
+
+    #[test]
+    fn row_without_the_number_of_its_key_is_read() {
+        let mut entry = row(AuditAction::IssueKey, AuditResult::Completed);
+        let bytes = encode(&entry);
+        entry.api_key_id = None;
+        let old = &bytes[..bytes.len() - 2];
+        assert_eq!(encode(&entry), old);
+        assert_eq!(decode(7, old).unwrap(), entry);
     }
 }

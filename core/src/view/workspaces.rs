@@ -13,6 +13,7 @@ use super::Reader;
 
 pub(crate) use filter::Matcher;
 pub use filter::WorkspaceFilter;
+pub(super) use filter::is_folded;
 
 /// A list to page through.
 #[derive(Debug, Clone)]

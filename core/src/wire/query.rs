@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{EngineError, Result};
+use crate::nearest::nearest;
 use crate::timestamp::Timestamp;
 
 /// A raw query string.
@@ -72,6 +73,30 @@ impl<'r> Query<'r> {
         }
         let message = format!("The field {name} must be between {min} and {max}.");
         Err(EngineError::invalid(name, message))
+    }
+
+    /// The first value of `name` as one of `all`, compared by `as_str` without case; `None` when it is absent or empty.
+    pub(crate) fn one_of<T: Copy>(
+        self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<Option<T>> {
+        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let mut known = all.iter().copied();
+        let found = known.find(|known| as_str(*known).eq_ignore_ascii_case(&text));
+        if found.is_some() {
+            return Ok(found);
+        }
+        let refused = not_valid(name, &text);
+        Err(match nearest(&text, all.iter().copied().map(as_str)) {
+            Some(nearest) => {
+                EngineError::invalid(name, format!("{refused} Did you mean '{nearest}'?"))
+            }
+            None => refused,
+        })
     }
 
     /// The first value of `name` as a date-time.

@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::model::{FieldValue, Received, Record, Workspace};
+use crate::model::{AuditEntry, FieldValue, Received, Record, Workspace};
 use crate::store::workspaces::EntryRef;
 use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;
@@ -190,6 +190,19 @@ pub(crate) fn activity(json: &mut Json, view: &ActivityRef<'_>) -> Result<()> {
         }
     });
     written
+}
+
+/// A row of a page of the audit.
+pub(crate) fn audit_item(json: &mut Json, row: &AuditEntry) {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Item<'a> {
+        #[serde(flatten)]
+        row: &'a AuditEntry,
+        api_key_id: Option<u64>,
+    }
+    let api_key_id = row.api_key_id;
+    json.value(&Item { row, api_key_id });
 }
 
 /// `RemoveWorkSpaceDbEntry`

@@ -229,6 +229,7 @@ fn success(answer: Answer) -> (&'static str, Value) {
         Answer::History(stream) => schemas::reference(schemas::history_name(stream)),
         Answer::WorkspaceView => schemas::reference("WorkspaceView"),
         Answer::Actions => schemas::reference("Actions"),
+        Answer::Audit => schemas::reference("AuditPage"),
         Answer::Keys => schemas::reference("Keys"),
         Answer::IssuedKey => schemas::reference("IssuedKey"),
     };

@@ -132,9 +132,20 @@ const FILTERS: &[&str] = &[
 ];
 const HISTORY: &[&str] = &["instanceId", "from", "to", "limit", "nextToken"];
 
-/// Every endpoint: the interface document's 19, then the contract's section 7.
+const AUDIT: &[&str] = &[
+    "from",
+    "to",
+    "workSpaceId",
+    "requester",
+    "action",
+    "result",
+    "limit",
+    "nextToken",
+];
+
+/// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
-pub const ENDPOINTS: [Documented; 36] = [
+pub const ENDPOINTS: [Documented; 37] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -161,13 +172,14 @@ pub const ENDPOINTS: [Documented; 36] = [
     posted("PUT",    "/operator/workspaces/{}/litigation-hold",        "admin"),
     endpoint("DELETE", "/operator/workspaces/{}/litigation-hold",      "admin", &[]),
     posted("POST",   "/operator/telemetry",                            "admin"),
-    endpoint("GET",  "/operator/telemetry/stats",                      "admin", HISTORY),
-    endpoint("GET",  "/operator/telemetry/activity",                   "admin", HISTORY),
-    endpoint("GET",  "/operator/telemetry/startup",                    "admin", HISTORY),
-    endpoint("GET",  "/operator/telemetry/processes",                  "admin", HISTORY),
+    endpoint("GET",  "/operator/telemetry/stats",                      "read",  HISTORY),
+    endpoint("GET",  "/operator/telemetry/activity",                   "read",  HISTORY),
+    endpoint("GET",  "/operator/telemetry/startup",                    "read",  HISTORY),
+    endpoint("GET",  "/operator/telemetry/processes",                  "read",  HISTORY),
     endpoint("GET",  "/operator/actions",                              "admin", &["state"]),
     endpoint("POST", "/operator/actions/{}/complete",                  "admin", &[]),
     posted("POST",   "/operator/actions/{}/fail",                      "admin"),
+    endpoint("GET",  "/operator/audit",                                "admin", AUDIT),
     endpoint("GET",  "/operator/keys",                                 "admin", &[]),
     posted("POST",   "/operator/keys",                                 "admin"),
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &[]),
@@ -192,6 +204,6 @@ pub const ROWS: &[&str] = &[
     "5 lists", "5 content negotiation", "5 nextToken", "5 GetUserInformation", "5 Get24HourActivity",
     "5 GetAdminActivity", "5 Test", "5 queue/count",
     "6 durable", "6 queue", "6 units", "6 process items", "6 times", "6 retention",
-    "9 time of a record", "9 holds and retention",
+    "9 time of a record", "9 holds and retention", "9 audit reads",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
 ];

@@ -1,6 +1,7 @@
 //! The conformance suite: the documents, row by row, as cases that run over any [`Transport`](crate::transport::Transport).
 
 mod audit;
+mod audit_list;
 mod bodies;
 pub mod case;
 mod codings;
@@ -36,8 +37,9 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 23] = [
+pub const AREAS: [Area; 24] = [
     ("audit", audit::cases),
+    ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
     ("codings", codings::cases),
     ("compute_types", compute_types::cases),

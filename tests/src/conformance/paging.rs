@@ -161,7 +161,7 @@ fn bad_token(call: Call) -> Call {
 /// Each paged endpoint with the tokens of all the others.
 #[rustfmt::skip]
 fn foreign_tokens() -> Case {
-    const PAGED: [(&str, &str); 7] = [
+    const PAGED: [(&str, &str); 8] = [
         ("read", "/api/Information/GetAllWorkSpaces?limit=1"),
         ("read", "/api/Information/GetWorkSpacesOnLitigationHold?limit=1"),
         ("admin", "/operator/workspaces?limit=1"),
@@ -169,6 +169,7 @@ fn foreign_tokens() -> Case {
         ("admin", "/operator/telemetry/activity?instanceId=ws-0001&limit=1"),
         ("admin", "/operator/telemetry/startup?instanceId=ws-0001&limit=1"),
         ("admin", "/operator/telemetry/processes?instanceId=ws-0001&limit=1"),
+        ("admin", "/operator/audit?limit=1"),
     ];
     let mut case = listed("5 nextToken", "tokens of other endpoints", "LitigationHold", 2);
     for time in ["2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"] {
@@ -179,7 +180,11 @@ fn foreign_tokens() -> Case {
             .record(super::fixtures::processes("ws-0001", "jdoe", time));
     }
     for (index, (key, path)) in PAGED.iter().enumerate() {
-        let list = if path.contains("telemetry") { "records" } else { "workSpaces" };
+        let list = match path.split('/').nth(2) {
+            Some("telemetry") => "records",
+            Some("audit?limit=1") => "activities",
+            _ => "workSpaces",
+        };
         let body = format!(r#"{{"{list}":["«_»"],"nextToken":"«t{index}»","hasMore":true}}"#);
         case = case.call(call(&format!("GET {key} {path}")).gives_json(body));
     }

@@ -5,7 +5,9 @@
     reason = "a field of a row may be null, and what it must be may be left open"
 )]
 
-use deskfleet::{AuditAction, AuditEntry, AuditResult, ErrorKind, Timestamp};
+use deskfleet::{AuditAction, AuditEntry, AuditQuery, AuditResult, ErrorKind, Timestamp};
+
+use super::World;
 
 /// The expected content of a row; the outer `None` where the contract leaves a field open.
 #[derive(Debug, Clone)]
@@ -100,6 +102,47 @@ impl Row {
         };
         let detail = self.detail.as_ref().map(counted);
         assert!(same(detail.as_ref(), &found.detail), "{}", about("detail"));
+    }
+}
+
+impl World {
+    /// Pages of `limit` rows, by filters that an old row passes, are what these filters leave of `all`.
+    pub(super) fn compare_audit_pages(&self, all: &[AuditEntry], limit: u32) {
+        let Some(wanted) = all.get(all.len() / 2) else {
+            return;
+        };
+        let every = AuditQuery {
+            limit,
+            ..AuditQuery::default()
+        };
+        for query in [
+            every.clone(),
+            AuditQuery {
+                action: Some(wanted.action),
+                ..every.clone()
+            },
+            AuditQuery {
+                result: Some(wanted.result),
+                to: Some(wanted.time),
+                ..every.clone()
+            },
+            AuditQuery {
+                workspace_id: wanted.workspace_id.as_deref().map(str::to_uppercase),
+                from: Some(wanted.time),
+                ..every
+            },
+        ] {
+            let passes = |row: &&AuditEntry| {
+                query.from.is_none_or(|from| row.time >= from)
+                    && query.to.is_none_or(|to| row.time < to)
+                    && query.action.is_none_or(|action| row.action == action)
+                    && query.result.is_none_or(|result| row.result == result)
+                    && (query.workspace_id.is_none() || row.workspace_id == wanted.workspace_id)
+            };
+            let expected: Vec<_> = all.iter().filter(passes).cloned().collect();
+            let found: Result<Vec<_>, _> = self.engine.all_audit(query.clone()).collect();
+            assert_eq!(found.expect("a good disk"), expected, "{query:?}");
+        }
     }
 }
 

@@ -217,6 +217,7 @@ impl World {
         let some = self.engine.admin_activity(rows).expect("a good disk");
         let expected = all.len().min(usize::try_from(rows).expect("small"));
         assert_eq!(some, all[..expected], "the newest {rows} rows of the audit");
+        self.compare_audit_pages(&all, rows);
     }
 
     pub(super) fn compare_user(&self, name: &str) {

@@ -1,6 +1,7 @@
 //! Actions and the audit, from Rust.
 
 use crate::domain::validation;
+use crate::engine::typed::pages;
 use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -9,6 +10,7 @@ use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
 use crate::mutation::{Act, Caller, CompleteAction, FailAction};
 use crate::store::table::Step;
 use crate::view::actions;
+use crate::view::audit::{AuditEnd, AuditPage, AuditQuery, AuditRows};
 
 /// Actions.
 impl Engine {
@@ -70,19 +72,42 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn admin_activity(&self, count: u32) -> Result<Vec<AuditEntry>> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(self.audit_page(AuditRows::newest(count))?.rows)
+    }
+
+    /// One page of the audit, newest first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a token of another list, [`ErrorKind::StorageUnavailable`] when the store cannot be
+    /// read.
+    pub fn audit(&self, query: &AuditQuery) -> Result<AuditPage> {
+        self.audit_page(AuditRows::page(query.clone())?)
+    }
+
+    /// All rows of the audit that a query names, from its page on, newest first, read page by page. Ends after the first error.
+    pub fn all_audit(
+        &self,
+        mut query: AuditQuery,
+    ) -> impl Iterator<Item = Result<AuditEntry>> + use<> {
+        let engine = self.clone();
+        pages(query.next_token.take(), move |next_token| {
+            query.next_token = next_token;
+            let page = engine.audit(&query)?;
+            Ok((page.rows, page.next_token))
+        })
+    }
+
+    fn audit_page(&self, mut wanted: AuditRows) -> Result<AuditPage> {
         let mut rows = Vec::new();
-        if count == 0 {
-            return Ok(rows);
-        }
-        actions::audit(&self.core().reader()?, None, |row| {
-            rows.push(row.clone());
-            if rows.len() < count {
-                Step::Continue(())
-            } else {
-                Step::Break(())
-            }
+        let end = wanted.step(&self.core().reader()?, |row| {
+            rows.push(row);
+            Step::Continue(())
         })?;
-        Ok(rows)
+        let next_token = match end {
+            AuditEnd::More(token) => Some(token),
+            AuditEnd::Over | AuditEnd::Stopped => None,
+        };
+        Ok(AuditPage { rows, next_token })
     }
 }
 

@@ -91,7 +91,7 @@ impl Matcher {
 }
 
 /// Whether `value` folds to `text`. Most values are ASCII, and then nothing is allocated.
-fn is_folded(value: &str, text: &str) -> bool {
+pub(in crate::view) fn is_folded(value: &str, text: &str) -> bool {
     if value.is_ascii() {
         value.eq_ignore_ascii_case(text)
     } else {
