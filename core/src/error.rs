@@ -32,6 +32,10 @@ pub enum ErrorKind {
     AmbiguousWorkSpace,
     /// The compute type cannot be changed this way (409 `UnsupportedConfiguration`).
     UnsupportedConfiguration,
+    /// A key of that name is accepted already (409 `DuplicateKeyName`).
+    DuplicateKeyName,
+    /// The key is the last accepted one with scope `admin` (409 `LastAdminKey`).
+    LastAdminKey,
     /// The telemetry queue is full (503 `QueueFull`).
     QueueFull,
     /// The store cannot be read or written now (503 `StorageUnavailable`). A write refused with it never takes effect.
@@ -69,6 +73,8 @@ impl ErrorKind {
             Self::LitigationHold => "LitigationHold",
             Self::AmbiguousWorkSpace => "AmbiguousWorkSpace",
             Self::UnsupportedConfiguration => "UnsupportedConfiguration",
+            Self::DuplicateKeyName => "DuplicateKeyName",
+            Self::LastAdminKey => "LastAdminKey",
             Self::QueueFull => "QueueFull",
             Self::StorageUnavailable => "StorageUnavailable",
             Self::Indeterminate => "Indeterminate",

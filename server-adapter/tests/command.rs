@@ -232,7 +232,15 @@ fn serve_on_a_public_address_requires_a_key() {
     assert_eq!(place.done("keys list"), "", "no first key was issued");
 
     place.done("keys issue --name admin --scope admin");
-    place.done("keys revoke 1");
+    let refused = place.fails("keys revoke 1", 1);
+    assert!(refused.contains("--force"), "{refused}");
+    let refused = place.fails("keys issue --name Admin --scope read", 1);
+    assert!(refused.contains("key 1"), "{refused}");
+    place.fails(
+        "keys issue --name late --scope read --expires 2020-01-01",
+        1,
+    );
+    place.done("keys revoke 1 --force");
     place.fails("serve --listen 0.0.0.0:0", 1);
     place.done("keys issue --name admin --scope admin");
     let served = Served::start(&place, "serve --listen 0.0.0.0:0");

@@ -273,8 +273,8 @@ fn populated(config: &Config) -> (Engine, String, String) {
         .config(config.clone())
         .open_in_memory()
         .unwrap();
-    let issue = |scopes: Scopes| {
-        let name = "test".to_owned();
+    let issue = |name: &str, scopes: Scopes| {
+        let name = name.to_owned();
         let key = NewKey {
             name,
             scopes,
@@ -282,8 +282,8 @@ fn populated(config: &Config) -> (Engine, String, String) {
         };
         engine.issue_key(key).unwrap().secret
     };
-    let admin = issue([Scope::Admin].into_iter().collect());
-    let ingest = issue([Scope::Ingest].into_iter().collect());
+    let admin = issue("admin", [Scope::Admin].into_iter().collect());
+    let ingest = issue("ingest", [Scope::Ingest].into_iter().collect());
     let workspace = Workspace {
         id: "ws-1".to_owned(),
         username: Some("x".to_owned()),

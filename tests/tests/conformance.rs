@@ -119,6 +119,8 @@ fn engine_has_exactly_the_documented_codes() {
         Code::LitigationHold,
         Code::AmbiguousWorkSpace,
         Code::UnsupportedConfiguration,
+        Code::DuplicateKeyName,
+        Code::LastAdminKey,
         Code::PayloadTooLarge,
         Code::UriTooLong,
         Code::UnsupportedMediaType,

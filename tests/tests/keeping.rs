@@ -133,7 +133,7 @@ fn low_disk_stops_writes_and_not_revocation_filing_or_retention() {
 #[test]
 fn revocation_beside_posts_on_a_low_disk_succeeds_and_posts_fail() {
     let (engine, free) = with_space(CommitDriver::Host);
-    let issued = key(&engine, "a");
+    let [issued, _] = ["a", "b"].map(|name| key(&engine, name));
     let revoke = Request::delete(format!("/operator/keys/{}", issued.info.id));
     let revoke = revoke.header("x-api-key", &issued.secret);
     let revoke = revoke.body(Bytes::new()).unwrap();

@@ -22,12 +22,12 @@ fn engine() -> (Engine, ManualClock) {
     (builder.open_backend(Disk::new().backend()).unwrap(), clock)
 }
 
-fn key(engine: &Engine, expires: Option<&str>) -> IssuedKey {
+fn key(engine: &Engine, name: &str, expires: Option<&str>) -> IssuedKey {
     let scopes = [Scope::Read].into_iter().collect();
     let expires = expires.map(|time| time.parse().unwrap());
     engine
         .issue_key(NewKey {
-            name: "reader".to_owned(),
+            name: name.to_owned(),
             scopes,
             expires,
         })
@@ -37,10 +37,10 @@ fn key(engine: &Engine, expires: Option<&str>) -> IssuedKey {
 #[test]
 fn missing_empty_unknown_revoked_and_expired_keys_are_refused_in_the_same_bytes() {
     let (engine, clock) = engine();
-    let revoked = key(&engine, None);
+    let revoked = key(&engine, "reader", None);
     engine.revoke_key(revoked.info.id).unwrap();
-    let expired = key(&engine, Some("2026-11-20T12:00:30Z"));
-    let good = key(&engine, None);
+    let expired = key(&engine, "expired", Some("2026-11-20T12:00:30Z"));
+    let good = key(&engine, "good", None);
     clock.advance_seconds(60);
     let answer = |query: &str| {
         let uri = format!("/api/Information/GetAllWorkSpaces{query}");
@@ -70,7 +70,7 @@ fn missing_empty_unknown_revoked_and_expired_keys_are_refused_in_the_same_bytes(
 #[test]
 fn key_is_32_bytes_in_base64url_and_printed_nowhere() {
     let (engine, _) = engine();
-    let keys = [key(&engine, None), key(&engine, None)];
+    let keys = ["a", "b"].map(|name| key(&engine, name, None));
     assert_ne!(keys[0].secret, keys[1].secret);
     for key in &keys {
         let secret = key.secret.strip_prefix("dfk_").unwrap();

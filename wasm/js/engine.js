@@ -110,8 +110,8 @@ export function defineEngine(load) {
             return this.#call("issueKey", { name: key?.name, scopes: key?.scopes, expires });
         }
 
-        async revokeKey(id) {
-            return this.#call("revokeKey", id);
+        async revokeKey(id, how = {}) {
+            return this.#call("revokeKey", { id, force: how.force });
         }
 
         async keys() {

@@ -40,6 +40,10 @@ export type ErrorCode =
     | "LitigationHold"
     | "AmbiguousWorkSpace"
     | "UnsupportedConfiguration"
+    /** A key of that name is accepted already. */
+    | "DuplicateKeyName"
+    /** The key is the last accepted one with scope `admin`. */
+    | "LastAdminKey"
     | "PayloadTooLarge"
     | "UnsupportedMediaType"
     | "UriTooLong"
@@ -221,7 +225,8 @@ export class Engine {
     placeHold(workSpaceId: string, hold: { matter: string; reason?: string }): Promise<void>;
     releaseHold(workSpaceId: string): Promise<void>;
     issueKey(key: { name: string; scopes: Scope[]; expires?: string | Date }): Promise<IssuedKey>;
-    revokeKey(id: number): Promise<void>;
+    /** Of the last accepted key with scope `admin` only with `force`. */
+    revokeKey(id: number, how?: { force?: boolean }): Promise<void>;
     keys(): Promise<KeyInfo[]>;
     /** The outbox: the actions that have not ended. */
     pendingActions(): Promise<PendingAction[]>;

@@ -71,6 +71,8 @@ const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::LitigationHold => "LitigationHold",
         ErrorKind::AmbiguousWorkSpace => "AmbiguousWorkSpace",
         ErrorKind::UnsupportedConfiguration => "UnsupportedConfiguration",
+        ErrorKind::DuplicateKeyName => "DuplicateKeyName",
+        ErrorKind::LastAdminKey => "LastAdminKey",
         ErrorKind::QueueFull => "QueueFull",
         ErrorKind::StorageUnavailable => "StorageUnavailable",
         ErrorKind::Indeterminate => "Indeterminate",

@@ -42,7 +42,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         }
         "releaseHold" => done(engine.release_hold(&argument::<String>(json)?)),
         "issueKey" => issue_key(engine, argument(json)?),
-        "revokeKey" => done(engine.revoke_key(argument(json)?)),
+        "revokeKey" => revoke_key(engine, &argument(json)?),
         "keys" => to_json(&engine.keys()),
         "pendingActions" => to_json(&engine.pending_actions()?),
         "completeAction" => done(engine.complete_action(argument(json)?)),
@@ -88,6 +88,22 @@ fn issue_key(engine: &Engine, key: KeyToIssue) -> JsonResult {
         scopes: key.scopes.into_iter().collect(),
         expires: key.expires,
     })?)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyToRevoke {
+    id: u64,
+    #[serde(default)]
+    force: bool,
+}
+
+fn revoke_key(engine: &Engine, key: &KeyToRevoke) -> JsonResult {
+    done(if key.force {
+        engine.force_revoke_key(key.id)
+    } else {
+        engine.revoke_key(key.id)
+    })
 }
 
 #[derive(Deserialize)]

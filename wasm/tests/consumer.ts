@@ -61,14 +61,14 @@ const inline: Engine = await InlineEngine.open({ storage: memoryStorage() });
 
 const workspaces: Workspace[] = [{ workSpId: "ws-1", username: null }];
 const count: number = await engine.putWorkspaces(workspaces);
-const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date() });
+const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date(Date.now() + 60_000) });
 const pending: PendingAction[] = await engine.pendingActions();
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
 const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));
 const posted: Response = await engine.fetch(new URL("http://fleet/api/Stats/Post"), { method: "POST", body: "{}", signal: AbortSignal.timeout(1000) });
 const restored = await Engine.restore(await engine.snapshot(), { storage: memoryStorage() });
 try {
-    await engine.revokeKey(issued.id);
+    await engine.revokeKey(issued.id, { force: true });
 } catch (error) {
     if (error instanceof DeskfleetError && error.code === "NotFound") console.log(error.message, error.parameter);
 }

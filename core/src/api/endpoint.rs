@@ -91,6 +91,8 @@ pub enum ParamKind {
     Text,
     /// A date-time.
     Time,
+    /// `true` or `false`, which is the default.
+    Flag,
     /// An int32 with inclusive bounds and a default.
     Int32 {
         /// Least accepted value.

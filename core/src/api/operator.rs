@@ -151,7 +151,7 @@ pub(super) fn list_keys(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {
-    let key = body::key_body(call.body)?;
+    let key = body::key_body(call.body, call.core.now())?;
     let (secret, hash) = call.core.new_secret()?;
     let by = call.caller();
     Ok(call.write(IssueKey { key, hash, by }, |info| {
@@ -161,5 +161,6 @@ pub(super) fn issue_key(call: &Call<'_>) -> Handled {
 
 pub(super) fn revoke_key(call: &Call<'_>) -> Handled {
     let (id, by) = (call.number()?, call.caller());
-    Ok(call.write(RevokeKey { id, by }, |()| reply::empty()))
+    let force = call.query.flag("force")?;
+    Ok(call.write(RevokeKey { id, force, by }, |()| reply::empty()))
 }

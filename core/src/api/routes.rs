@@ -26,6 +26,12 @@ const fn time(name: &'static str) -> Param {
     }
 }
 
+const FORCE: Param = Param {
+    name: "force",
+    kind: ParamKind::Flag,
+    required: false,
+};
+
 const LIMIT: Param = Param {
     name: "limit",
     kind: ParamKind::Int32 {
@@ -277,6 +283,6 @@ pub static ROUTES: [Route; 37] = [
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     slow(with_query(operator(Endpoint::ListAudit, "listAudit", Method::Get, "/operator/audit", RequestBody::None, Answer::Audit, &[]), AUDIT_FILTERS)),
     slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
-    audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[])),
-    audited(AuditAction::RevokeKey, operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound])),
+    audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
+    audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
 ];

@@ -1,5 +1,6 @@
 //! Issuing and revoking API keys.
 
+use crate::domain::keys as rules;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, KeyInfo, NewKey, SecretHash};
 use crate::store::keys::{self, StoredKey};
@@ -8,7 +9,7 @@ use crate::timestamp::Timestamp;
 
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Stores a new key by the hash of its secret.
+/// Stores a new key by the hash of its secret. Refused where [`rules::check_issue`] refuses it.
 #[derive(Debug)]
 pub(crate) struct IssueKey {
     pub(crate) key: NewKey,
@@ -20,6 +21,11 @@ impl Mutation for IssueKey {
     type Output = KeyInfo;
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<KeyInfo>> {
+        let mut row = context.row(AuditAction::IssueKey, &self.by, None);
+        let others = keys::infos(context.tables)?;
+        if let Err(refusal) = rules::check_issue(&self.key, &others, context.now) {
+            return context.refused(row, refusal);
+        }
         let info = KeyInfo {
             id: meta::next(context.tables, meta::Sequence::Key)?,
             name: self.key.name,
@@ -29,7 +35,6 @@ impl Mutation for IssueKey {
             last_used: None,
             revoked: None,
         };
-        let mut row = context.row(AuditAction::IssueKey, &self.by, None);
         row.set_detail(&info.name);
         context.write_row(row, AuditResult::Completed)?;
         let hash = self.hash;
@@ -39,10 +44,11 @@ impl Mutation for IssueKey {
     }
 }
 
-/// Revokes a key.
+/// Revokes a key. Refused where [`rules::check_revoke`] refuses it, unless forced.
 #[derive(Debug)]
 pub(crate) struct RevokeKey {
     pub(crate) id: u64,
+    pub(crate) force: bool,
     pub(crate) by: Caller,
 }
 
@@ -60,6 +66,12 @@ impl Mutation for RevokeKey {
         if key.info.revoked.is_some() {
             context.write_row(row, AuditResult::NoChange)?;
             return Ok(Ok(()));
+        }
+        let all = keys::infos(context.tables)?;
+        if !self.force
+            && let Err(refusal) = rules::check_revoke(self.id, &all, context.now)
+        {
+            return context.refused(row, refusal);
         }
         key.info.revoked = Some(context.now);
         keys::put(context.tables, &key)?;

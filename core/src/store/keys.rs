@@ -103,6 +103,11 @@ pub(crate) fn all(read: &impl Read) -> Result<Vec<StoredKey>> {
     Ok(keys)
 }
 
+/// The same without the hashes of their secrets.
+pub(crate) fn infos(read: &impl Read) -> Result<Vec<KeyInfo>> {
+    Ok(all(read)?.into_iter().map(|key| key.info).collect())
+}
+
 /// Writes a key, over one that is there.
 pub(crate) fn put(tables: &mut Tables<'_>, key: &StoredKey) -> Result<()> {
     let mut encoder = Encoder::default();

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::domain::validation;
+use crate::domain::{keys, validation};
 use crate::limits::LINE_ERRORS_MAX;
 use crate::model::field::record;
 use crate::model::{
@@ -197,8 +197,8 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
     Ok((state, detail))
 }
 
-/// Reads a key to issue.
-pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, InvalidBody> {
+/// Reads a key to issue at `now`.
+pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBody> {
     #[derive(Deserialize)]
     struct Body {
         #[serde(alias = "Name")]
@@ -212,6 +212,9 @@ pub(crate) fn key_body(text: &[u8]) -> Result<NewKey, InvalidBody> {
         serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
     let name = body.name.unwrap_or_default();
     validation::short_text("name", &name)?;
+    if !keys::is_future(body.expires, now) {
+        return Err(invalid("expires", keys::EXPIRED));
+    }
     let scopes = body.scopes.unwrap_or_default();
     let known: Option<Vec<Scope>> = scopes.iter().map(|scope| Scope::named(scope)).collect();
     match known {

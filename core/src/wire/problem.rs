@@ -28,6 +28,8 @@ pub enum Code {
     LitigationHold,
     AmbiguousWorkSpace,
     UnsupportedConfiguration,
+    DuplicateKeyName,
+    LastAdminKey,
     PayloadTooLarge,
     UriTooLong,
     UnsupportedMediaType,
@@ -62,6 +64,8 @@ impl Code {
             Self::LitigationHold => "LitigationHold",
             Self::AmbiguousWorkSpace => "AmbiguousWorkSpace",
             Self::UnsupportedConfiguration => "UnsupportedConfiguration",
+            Self::DuplicateKeyName => "DuplicateKeyName",
+            Self::LastAdminKey => "LastAdminKey",
             Self::PayloadTooLarge => "PayloadTooLarge",
             Self::UriTooLong => "UriTooLong",
             Self::UnsupportedMediaType => "UnsupportedMediaType",
@@ -91,7 +95,9 @@ impl Code {
             | Self::OperationInProgress
             | Self::LitigationHold
             | Self::AmbiguousWorkSpace
-            | Self::UnsupportedConfiguration => 409,
+            | Self::UnsupportedConfiguration
+            | Self::DuplicateKeyName
+            | Self::LastAdminKey => 409,
             Self::PayloadTooLarge => 413,
             Self::UriTooLong => 414,
             Self::UnsupportedMediaType => 415,
@@ -121,6 +127,8 @@ impl From<ErrorKind> for Code {
             ErrorKind::LitigationHold => Self::LitigationHold,
             ErrorKind::AmbiguousWorkSpace => Self::AmbiguousWorkSpace,
             ErrorKind::UnsupportedConfiguration => Self::UnsupportedConfiguration,
+            ErrorKind::DuplicateKeyName => Self::DuplicateKeyName,
+            ErrorKind::LastAdminKey => Self::LastAdminKey,
             ErrorKind::QueueFull => Self::QueueFull,
             ErrorKind::StorageUnavailable => Self::StorageUnavailable,
             ErrorKind::Indeterminate => Self::Indeterminate,
@@ -266,6 +274,8 @@ impl From<&EngineError> for Problem {
             | ErrorKind::LitigationHold
             | ErrorKind::AmbiguousWorkSpace
             | ErrorKind::UnsupportedConfiguration
+            | ErrorKind::DuplicateKeyName
+            | ErrorKind::LastAdminKey
             | ErrorKind::QueueFull => Self::detailed(code, error.context()),
             ErrorKind::StorageUnavailable => Self::detailed(
                 code,

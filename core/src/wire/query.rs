@@ -75,6 +75,13 @@ impl<'r> Query<'r> {
         Err(EngineError::invalid(name, message))
     }
 
+    /// Whether the first value of `name` is `true`, compared without case; it may be `false` or absent.
+    pub(crate) fn flag(self, name: &'static str) -> Result<bool> {
+        let known = [true, false];
+        let value = self.one_of(name, &known, |value| if value { "true" } else { "false" });
+        Ok(value? == Some(true))
+    }
+
     /// The first value of `name` as one of `all`, compared by `as_str` without case; `None` when it is absent or empty.
     pub(crate) fn one_of<T: Copy>(
         self,

@@ -95,6 +95,9 @@ pub(crate) enum KeysCommand {
     Revoke {
         /// The number of the key, as `deskfleet keys list` prints it
         id: u64,
+        /// Even the last key of the scope admin
+        #[arg(long)]
+        force: bool,
         #[command(flatten)]
         store: StoreFile,
     },

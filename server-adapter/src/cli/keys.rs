@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deskfleet::NewKey;
+use deskfleet::{ErrorKind, NewKey};
 
 use super::failure::Failure;
 use super::output::{data, data_json, say};
@@ -37,9 +37,17 @@ pub(crate) fn list(file: &Path) -> Result<(), Failure> {
 }
 
 /// Revoking a key again changes nothing and is no failure.
-pub(crate) fn revoke(id: u64, file: &Path) -> Result<(), Failure> {
+pub(crate) fn revoke(id: u64, force: bool, file: &Path) -> Result<(), Failure> {
     let engine = open_existing(file, WHEN_LOCKED)?;
-    engine.revoke_key(id)?;
+    let revoked = if force {
+        engine.force_revoke_key(id)
+    } else {
+        engine.revoke_key(id)
+    };
+    revoked.map_err(|error| match error.kind() {
+        ErrorKind::LastAdminKey => Failure(format!("{error} The option --force does that.")),
+        _ => Failure::from(error),
+    })?;
     engine.close()?;
     say!("Key {id} is revoked.");
     Ok(())

@@ -86,6 +86,6 @@ fn run_keys(command: KeysCommand) -> Result<(), Failure> {
             keys::issue(key, &store.file)
         }
         KeysCommand::List { store } => keys::list(&store.file),
-        KeysCommand::Revoke { id, store } => keys::revoke(id, &store.file),
+        KeysCommand::Revoke { id, force, store } => keys::revoke(id, force, &store.file),
     }
 }

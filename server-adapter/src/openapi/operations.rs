@@ -135,6 +135,7 @@ fn query_parameter(param: &Param) -> Value {
     let schema = match param.kind {
         ParamKind::Text => json!({"type": "string"}),
         ParamKind::Time => json!({"type": "string", "format": "date-time"}),
+        ParamKind::Flag => json!({"type": "boolean", "default": false}),
         ParamKind::Int32 { min, max, default } => {
             let mut schema = json!({"type": "integer", "format": "int32", "default": default});
             if let Some(schema) = schema.as_object_mut() {

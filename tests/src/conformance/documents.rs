@@ -35,7 +35,7 @@ const fn row(
 
 /// Every code.
 #[rustfmt::skip]
-pub const PROBLEMS: [Problem; 23] = [
+pub const PROBLEMS: [Problem; 25] = [
     row("InvalidParameter",         400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidBody",              400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidApiKey",            401, "rfc9110#section-15.5.2",  "Unauthorized"),
@@ -49,6 +49,8 @@ pub const PROBLEMS: [Problem; 23] = [
     row("LitigationHold",           409, "rfc9110#section-15.5.10", "Conflict"),
     row("AmbiguousWorkSpace",       409, "rfc9110#section-15.5.10", "Conflict"),
     row("UnsupportedConfiguration", 409, "rfc9110#section-15.5.10", "Conflict"),
+    row("DuplicateKeyName",         409, "rfc9110#section-15.5.10", "Conflict"),
+    row("LastAdminKey",             409, "rfc9110#section-15.5.10", "Conflict"),
     row("PayloadTooLarge",          413, "rfc9110#section-15.5.14", "Content Too Large"),
     row("UriTooLong",               414, "rfc9110#section-15.5.15", "URI Too Long"),
     row("UnsupportedMediaType",     415, "rfc9110#section-15.5.16", "Unsupported Media Type"),
@@ -182,7 +184,7 @@ pub const ENDPOINTS: [Documented; 37] = [
     endpoint("GET",  "/operator/audit",                                "admin", AUDIT),
     endpoint("GET",  "/operator/keys",                                 "admin", &[]),
     posted("POST",   "/operator/keys",                                 "admin"),
-    endpoint("DELETE", "/operator/keys/{}",                            "admin", &[]),
+    endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
@@ -204,6 +206,6 @@ pub const ROWS: &[&str] = &[
     "5 lists", "5 content negotiation", "5 nextToken", "5 GetUserInformation", "5 Get24HourActivity",
     "5 GetAdminActivity", "5 Test", "5 queue/count",
     "6 durable", "6 queue", "6 units", "6 process items", "6 times", "6 retention",
-    "9 time of a record", "9 holds and retention", "9 audit reads",
+    "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
 ];

@@ -1,5 +1,8 @@
 //! The keys endpoints of the operator surface.
 
+use deskfleet::Scope;
+
+use super::audit::Row;
 use super::case::{Call, Case, call};
 
 /// Every case of this area.
@@ -8,6 +11,9 @@ pub(super) fn cases() -> Vec<Case> {
         issued_and_listed(),
         issue_bodies(),
         issue_lengths(),
+        expiry_in_the_past(),
+        names_in_use(),
+        last_admin(),
         revoke_twice(),
         last_use(),
     ]
@@ -102,8 +108,8 @@ fn issue_bodies() -> Case {
     }
     for good in [
         r#"{"name":"n","scopes":["read"]}"#,
-        r#"{"name":"n","scopes":["read"],"expires":null}"#,
-        r#"{"Name":"n","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
+        r#"{"name":"o","scopes":["read"],"expires":null}"#,
+        r#"{"Name":"p","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
     ] {
         case = case.call(issue(good).with_status(201).gives_any());
     }
@@ -120,6 +126,98 @@ fn issue_lengths() -> Case {
     Case::new("7 keys", "a name of 256 code points, not one more")
         .call(named(256).with_status(201).gives_any())
         .call(named(257).refused("InvalidBody"))
+}
+
+/// A key that would never be accepted is not issued: it must expire later than now.
+fn expiry_in_the_past() -> Case {
+    let until = |time: &str| {
+        issue(&format!(
+            r#"{{"name":"n","scopes":["read"],"expires":"{time}"}}"#
+        ))
+    };
+    let case = ["2026-11-20T11:59:59Z", super::case::NOW, "0001-01-01"]
+        .into_iter()
+        .fold(
+            Case::new("9 keys", "an expiry in the past"),
+            |case, past| {
+                let call = until(past).refused("InvalidBody");
+                case.call(call.error(
+                    "$.expires",
+                    "The field expires must be a time in the future.",
+                ))
+            },
+        );
+    case.call(super::audit::newest(&[Row {
+        detail: "\"InvalidBody (3 times)\"".to_owned(),
+        ..refused_row("IssueKey", "InvalidBody")
+    }]))
+    .call(
+        until("2026-11-20T12:00:00.0000001Z")
+            .with_status(201)
+            .gives_any(),
+    )
+}
+
+/// A row of a change of keys by the operator that was refused.
+fn refused_row(action: &'static str, code: &str) -> Row {
+    Row {
+        requester: "operator-desk".to_owned(),
+        key: "\"operator-desk\"",
+        ..Row::refused(action, code).unknown_workspace("null")
+    }
+}
+
+/// A name, compared without case, is free once its key is revoked or has expired.
+fn names_in_use() -> Case {
+    let named =
+        |name: &str, more: &str| issue(&format!(r#"{{"name":"{name}","scopes":["act"]{more}}}"#));
+    let free = |name: &str| named(name, "").with_status(201).gives_any();
+    let taken = |name: &str| named(name, "").refused("DuplicateKeyName");
+    Case::new("9 keys", "two live keys of one name")
+        .call(taken("reader"))
+        .call(taken("READER"))
+        .call(super::audit::newest(&[Row {
+            detail: "\"DuplicateKeyName (2 times)\"".to_owned(),
+            ..refused_row("IssueKey", "DuplicateKeyName")
+        }]))
+        .call(free("reader "))
+        .call(call("DELETE admin /operator/keys/«read id»"))
+        .call(free("Reader"))
+        .call(taken("reader"))
+        .call(
+            named("night", r#","expires":"2026-11-20T12:01:00Z""#)
+                .with_status(201)
+                .gives_any(),
+        )
+        .clock(59)
+        .call(taken("night"))
+        .clock(1)
+        .call(free("night"))
+}
+
+/// The last live key with scope `admin` is revoked only by force; an expired one is not live.
+fn last_admin() -> Case {
+    let revoke = |query: &str| call(&format!("DELETE admin /operator/keys/«admin id»{query}"));
+    let last = |query: &str| revoke(query).refused("LastAdminKey");
+    Case::new("9 keys", "the last key with scope admin")
+        .call(last(""))
+        .call(last("?force=false"))
+        .call(last("?force="))
+        .call(
+            revoke("?force=yes")
+                .refused("InvalidParameter")
+                .error("force", "The value 'yes' is not valid."),
+        )
+        .key("second", &[Scope::Admin], Some("2026-11-20T12:01:00Z"))
+        .clock(60)
+        .call(last(""))
+        .call(call("DELETE admin /operator/keys/«second id»"))
+        .key("third", &[Scope::Admin, Scope::Read], None)
+        .call(revoke(""))
+        .call(call("DELETE third /operator/keys/«admin id»"))
+        .call(call("DELETE third /operator/keys/«third id»").refused("LastAdminKey"))
+        .call(call("DELETE third /operator/keys/«third id»?force=TRUE"))
+        .call(call("GET third /operator/keys").refused("InvalidApiKey"))
 }
 
 fn revoke_twice() -> Case {

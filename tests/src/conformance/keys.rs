@@ -265,7 +265,7 @@ fn revocation() -> Case {
                 .refused("InvalidApiKey"),
         )
         .call(listed(list("?apiKey=«admin»")))
-        .call(call("DELETE admin /operator/keys/«admin id»"))
+        .call(call("DELETE admin /operator/keys/«admin id»?force=true"))
         .call(call("GET admin /operator/keys").refused("InvalidApiKey"))
 }
 

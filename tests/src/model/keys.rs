@@ -8,17 +8,31 @@ use super::{World, same};
 
 impl World {
     pub(super) fn issue_key(&mut self, rights: &'static [deskfleet::Scope], expires: Sent) {
-        let name = format!("key-{}", self.keys.len());
-        let expires = expires.time().filter(|time| *time > self.now);
+        // Three names, in two spellings.
+        let number = self.keys.len() % 3;
+        let name = if self.keys.len().is_multiple_of(2) {
+            format!("key-{number}")
+        } else {
+            format!("KEY-{number}")
+        };
+        let expires = expires.time();
         let scopes = rights.iter().copied().collect();
-        let issued = self
-            .engine
-            .issue_key(NewKey {
-                name: name.clone(),
-                scopes,
-                expires,
-            })
-            .expect("a good key");
+        let refusal = if expires.is_some_and(|time| time <= self.now) {
+            Some(ErrorKind::InvalidParameter)
+        } else {
+            let mut live = self.keys.iter().filter(|key| self.is_live(key));
+            let taken = live.any(|key| key.name.eq_ignore_ascii_case(&name));
+            taken.then_some(ErrorKind::DuplicateKeyName)
+        };
+        let issued = self.engine.issue_key(NewKey {
+            name: name.clone(),
+            scopes,
+            expires,
+        });
+        let Some(issued) = same(issued, refusal.map_or(Ok(()), Err)) else {
+            self.key_refused(AuditAction::IssueKey, refusal);
+            return;
+        };
         assert!(
             issued.secret.starts_with("dfk_") && issued.secret.len() == 4 + 43,
             "32 bytes in base64url"
@@ -41,19 +55,41 @@ impl World {
         self.key_row(AuditAction::IssueKey, name);
     }
 
-    pub(super) fn revoke_key(&mut self, nth: Nth) {
+    pub(super) fn revoke_key(&mut self, nth: Nth, force: bool) {
         let active: Vec<_> = (0..self.keys.len())
             .filter(|index| self.keys[*index].revoked.is_none())
             .collect();
         let Some(&index) = nth.of(&active) else {
             same(self.engine.revoke_key(u64::MAX), Err(ErrorKind::NotFound));
-            let row = Row::refused(self.now, AuditAction::RevokeKey, ErrorKind::NotFound);
-            self.fleet.note(row);
+            self.key_refused(AuditAction::RevokeKey, Some(ErrorKind::NotFound));
             return;
         };
-        self.engine.revoke_key(self.keys[index].id).expect("a key");
+        let id = self.keys[index].id;
+        let administers =
+            |key: &KeyInfo| self.is_live(key) && key.scopes.grant(deskfleet::Scope::Admin);
+        let others = self.keys.iter().filter(|key| key.id != id);
+        let last = administers(&self.keys[index]) && !{ others }.any(administers);
+        if force {
+            self.engine.force_revoke_key(id).expect("a key");
+        } else if last {
+            let refusal = ErrorKind::LastAdminKey;
+            same(self.engine.revoke_key(id), Err(refusal));
+            self.key_refused(AuditAction::RevokeKey, Some(refusal));
+            return;
+        } else {
+            self.engine.revoke_key(id).expect("a key");
+        }
         self.keys[index].revoked = Some(self.now);
         self.key_row(AuditAction::RevokeKey, self.keys[index].name.clone());
+    }
+
+    fn is_live(&self, key: &KeyInfo) -> bool {
+        key.revoked.is_none() && key.expires.is_none_or(|expires| self.now < expires)
+    }
+
+    fn key_refused(&mut self, action: AuditAction, refusal: Option<ErrorKind>) {
+        let row = Row::refused(self.now, action, refusal.expect("a refusal"));
+        self.fleet.note(row);
     }
 
     fn key_row(&mut self, action: AuditAction, name: String) {

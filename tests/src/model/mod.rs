@@ -168,7 +168,7 @@ impl World {
                 );
             }
             Op::IssueKey(rights, expires) => self.issue_key(rights.value(), *expires),
-            Op::RevokeKey(nth) => self.revoke_key(*nth),
+            Op::RevokeKey(nth, force) => self.revoke_key(*nth, *force),
         }
     }
 

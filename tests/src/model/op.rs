@@ -200,6 +200,6 @@ pub enum Op {
     History(Telemetry, Instance, Sent, Sent, Limit),
     /// Issues a key.
     IssueKey(Rights, Sent),
-    /// Revokes a key.
-    RevokeKey(Nth),
+    /// Revokes a key, by force or not.
+    RevokeKey(Nth, bool),
 }

@@ -100,7 +100,7 @@ pub fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Maintain),
         1 => Just(Op::Reopen),
         1 => (choice(Rights, Rights::COUNT), choice(Sent, Sent::COUNT)).prop_map(|(rights, sent)| Op::IssueKey(rights, sent)),
-        1 => choice(Nth, 8).prop_map(Op::RevokeKey),
+        1 => (choice(Nth, 8), any::<bool>()).prop_map(|(nth, force)| Op::RevokeKey(nth, force)),
     ];
     let history = (
         choice(Telemetry, Telemetry::COUNT),

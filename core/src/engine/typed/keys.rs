@@ -14,13 +14,14 @@ impl Engine {
     /// Issues an API key. The secret is in the result and nowhere else.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] on an empty or too long name, or no scope.
+    /// [`ErrorKind::InvalidParameter`] on an empty or too long name, no scope, or an expiry that has passed;
+    /// [`ErrorKind::DuplicateKeyName`] while a key of that name, compared without case, is accepted.
     pub fn issue_key(&self, key: NewKey) -> Result<IssuedKey> {
         self.issue_key_shown(key, |_| Ok(()))
     }
 
     /// Issues an API key once `show` has returned, which gets the secret: so there is no key that nobody was shown. When `show`
-    /// fails, or the process ends before this returns, the secret that was shown may be that of no key.
+    /// fails, the key is refused or the process ends before this returns, the secret that was shown may be that of no key.
     ///
     /// # Errors
     /// As [`Self::issue_key`], and what `show` returns.
@@ -57,11 +58,22 @@ impl Engine {
     /// Revokes a key; from now on it is not accepted. Revoking it again changes nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`].
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::LastAdminKey`] when no other accepted key has scope `admin`, see
+    /// [`Self::force_revoke_key`].
     pub fn revoke_key(&self, id: u64) -> Result<()> {
-        self.core().run(RevokeKey {
-            id,
-            by: Caller::HOST,
-        })
+        self.revoke(id, false)
+    }
+
+    /// Revokes a key, even the last one with scope `admin`: then only the host can issue another.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`].
+    pub fn force_revoke_key(&self, id: u64) -> Result<()> {
+        self.revoke(id, true)
+    }
+
+    fn revoke(&self, id: u64, force: bool) -> Result<()> {
+        let by = Caller::HOST;
+        self.core().run(RevokeKey { id, force, by })
     }
 }
