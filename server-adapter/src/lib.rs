@@ -37,7 +37,7 @@
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
 //! | `metrics.rs`, `access_log.rs`, `log.rs` | what is counted, what is logged; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
-//! | `demo/` | a demo fleet with a day of telemetry |
+//! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod access_log;
 mod body;

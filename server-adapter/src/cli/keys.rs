@@ -44,9 +44,11 @@ pub(crate) fn revoke(id: u64, force: bool, file: &Path) -> Result<(), Failure> {
     } else {
         engine.revoke_key(id)
     };
-    revoked.map_err(|error| match error.kind() {
-        ErrorKind::LastAdminKey => Failure(format!("{error} The option --force does that.")),
-        _ => Failure::from(error),
+    revoked.map_err(|error| {
+        if error.kind() == ErrorKind::LastAdminKey {
+            return Failure(format!("{error} The option --force does that."));
+        }
+        Failure::from(error)
     })?;
     engine.close()?;
     say!("Key {id} is revoked.");

@@ -4,7 +4,17 @@ use deskfleet::{State, Workspace};
 
 use super::random::Random;
 
-/// One desktop, with what its day is made of.
+/// How a desktop is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Habit {
+    Normal,
+    /// More is run on it than it has memory and processors for.
+    Overloaded,
+    /// Its user never logs on.
+    Unused,
+}
+
+/// One desktop, with what its week is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Desktop {
     pub(super) workspace: Workspace,
@@ -14,6 +24,7 @@ pub(super) struct Desktop {
     pub(super) stay_minutes: i32,
     pub(super) processors: i32,
     pub(super) memory_gib: i32,
+    pub(super) habit: Habit,
 }
 
 #[derive(Clone, Copy)]
@@ -96,6 +107,11 @@ impl Desktop {
             stay_minutes: random.around(6 * 60, 10 * 60 + 30),
             processors,
             memory_gib,
+            habit: match random.between(1, 100) {
+                1..=5 => Habit::Overloaded,
+                6..=10 => Habit::Unused,
+                _ => Habit::Normal,
+            },
         }
     }
 
@@ -104,9 +120,11 @@ impl Desktop {
         self.workspace.state.as_deref() == Some(state.as_str())
     }
 
-    /// Whether somebody works on it at this minute of the UTC day.
-    pub(super) fn in_use(&self, minute: i32) -> bool {
-        (minute - self.logon_minute).rem_euclid(24 * 60) < self.stay_minutes
+    /// Whether it runs, and so has an agent that posts telemetry.
+    pub(super) fn reports(&self) -> bool {
+        [State::Available, State::Unhealthy, State::Impaired]
+            .into_iter()
+            .any(|state| self.is_in(state))
     }
 }
 

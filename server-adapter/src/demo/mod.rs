@@ -1,17 +1,19 @@
-//! A demo fleet with a day of telemetry, to look at before anything is connected.
+//! A demo fleet with a working week of telemetry, to look at before anything is connected.
 //!
-//! Everything follows from one seed and from the time of loading. The engine's clock is set back by a day and led forward
-//! hour by hour while the day is played, so that times of receipt, holds and the audit are as believable as the records.
+//! Everything follows from one seed and from the time of loading. The engine's clock is set back by a week and led forward
+//! hour by hour while the week is played, so that times of receipt, holds and the audit are as believable as the records.
 
-mod day;
 mod desktop;
 mod random;
+mod week;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
-use deskfleet::{Action, ActionRequest, Clock, Engine, ErrorKind, Result, State, Timestamp};
+use deskfleet::{
+    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Result, State, Timestamp,
+};
 
 use self::desktop::Desktop;
 use self::random::Random;
@@ -20,13 +22,17 @@ use self::random::Random;
 const DESKTOPS: usize = 320;
 /// Desktops on litigation hold.
 const HOLDS: usize = 3;
-/// Hours of history.
-const HOURS: i64 = 24;
+/// When they are placed, in hours from the start.
+const HOLD_HOUR: i64 = 30;
+/// In seconds.
 const HOUR: i64 = 3600;
-/// Telemetry records in one commit.
-const RECORDS_AT_ONCE: usize = 4096;
+const DAY: i64 = 24 * HOUR;
+/// The length of the history.
+const WEEK: i64 = 7 * DAY;
+/// Hours from one filing of records to the next.
+const UPKEEP_HOURS: i64 = 12;
 
-/// The real time, or earlier while a day is played. Clones share their time.
+/// The real time, or earlier while a week is played. Clones share their time.
 #[derive(Debug, Clone, Default)]
 pub struct DemoClock {
     behind_seconds: Arc<AtomicI64>,
@@ -54,7 +60,7 @@ pub struct Loaded {
     pub records: usize,
 }
 
-/// Loads the fleet of `seed` and its last 24 hours into an empty engine, which must have been given `clock`.
+/// Loads the fleet of `seed` and its last seven days into an empty engine, which must have been given `clock`.
 ///
 /// # Errors
 ///
@@ -75,32 +81,46 @@ fn play(
     desktops: &[Desktop],
     random: &mut Random,
 ) -> Result<Loaded> {
-    let start = engine.now().plus_seconds(-HOURS * HOUR);
-    clock.set_behind(HOURS * HOUR);
+    let end = engine.now();
+    let start = end.plus_seconds(-WEEK);
+    clock.set_behind(WEEK);
     let workspaces = desktops.iter().map(|desktop| desktop.workspace.clone());
     engine.put_workspaces(workspaces.collect())?;
 
-    let mut records = day::records(desktops, start, random);
+    let mut records = week::records(desktops, end, random);
     records.sort_by_key(deskfleet::Record::sent_time);
     let count = records.len();
     let mut records = records.into_iter().peekable();
-    for hour in 1..=HOURS {
-        let behind = (HOURS - hour) * HOUR;
+    for hour in 1..=WEEK / HOUR {
+        let now = start.plus_seconds(hour * HOUR);
+        let behind = WEEK - hour * HOUR;
         clock.set_behind(behind);
-        let end = start.plus_seconds(hour * HOUR);
-        loop {
-            let due = std::iter::from_fn(|| records.next_if(|r| r.sent_time() < Some(end)));
-            let batch: Vec<_> = due.take(RECORDS_AT_ONCE).collect();
-            if batch.is_empty() {
-                break;
-            }
-            engine.record_all(&batch)?;
-        }
+        let due = std::iter::from_fn(|| records.next_if(|record| record.sent_time() < Some(now)));
+        engine.record_all(&due.collect::<Vec<_>>())?;
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));
         clock.set_behind((behind - later).max(0));
-        act(engine, desktops, hour, random)?;
-        engine.maintain()?;
+        if hour == HOLD_HOUR {
+            for desktop in available(desktops).take(HOLDS) {
+                let reason = Some("Custodian of the 2026 supply contract");
+                engine.place_hold(&desktop.workspace.id, "Matter 2026-017", reason)?;
+            }
+        }
+        let hour_of_day = (now.ticks() / (HOUR * 10_000_000)).rem_euclid(24);
+        if week::is_workday(now.day()) && (7..18).contains(&hour_of_day) {
+            act(engine, desktops, random)?;
+        }
+        if hour % UPKEEP_HOURS == 0 {
+            engine.maintain()?;
+        }
+    }
+    // These are still running when the week has been played.
+    for action in [
+        (State::Available, Action::ChangeComputeType, 40),
+        (State::Available, Action::Reboot, 40),
+        (State::Error, Action::Rebuild, 4),
+    ] {
+        attempt(engine, desktops, action, random)?;
     }
     Ok(Loaded {
         workspaces: desktops.len(),
@@ -108,73 +128,66 @@ fn play(
     })
 }
 
-/// What the desk did in one hour. The last hour's actions are still running when the day has been played.
-fn act(engine: &Engine, desktops: &[Desktop], hour: i64, random: &mut Random) -> Result<()> {
-    let mut next = |state: State, action: Action| {
-        let mut matching = desktops.iter().filter(|desktop| desktop.is_in(state));
-        let skip = usize::try_from(random.between(0, 7)).unwrap_or(0);
-        match matching.nth(skip) {
-            Some(desktop) => attempt(engine, desktop, action),
-            None => Ok(()),
-        }
+fn available(desktops: &[Desktop]) -> impl Iterator<Item = &Desktop> {
+    desktops
+        .iter()
+        .filter(|desktop| desktop.is_in(State::Available))
+}
+
+/// What the desk did in one hour; one in twelve fails.
+fn act(engine: &Engine, desktops: &[Desktop], random: &mut Random) -> Result<()> {
+    // The last number: how many desktops it may be. They are few, so that the others stay as they are.
+    let action = random.pick(&[
+        (State::Available, Action::Reboot, 40),
+        (State::Available, Action::Reboot, 40),
+        (State::Available, Action::ChangeComputeType, 40),
+        (State::Error, Action::RecoveryReboot, 3),
+        (State::Impaired, Action::Restore, 1),
+        (State::Stopped, Action::Start, 4),
+        (State::Stopped, Action::Start, 4),
+        (State::Unhealthy, Action::Reboot, 3),
+        // Refused: not from this state, and under a hold.
+        (State::Suspended, Action::Reboot, 1),
+        (State::Available, Action::Terminate, 1),
+    ]);
+    let running = attempt(engine, desktops, action, random)?;
+    if let Some(id) = running.filter(|_| random.between(1, 12) == 1) {
+        let detail = Some("The host did not respond.");
+        engine.fail_action(id, FailedState::Unhealthy, detail)?;
+    }
+    Ok(())
+}
+
+/// Asks for an action; a refusal by the rules is part of the story. Returns the number of an action that runs.
+fn attempt(
+    engine: &Engine,
+    desktops: &[Desktop],
+    (state, action, few): (State, Action, i32),
+    random: &mut Random,
+) -> Result<Option<u64>> {
+    let skip = usize::try_from(random.between(0, few - 1)).unwrap_or(0);
+    let mut matching = desktops.iter().filter(|desktop| desktop.is_in(state));
+    let Some(desktop) = matching.nth(skip) else {
+        return Ok(None);
     };
-    match hour {
-        2 => hold(engine, desktops)?,
-        // Refused or accepted, each is a row of the audit.
-        5 | 13 => next(State::Unhealthy, Action::Reboot)?,
-        7..=9 => next(State::Stopped, Action::Start)?,
-        11 => next(State::Error, Action::RecoveryReboot)?,
-        15 => next(State::Impaired, Action::Restore)?,
-        18 => next(State::Stopped, Action::Reboot)?,
-        20 => next(State::Available, Action::ChangeComputeType)?,
-        HOURS => {
-            next(State::Error, Action::Rebuild)?;
-            next(State::Available, Action::ChangeComputeType)?;
-            next(State::Available, Action::Reboot)?;
-            for desktop in desktops.iter().take(1) {
-                attempt(engine, desktop, Action::Terminate)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn hold(engine: &Engine, desktops: &[Desktop]) -> Result<()> {
-    for desktop in desktops.iter().take(HOLDS) {
-        let reason = Some("Custodian of the 2026 supply contract");
-        engine.place_hold(&desktop.workspace.id, "Matter 2026-017", reason)?;
-    }
-    Ok(())
-}
-
-/// Asks for an action; a refusal by the rules is part of the story.
-fn attempt(engine: &Engine, desktop: &Desktop, action: Action) -> Result<()> {
+    let requester = random.pick(&["svc-desk", "svc-desk", "m.keller", "night-ops"]);
     let asked = engine.act(ActionRequest {
-        action,
-        workspace_id: Some(desktop.workspace.id.clone()),
-        sam_account: None,
-        requester: Some("svc-desk".to_owned()),
+        requester: Some(requester.to_owned()),
         compute_type: (action == Action::ChangeComputeType).then(|| "POWER".to_owned()),
+        ..ActionRequest::new(action, desktop.workspace.id.as_str())
     });
     match asked {
-        Err(error) if !is_rule(error.kind()) => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == ErrorKind::StorageUnavailable => Err(error),
+        asked => Ok(asked.unwrap_or_default()),
     }
-}
-
-fn is_rule(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::InvalidResourceState
-            | ErrorKind::OperationInProgress
-            | ErrorKind::LitigationHold
-            | ErrorKind::UnsupportedConfiguration
-    )
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use deskfleet::{Record, Stream};
+
     use super::*;
 
     fn fleet(seed: u64) -> Vec<Desktop> {
@@ -184,39 +197,65 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn the_same_seed_makes_the_same_day() {
-        let start: Timestamp = "2026-11-20T10:30:00Z".parse().unwrap();
-        let day = |seed| {
-            let desktops = fleet(seed);
-            let records = day::records(&desktops, start, &mut Random::new(seed));
-            (desktops, records)
-        };
-        assert!(day(1) == day(1));
-        assert!(day(1) != day(2));
+    /// A Friday afternoon in Europe.
+    fn end() -> Timestamp {
+        "2026-11-20T14:30:00Z".parse().unwrap()
+    }
+
+    fn week_of(seed: u64) -> (Vec<Desktop>, Vec<Record>) {
+        let desktops = fleet(seed);
+        let records = week::records(&desktops, end(), &mut Random::new(seed));
+        (desktops, records)
     }
 
     #[test]
-    fn the_day_lies_within_24_hours_and_has_every_stream() {
-        let start: Timestamp = "2026-11-20T10:30:00Z".parse().unwrap();
-        let end = start.plus_seconds(HOURS * HOUR);
-        let records = day::records(&fleet(7), start, &mut Random::new(7));
+    fn the_same_seed_makes_the_same_week() {
+        assert!(week_of(1) == week_of(1));
+        assert!(week_of(1) != week_of(2));
+    }
+
+    #[test]
+    fn most_available_desktops_have_every_stream_within_the_week() {
+        let (desktops, records) = week_of(7);
+        let mut seen = BTreeSet::new();
         for record in &records {
             let time = record.sent_time().unwrap();
-            assert!(start <= time && time < end, "{time}");
+            assert!(end().plus_seconds(-WEEK) <= time && time < end(), "{time}");
+            seen.insert((record.stream(), record.instance_id()));
         }
-        for stream in deskfleet::Stream::ALL {
-            let count = records.iter().filter(|r| r.stream() == stream).count();
-            assert!(count > 100, "{} {count}", stream.name());
+        let ids = available(&desktops).map(|d| d.workspace.id.as_str());
+        let available: Vec<_> = ids.collect();
+        for stream in Stream::ALL {
+            let has = |id: &&&str| seen.contains(&(stream, **id));
+            let count = available.iter().filter(has).count();
+            assert!(
+                count * 100 > available.len() * 90,
+                "{} {count}",
+                stream.name()
+            );
         }
+        assert!(available.len() > DESKTOPS / 2, "{}", available.len());
+    }
+
+    #[test]
+    fn weekend_is_quiet() {
+        let (_, records) = week_of(7);
+        let on = |day: &str| {
+            let day = day.parse::<Timestamp>().unwrap().day();
+            let logons = records.iter().filter(|r| r.stream() == Stream::Startup);
+            logons
+                .filter(|r| r.sent_time().unwrap().day() == day)
+                .count()
+        };
+        let (sunday, tuesday) = (on("2026-11-15"), on("2026-11-17"));
+        assert!(0 < sunday && sunday * 5 < tuesday, "{sunday} {tuesday}");
     }
 
     #[test]
     fn ids_and_names_are_distinct() {
         let desktops = fleet(7);
-        let ids: std::collections::BTreeSet<_> = desktops.iter().map(|d| &d.workspace.id).collect();
-        let names: std::collections::BTreeSet<_> =
-            desktops.iter().map(|d| &d.workspace.username).collect();
+        let ids: BTreeSet<_> = desktops.iter().map(|d| &d.workspace.id).collect();
+        let names: BTreeSet<_> = desktops.iter().map(|d| &d.workspace.username).collect();
         assert_eq!((ids.len(), names.len()), (DESKTOPS, DESKTOPS));
     }
 }
