@@ -27,37 +27,14 @@ pub(super) struct Desktop {
     pub(super) habit: Habit,
 }
 
-#[derive(Clone, Copy)]
-struct Site {
-    region: &'static str,
-    directory: &'static str,
-    account: &'static str,
-    /// East of UTC, in minutes.
-    offset_minutes: i32,
-}
-
-/// The larger sites stand here more often.
-const SITES: [Site; 5] = [
-    site("eu-west-1", "d-93670a1b2c", "111122223333", 0),
-    site("eu-central-1", "d-9967ac41de", "111122223333", 60),
-    site("us-east-1", "d-90672fb09e", "444455556666", -300),
-    site("us-east-1", "d-906740c7d1", "444455556666", -300),
-    site("ap-southeast-2", "d-976738e1f0", "777788889999", 600),
+/// Region, directory, account, minutes east of UTC; the larger sites stand here more often.
+const SITES: [(&str, &str, &str, i32); 5] = [
+    ("eu-west-1", "d-93670a1b2c", "111122223333", 0),
+    ("eu-central-1", "d-9967ac41de", "111122223333", 60),
+    ("us-east-1", "d-90672fb09e", "444455556666", -300),
+    ("us-east-1", "d-906740c7d1", "444455556666", -300),
+    ("ap-southeast-2", "d-976738e1f0", "777788889999", 600),
 ];
-
-const fn site(
-    region: &'static str,
-    directory: &'static str,
-    account: &'static str,
-    offset_minutes: i32,
-) -> Site {
-    Site {
-        region,
-        directory,
-        account,
-        offset_minutes,
-    }
-}
 
 /// Name, processors, memory in GiB; the common ones stand here more often.
 const COMPUTE_TYPES: [(&str, i32, i32); 9] = [
@@ -86,15 +63,15 @@ impl Desktop {
     pub(super) fn synthetic(number: usize, random: &mut Random) -> Self {
         const LOWER: &str = "0123456789bcdfghjklmnpqrstvwxyz";
         const UPPER: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-        let site = random.pick(&SITES);
+        let (region, directory, account, offset_minutes) = random.pick(&SITES);
         let (compute_type, processors, memory_gib) = random.pick(&COMPUTE_TYPES);
         let running_mode = random.pick(&["AUTO_STOP", "AUTO_STOP", "ALWAYS_ON"]);
         let workspace = Workspace {
             id: format!("ws-{}", random.word(LOWER, 9)),
             computer_name: Some(format!("WSAMZN-{}", random.word(UPPER, 8))),
-            account: Some(site.account.to_owned()),
-            region: Some(site.region.to_owned()),
-            directory_id: Some(site.directory.to_owned()),
+            account: Some(account.to_owned()),
+            region: Some(region.to_owned()),
+            directory_id: Some(directory.to_owned()),
             running_mode: Some(running_mode.into()),
             compute_type_name: Some(compute_type.into()),
             protocol: Some(random.pick(&["WSP", "WSP", "PCOIP"]).into()),
@@ -103,7 +80,7 @@ impl Desktop {
         };
         Self {
             workspace,
-            logon_minute: random.around(7 * 60 + 15, 9 * 60 + 45) - site.offset_minutes,
+            logon_minute: random.around(7 * 60 + 15, 9 * 60 + 45) - offset_minutes,
             stay_minutes: random.around(6 * 60, 10 * 60 + 30),
             processors,
             memory_gib,

@@ -22,8 +22,6 @@ use self::random::Random;
 const DESKTOPS: usize = 320;
 /// Desktops on litigation hold.
 const HOLDS: usize = 3;
-/// When they are placed, in hours from the start.
-const HOLD_HOUR: i64 = 30;
 /// In seconds.
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -86,6 +84,10 @@ fn play(
     clock.set_behind(WEEK);
     let workspaces = desktops.iter().map(|desktop| desktop.workspace.clone());
     engine.put_workspaces(workspaces.collect())?;
+    for desktop in in_state(desktops, State::Available).take(HOLDS) {
+        let reason = Some("Custodian of the 2026 supply contract");
+        engine.place_hold(&desktop.workspace.id, "Matter 2026-017", reason)?;
+    }
 
     let mut records = week::records(desktops, end, random);
     records.sort_by_key(deskfleet::Record::sent_time);
@@ -100,12 +102,6 @@ fn play(
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));
         clock.set_behind((behind - later).max(0));
-        if hour == HOLD_HOUR {
-            for desktop in available(desktops).take(HOLDS) {
-                let reason = Some("Custodian of the 2026 supply contract");
-                engine.place_hold(&desktop.workspace.id, "Matter 2026-017", reason)?;
-            }
-        }
         let hour_of_day = (now.ticks() / (HOUR * 10_000_000)).rem_euclid(24);
         if week::is_workday(now.day()) && (7..18).contains(&hour_of_day) {
             act(engine, desktops, random)?;
@@ -128,10 +124,8 @@ fn play(
     })
 }
 
-fn available(desktops: &[Desktop]) -> impl Iterator<Item = &Desktop> {
-    desktops
-        .iter()
-        .filter(|desktop| desktop.is_in(State::Available))
+fn in_state(desktops: &[Desktop], state: State) -> impl Iterator<Item = &Desktop> {
+    desktops.iter().filter(move |desktop| desktop.is_in(state))
 }
 
 /// What the desk did in one hour; one in twelve fails.
@@ -166,8 +160,7 @@ fn attempt(
     random: &mut Random,
 ) -> Result<Option<u64>> {
     let skip = usize::try_from(random.between(0, few - 1)).unwrap_or(0);
-    let mut matching = desktops.iter().filter(|desktop| desktop.is_in(state));
-    let Some(desktop) = matching.nth(skip) else {
+    let Some(desktop) = in_state(desktops, state).nth(skip) else {
         return Ok(None);
     };
     let requester = random.pick(&["svc-desk", "svc-desk", "m.keller", "night-ops"]);
@@ -223,8 +216,8 @@ mod tests {
             assert!(end().plus_seconds(-WEEK) <= time && time < end(), "{time}");
             seen.insert((record.stream(), record.instance_id()));
         }
-        let ids = available(&desktops).map(|d| d.workspace.id.as_str());
-        let available: Vec<_> = ids.collect();
+        let available = in_state(&desktops, State::Available);
+        let available: Vec<_> = available.map(|d| d.workspace.id.as_str()).collect();
         for stream in Stream::ALL {
             let has = |id: &&&str| seen.contains(&(stream, **id));
             let count = available.iter().filter(has).count();

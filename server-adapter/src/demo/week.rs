@@ -154,16 +154,8 @@ fn activities(
 /// The timings of a logon; a few are slow, and most on an overloaded desktop.
 fn startup(desktop: &Desktop, time: Timestamp, random: &mut Random) -> Record {
     let [compute_type_name, username, instance_id] = names(desktop);
-    let slow_percent = if desktop.habit == Habit::Overloaded {
-        70
-    } else {
-        3
-    };
-    let times = if random.between(1, 100) <= slow_percent {
-        5
-    } else {
-        1
-    };
+    let slow_percent = 3 + 67 * i32::from(desktop.habit == Habit::Overloaded);
+    let times = 1 + 4 * i32::from(random.between(1, 100) <= slow_percent);
     let profile_ms = random.around(900, 9_000) * times;
     let group_policy_ms = random.around(1_500, 14_000) * times;
     let shell_ms = random.around(1_200, 6_000);
