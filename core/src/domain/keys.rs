@@ -13,6 +13,8 @@ use crate::timestamp::Timestamp;
 const PREFIX: &str = "dfk_";
 /// Random bytes of a secret.
 pub(crate) const SECRET_BYTES: usize = 32;
+/// Why a key that would never be accepted is not issued.
+pub(crate) const EXPIRED: &str = "The field expires must be a time in the future.";
 /// The last use of a key is noted to the minute.
 const USE_SECONDS: i64 = 60;
 
@@ -28,7 +30,7 @@ pub(crate) fn hash(secret: &str) -> SecretHash {
 
 /// Whether a key is accepted at `now`.
 pub(crate) fn is_accepted(key: &KeyInfo, now: Timestamp) -> bool {
-    key.revoked.is_none() && is_future(key.expires, now)
+    key.revoked.is_none() && is_unexpired(key.expires, now)
 }
 
 /// Whether a use at `now` is to be noted after that at `noted`: a minute later, or by a clock that was set back.
@@ -38,7 +40,7 @@ pub(crate) fn is_new_use(noted: Option<Timestamp>, now: Timestamp) -> bool {
 
 /// Checks that a key may be issued at `now` beside `others`: it has yet to expire, and none that is accepted has its name.
 pub(crate) fn check_issue(key: &NewKey, others: &[KeyInfo], now: Timestamp) -> Result<()> {
-    if !is_future(key.expires, now) {
+    if !is_unexpired(key.expires, now) {
         return Err(EngineError::invalid("expires", EXPIRED));
     }
     let name = folded(&key.name);
@@ -53,11 +55,8 @@ pub(crate) fn check_issue(key: &NewKey, others: &[KeyInfo], now: Timestamp) -> R
     Err(EngineError::new(ErrorKind::DuplicateKeyName, said))
 }
 
-/// Why a key that would never be accepted is not issued.
-pub(crate) const EXPIRED: &str = "The field expires must be a time in the future.";
-
-/// Whether a key that expires then is accepted at `now`, if it does at all.
-pub(crate) fn is_future(expires: Option<Timestamp>, now: Timestamp) -> bool {
+/// Whether a key with this expiry, if it has one, has not expired at `now`.
+pub(crate) fn is_unexpired(expires: Option<Timestamp>, now: Timestamp) -> bool {
     expires.is_none_or(|expires| now < expires)
 }
 

@@ -212,7 +212,7 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
         serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
     let name = body.name.unwrap_or_default();
     validation::short_text("name", &name)?;
-    if !keys::is_future(body.expires, now) {
+    if !keys::is_unexpired(body.expires, now) {
         return Err(invalid("expires", keys::EXPIRED));
     }
     let scopes = body.scopes.unwrap_or_default();
