@@ -93,7 +93,13 @@ impl ErrorKind {
 ///
 /// `Display` prints one level; walk [`Error::source`] for the causes.
 #[derive(Debug, Clone)]
-pub struct EngineError {
+pub struct EngineError(
+    /// One pointer, so that the result of a call is returned in a register.
+    Box<ErrorParts>,
+);
+
+#[derive(Debug, Clone)]
+struct ErrorParts {
     kind: ErrorKind,
     context: String,
     /// The wrong parameter, of an [`ErrorKind::InvalidParameter`].
@@ -105,20 +111,24 @@ pub struct EngineError {
 impl EngineError {
     /// An error without a cause. `context` says what was wrong, where, and what to do.
     pub(crate) fn new(kind: ErrorKind, context: impl Into<String>) -> Self {
-        Self {
+        Self::of(kind, context.into(), None)
+    }
+
+    #[cold]
+    fn of(kind: ErrorKind, context: String, source: Option<Arc<dyn Error + Send + Sync>>) -> Self {
+        Self(Box::new(ErrorParts {
             kind,
-            context: context.into(),
+            context,
             parameter: None,
-            source: None,
-        }
+            source,
+        }))
     }
 
     /// A value that breaks a rule, in the named parameter.
     pub(crate) fn invalid(parameter: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            parameter: Some(parameter),
-            ..Self::new(ErrorKind::InvalidParameter, message)
-        }
+        let mut error = Self::new(ErrorKind::InvalidParameter, message);
+        error.0.parameter = Some(parameter);
+        error
     }
 
     /// The refusal of telemetry for which there is no room.
@@ -134,7 +144,7 @@ impl EngineError {
 
     /// This error, with its subject put before its text.
     pub(crate) fn about(mut self, subject: impl fmt::Display) -> Self {
-        self.context = format!("{subject}: {}", self.context);
+        self.0.context = format!("{subject}: {}", self.0.context);
         self
     }
 
@@ -144,19 +154,14 @@ impl EngineError {
         context: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self {
-            kind,
-            context: context.into(),
-            parameter: None,
-            source: Some(Arc::from(source.into())),
-        }
+        Self::of(kind, context.into(), Some(Arc::from(source.into())))
     }
 
     /// This error of one of several transactions after an earlier one became durable: the caller must not assume that
     /// nothing was done.
     pub(crate) fn after_a_part(self) -> Self {
         if matches!(
-            self.kind,
+            self.0.kind,
             ErrorKind::StorageUnavailable | ErrorKind::LowDisk
         ) {
             let said = "a part of it is durable, the rest is not or nobody knows";
@@ -168,37 +173,37 @@ impl EngineError {
     /// What kind of failure this is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// The wrong parameter or field, if the error is about one.
     #[must_use]
     pub fn parameter(&self) -> Option<&'static str> {
-        self.parameter
+        self.0.parameter
     }
 
     /// Seconds after which to retry, of an [`ErrorKind::QueueFull`].
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        (self.kind == ErrorKind::QueueFull).then_some(RETRY_AFTER_SECONDS)
+        (self.0.kind == ErrorKind::QueueFull).then_some(RETRY_AFTER_SECONDS)
     }
 
     /// The sentence [`fmt::Display`] prints.
     #[must_use]
     pub fn context(&self) -> &str {
-        &self.context
+        &self.0.context
     }
 }
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.context)
+        f.write_str(&self.0.context)
     }
 }
 
 impl Error for EngineError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.source {
+        match &self.0.source {
             Some(source) => Some(source.as_ref()),
             None => None,
         }
