@@ -81,9 +81,8 @@ impl Tokens<'_> {
             let value = mantissa as f64 / power;
             return Some(if negative { -value } else { value });
         }
-        let text = std::str::from_utf8(self.since(start)).ok()?;
-        let value: f64 = text.parse().ok()?;
-        value.is_finite().then_some(value)
+        // The parser of the standard library rounds alike, with a table of 10 kB more in the WebAssembly module.
+        serde_json::from_slice(self.since(start)).ok()
     }
 }
 
