@@ -63,6 +63,7 @@ mod mutation;
 mod nearest;
 mod observer;
 mod random;
+mod sorting;
 mod store;
 mod timestamp;
 mod view;

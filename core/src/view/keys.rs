@@ -1,14 +1,18 @@
 //! The API keys, as they are in memory.
 
 use crate::model::KeyInfo;
+use crate::sorting::sorted_by_key;
 use crate::store::Store;
 use crate::store::keys::LiveKey;
 
 /// The keys after the number `after`, at most `count`, in the order of their numbers.
 pub(crate) fn after(store: &Store, after: u64, count: usize) -> Vec<KeyInfo> {
     let keys = store.keys();
-    let mut found: Vec<&LiveKey> = keys.iter().filter(|key| key.info.id > after).collect();
-    found.sort_unstable_by_key(|key| key.info.id);
-    found.truncate(count);
-    found.into_iter().map(LiveKey::current).collect()
+    let found: Vec<&LiveKey> = keys.iter().filter(|key| key.info.id > after).collect();
+    let order = sorted_by_key(found.len(), |row| found.get(row).map(|key| key.info.id));
+    let first = order.into_iter().take(count);
+    first
+        .filter_map(|row| found.get(row as usize))
+        .map(|key| key.current())
+        .collect()
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
+use crate::sorting::sorted_by_key;
 use crate::store::telemetry::history;
 use crate::store::telemetry::queue::{self, PendingBlock};
 use crate::store::telemetry::rows::Rows;
@@ -103,11 +104,14 @@ impl PendingRecords {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
     fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
         let newest = |block: &PendingBlock| Some((block.newest(stream)?, block.number));
-        let mut blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
-        blocks.sort_unstable();
+        let blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
+        let order = sorted_by_key(blocks.len(), |row| blocks.get(row));
         let mut pending = Self::default();
         let mut rows = Rows::default();
-        for (time, number) in blocks.into_iter().rev() {
+        for block in order.into_iter().rev() {
+            let Some(&(time, number)) = blocks.get(block as usize) else {
+                continue;
+            };
             let found = pending.dated.map(|(filed_at, _)| filed_at).max(known);
             let older = found.is_some_and(|found| time < found);
             if (older && pending.arrivals.is_empty()) || pending.misdated_bytes > MISDATED_BYTES_MAX
@@ -146,11 +150,10 @@ impl PendingRecords {
         if self.dated.is_some() {
             rows.adopt(&self.dated_row, 0);
         }
-        let mut order: Vec<_> = self.arrivals.iter().zip(0..).collect();
-        order.sort_unstable();
+        let order = sorted_by_key(self.arrivals.len(), |row| self.arrivals.get(row));
         let mut misdated = Rows::default();
-        for (_, row) in order {
-            misdated.adopt(&self.misdated, row);
+        for row in order {
+            misdated.adopt(&self.misdated, row as usize);
         }
         let fresh = history::fresh(&reader.snapshot, &mut misdated)?;
         let filed_at = |row: &u32| (misdated.filed_at(*row as usize), Reverse(*row));

@@ -7,7 +7,14 @@ const CORE: &str = "core/src/";
 
 /// The modules of core by floor, the lowest first.
 pub const FLOORS: &[&[&str]] = &[
-    &["error", "limits", "locks", "nearest", "timestamp"],
+    &[
+        "error",
+        "limits",
+        "locks",
+        "nearest",
+        "sorting",
+        "timestamp",
+    ],
     &["clock", "random", "observer"],
     &["model"],
     &["config"],

@@ -102,7 +102,7 @@ impl<R: Read> Preparation<'_, R> {
         }
         let rows = &self.rows;
         if !order.is_sorted_by_key(|row| rows.order(*row as usize)) {
-            order.sort_by_key(|row| rows.order(*row as usize));
+            rows.sort(&mut order);
         }
         let mut rest = order.as_slice();
         while !rest.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::limits::REPETITIONS_COMPARED_MAX;
+use crate::sorting::sort_by_key;
 use crate::timestamp::Timestamp;
 
 use super::rows::{ContentDigest, Rows};
@@ -95,7 +96,7 @@ impl Repetitions {
 
     /// What repeats an earlier record, in order.
     pub(crate) fn into_repeated(mut self) -> Vec<u32> {
-        self.repeated.sort_unstable();
+        sort_by_key(&mut self.repeated, |row| row);
         self.repeated
     }
 }

@@ -6,6 +6,7 @@ mod digest;
 mod records;
 
 use crate::model::{FieldKind, Places, ProcessItem, Stream};
+use crate::sorting::{sort_by_key, sorted_by_key};
 use crate::timestamp::Timestamp;
 
 use super::texts::Texts;
@@ -112,6 +113,11 @@ impl Rows {
     /// The numbers of all rows.
     pub(crate) fn all(&self) -> Vec<u32> {
         (0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)).collect()
+    }
+
+    /// Sorts rows into the order of a history; equal ones stay as they are.
+    pub(super) fn sort(&self, rows: &mut [u32]) {
+        sort_by_key(rows, |row| self.order(row));
     }
 
     /// Adds a record.
@@ -303,22 +309,19 @@ impl Rows {
 
     /// The rows of each bucket, as they were read; the buckets in their order.
     pub(super) fn buckets(&self) -> Vec<Vec<u32>> {
-        let bucket = |row: usize| {
-            (
-                self.stream(row),
-                self.filed_at(row).day(),
-                self.instance(row),
-            )
+        // A day has a number of 22 bits.
+        let day = |row| u32::from(self.stream(row).number()) << 24 | self.filed_at(row).day();
+        let days = groups(self.all(), day).into_iter();
+        let mut buckets: Vec<_> = days
+            .flat_map(|rows| groups(rows, |row| self.instance(row)))
+            .collect();
+        let bucket = |place: usize| {
+            let first = buckets.get(place)?.first()?;
+            Some(self.bucket(*first as usize))
         };
-        let keyed = |row: u32| (bucket(row as usize), row);
-        let mut keyed: Vec<_> = self.all().into_iter().map(keyed).collect();
-        keyed.sort_unstable();
-        let same = keyed.chunk_by(|(a, _), (b, _)| a == b);
-        let rows_of = |same: &[(_, u32)]| same.iter().map(|(_, row)| *row).collect();
-        let mut buckets: Vec<Vec<u32>> = same.map(rows_of).collect();
-        let first = |bucket: &[u32]| bucket.first().map(|row| self.bucket(*row as usize));
-        buckets.sort_unstable_by(|a, b| first(a).cmp(&first(b)));
-        buckets
+        let order = sorted_by_key(buckets.len(), bucket);
+        let take = |place: u32| buckets.get_mut(place as usize).map(std::mem::take);
+        order.into_iter().filter_map(take).collect()
     }
 
     pub(crate) fn instance_id(&self, row: usize) -> &str {
@@ -328,6 +331,18 @@ impl Rows {
     pub(crate) fn username(&self, row: usize) -> &str {
         self.texts.text(self.user(row))
     }
+}
+
+/// The rows of each key, in their order.
+fn groups(rows: Vec<u32>, key: impl Fn(usize) -> u32) -> Vec<Vec<u32>> {
+    // A number that holds both is sorted with few instructions, by code that is there for other numbers.
+    let keyed = |row: u32| u64::from(key(row as usize)) << u32::BITS | u64::from(row);
+    let mut keyed: Vec<u64> = rows.into_iter().map(keyed).collect();
+    keyed.sort_unstable();
+    let same = keyed.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS);
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the row")]
+    same.map(|same| same.iter().map(|keyed| *keyed as u32).collect())
+        .collect()
 }
 
 fn single(bits: u64) -> f32 {

@@ -104,7 +104,7 @@ fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
         history::add_part(read, &part.key, &mut rows)?;
     }
     let mut order = rows.all();
-    order.sort_by_key(|row| rows.order(*row as usize));
+    rows.sort(&mut order);
     let mut rest = order.as_slice();
     let mut writer = PartWriter::default();
     let mut after = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::model::Stream;
+use crate::sorting::sorted_by_key;
 use crate::store::codec::Encoder;
 use crate::store::table::Read;
 use crate::store::telemetry::packed::pack;
@@ -109,9 +110,13 @@ impl<'w> Search<'w> {
             *known = (known.0.min(span.0), known.1.max(span.1));
         }
         let content = |place: usize| window.entry(place).map(|(_, packed)| packed.bytes);
-        search
-            .order
-            .sort_unstable_by_key(|(day, sent, place)| (*day, *sent, content(*place)));
+        let found = &search.order;
+        let order = sorted_by_key(found.len(), |row| {
+            let (day, sent, place) = found.get(row)?;
+            Some((*day, *sent, content(*place)))
+        });
+        let order = order.into_iter().filter_map(|row| found.get(row as usize));
+        search.order = order.copied().collect();
         Ok(search)
     }
 

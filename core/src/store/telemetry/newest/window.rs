@@ -179,7 +179,7 @@ impl Window {
             packed: packed_at(&self.bytes, first).to_vec(),
         };
         self.entries.truncate(kept);
-        self.entries.sort_unstable_by_key(|entry| entry.at);
+        sort(&mut self.entries, &mut |a, b| a.at.cmp(&b.at));
         let mut end = 0;
         for entry in &mut self.entries {
             let (at, length) = (entry.at as usize, entry.length as usize);
@@ -194,7 +194,7 @@ impl Window {
     pub(super) fn sort(&mut self) {
         let Self { entries, bytes, .. } = self;
         let key = |entry: &Entry| (entry.times, packed_at(bytes, entry));
-        entries.sort_unstable_by(|a, b| key(b).cmp(&key(a)));
+        sort(entries, &mut |a, b| key(b).cmp(&key(a)));
     }
 
     pub(super) fn entry(&self, place: usize) -> Option<(Entry, Packed<'_>)> {
@@ -221,6 +221,12 @@ impl Window {
         let mut dropped = dropped.iter().copied();
         self.entries.retain(|_| !dropped.next().unwrap_or_default());
     }
+}
+
+/// One copy of sorting for both orders.
+#[inline(never)]
+fn sort(entries: &mut [Entry], order: &mut dyn FnMut(&Entry, &Entry) -> Ordering) {
+    entries.sort_unstable_by(order);
 }
 
 fn packed_at<'b>(bytes: &'b [u8], entry: &Entry) -> &'b [u8] {
