@@ -1,6 +1,6 @@
 //! Responses whose body is made in chunks: a list of any length, of which only a chunk is in memory.
 
-use std::fmt::Debug;
+use std::fmt;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response};
@@ -23,18 +23,23 @@ use crate::wire::reply;
 use super::Failure;
 
 /// Where the items of a list come from. Between two calls it holds no snapshot, only where it was.
-pub(super) trait Items: Debug + Send {
+pub(super) trait Items: Send {
     /// Writes items until the body has a chunk, or the list ends: what stands behind the last item is written then as well.
     /// Returns whether there is more to write.
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool>;
 }
 
 /// A body on its way: what is written, and where the rest comes from.
-#[derive(Debug)]
 pub(crate) struct Chunks {
     body: ListBody,
     /// `None` at the end.
     items: Option<Box<dyn Items>>,
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunks").finish_non_exhaustive()
+    }
 }
 
 impl Chunks {
