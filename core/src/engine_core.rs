@@ -2,6 +2,7 @@
 
 mod condition;
 mod intake;
+mod monitoring;
 mod pending;
 mod upkeep;
 
@@ -31,6 +32,7 @@ use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
 use intake::Intake;
+use monitoring::KnownFleet;
 use pending::Write;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 
@@ -69,6 +71,8 @@ pub(crate) struct EngineCore {
     displaced: AtomicBool,
     /// Decides when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
+    /// `None` until it is counted.
+    fleet: Mutex<Option<KnownFleet>>,
 }
 
 /// What is submitted to the writer.
@@ -101,6 +105,7 @@ impl EngineCore {
             filed_at: AtomicI64::new(i64::MIN),
             displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),
+            fleet: Mutex::default(),
         })
     }
 

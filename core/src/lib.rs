@@ -83,9 +83,10 @@ pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
-    FailedState, IssuedKey, KeyInfo, LitigationHold, Named, NewKey, Nullable, PendingAction,
-    ProcessItem, ProcessReport, Protocol, Received, Record, RunningMode, Scope, Scopes,
-    StartupRecord, State, StatsRecord, Stream, Vocabulary, Workspace, WorkspaceView,
+    FailedState, FleetCounts, IssuedKey, KeyInfo, LitigationHold, Named, NewKey, Nullable,
+    PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record, RunningMode, Scope,
+    Scopes, StartupRecord, State, StatsRecord, StoreStatus, Stream, Vocabulary, Workspace,
+    WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
@@ -100,6 +101,7 @@ pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::user::UserView;
 pub use view::workspaces::WorkspaceFilter;
 pub use wire::problem::Code;
+pub use wire::trace::TraceId;
 
 /// The table of all endpoints, for a server's access log and metrics, and for documents such as OpenAPI.
 pub mod routes {

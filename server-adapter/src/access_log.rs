@@ -1,11 +1,14 @@
-//! One line for each request: time, method, path without its query, status, bytes, duration.
+//! One line for each request: time, client, method, path, operation, status, bytes, duration, name of the key, trace id; as text or as
+//! JSON. Neither a key nor a query is ever in it, and nothing that a client sends can begin a line or reach a terminal as
+//! anything but printable ASCII.
 
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deskfleet::Timestamp;
-use http::Method;
+use serde::Serialize;
 
 use crate::log::LogQueue;
 
@@ -18,8 +21,22 @@ pub fn stderr_log() -> AccessLog {
     Arc::new(|line| LogQueue::stderr().line(line))
 }
 
-/// Longest path in a line, in bytes.
-const PATH_MAX: usize = 256;
+/// The form of the lines of the access log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// `2026-11-22T08:00:00Z 192.0.2.7 GET /api/Stats/Test test 200 0B 0.071ms admin 00-4bf9…-00f0…-00`; `-` where there is no
+    /// key.
+    #[default]
+    Text,
+    /// One JSON object on each line: `time`, `client`, `method`, `path`, `operation`, `status`, `bytes`, `durationMs`, `key`,
+    /// `traceId`.
+    Json,
+    /// No lines.
+    Off,
+}
+
+/// Longest path or name in a line, in bytes.
+const TEXT_MAX: usize = 256;
 /// Longest method in a line, in bytes; a client may send any token.
 const METHOD_MAX: usize = 16;
 /// Every API key begins with this.
@@ -28,71 +45,172 @@ const KEY_PREFIX: &str = "dfk_";
 /// The content of one line.
 pub(crate) struct Entry<'a> {
     pub(crate) time: Timestamp,
-    pub(crate) method: &'a Method,
+    pub(crate) client: IpAddr,
+    pub(crate) method: &'a str,
     pub(crate) path: &'a str,
+    pub(crate) operation: &'static str,
     pub(crate) status: u16,
     pub(crate) bytes: usize,
     pub(crate) duration: Duration,
+    /// The name of the key.
+    pub(crate) key: Option<&'a str>,
+    pub(crate) trace_id: &'a str,
+}
+
+/// The members of a line of JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonLine<'a> {
+    time: Timestamp,
+    client: IpAddr,
+    method: &'a str,
+    path: String,
+    operation: &'static str,
+    status: u16,
+    bytes: usize,
+    duration_ms: f64,
+    key: Option<&'a str>,
+    trace_id: &'a str,
 }
 
 impl Entry<'_> {
-    pub(crate) fn line(&self) -> String {
-        let method = self.method.as_str();
+    /// The line in that format.
+    pub(crate) fn line(&self, format: LogFormat) -> String {
+        match format {
+            LogFormat::Text => self.text(),
+            LogFormat::Json => self.json(),
+            LogFormat::Off => String::new(),
+        }
+    }
+
+    fn method(&self) -> &str {
+        self.method.get(..METHOD_MAX).unwrap_or(self.method)
+    }
+
+    fn text(&self) -> String {
         format!(
-            "{} {} {} {} {}B {:.3}ms",
+            "{} {} {} {} {} {} {}B {:.3}ms {} {}",
             self.time,
-            method.get(..METHOD_MAX).unwrap_or(method),
+            self.client,
+            self.method(),
             printable(self.path),
+            self.operation,
             self.status,
             self.bytes,
             self.duration.as_secs_f64() * 1e3,
+            self.key.map_or("-".to_owned(), printable),
+            self.trace_id,
         )
+    }
+
+    /// JSON may hold any character from U+0020 on; a terminal obeys some of them (U+007F, U+009B), so those outside of printable
+    /// ASCII are escaped too.
+    fn json(&self) -> String {
+        let members = JsonLine {
+            time: self.time,
+            client: self.client,
+            method: self.method(),
+            path: printable(self.path),
+            operation: self.operation,
+            status: self.status,
+            bytes: self.bytes,
+            // To the microsecond.
+            duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            key: self.key.map(|name| cut(name).0),
+            trace_id: self.trace_id,
+        };
+        let json = serde_json::to_string(&members).unwrap_or_default();
+        let mut line = String::with_capacity(json.len());
+        for character in json.chars() {
+            if matches!(character, ' '..='~') {
+                line.push(character);
+                continue;
+            }
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a String never fails.
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        }
+        line
     }
 }
 
-/// The path as it may stand in a log: printable ASCII, cut, without an escaped query and without anything like a key.
-fn printable(path: &str) -> String {
+/// The part of a text that may stand in a log, before an escaped query and anything like a key, and whether that is all of it.
+fn cut(text: &str) -> (&str, bool) {
     let end = ["%3f", "%3F", KEY_PREFIX]
         .into_iter()
-        .filter_map(|mark| path.find(mark))
+        .filter_map(|mark| text.find(mark))
         .min();
-    let kept = end.and_then(|end| path.get(..end)).unwrap_or(path);
-    let mut text = String::with_capacity(kept.len().min(PATH_MAX) + 3);
+    let kept = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    (kept, end.is_none())
+}
+
+/// A text as it may stand in a line of text: one word of printable ASCII, cut.
+fn printable(text: &str) -> String {
+    let (kept, whole) = cut(text);
+    let mut word = String::with_capacity(kept.len().min(TEXT_MAX) + 3);
     for byte in kept.bytes() {
-        if text.len() >= PATH_MAX {
+        if word.len() >= TEXT_MAX {
             break;
         }
         if byte.is_ascii_graphic() {
-            text.push(char::from(byte));
+            word.push(char::from(byte));
         } else {
             // Writing to a String never fails.
-            let _ = write!(text, "\\x{byte:02x}");
+            let _ = write!(word, "\\x{byte:02x}");
         }
     }
-    if text.len() >= PATH_MAX || end.is_some() {
-        text.push_str("...");
+    if word.len() >= TEXT_MAX || !whole {
+        word.push_str("...");
     }
-    text
+    word
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_line_has_every_part() {
-        let entry = Entry {
+    fn entry(key: Option<&str>) -> Entry<'_> {
+        Entry {
             time: Timestamp::UNIX_EPOCH,
-            method: &Method::GET,
+            client: IpAddr::from([192, 0, 2, 7]),
+            method: "GET",
             path: "/api/Stats/Test",
+            operation: "test",
             status: 200,
             bytes: 12,
             duration: Duration::from_micros(1500),
-        };
+            key,
+            trace_id: "00-a-b-00",
+        }
+    }
+
+    #[test]
+    fn a_line_has_every_part_in_both_formats() {
         assert_eq!(
-            entry.line(),
-            "1970-01-01T00:00:00Z GET /api/Stats/Test 200 12B 1.500ms"
+            entry(None).text(),
+            "1970-01-01T00:00:00Z 192.0.2.7 GET /api/Stats/Test test 200 12B 1.500ms - 00-a-b-00"
         );
+        assert_eq!(
+            entry(Some("admin")).json(),
+            r#"{"time":"1970-01-01T00:00:00Z","client":"192.0.2.7","method":"GET","path":"/api/Stats/Test","operation":"test","status":200,"bytes":12,"durationMs":1.5,"key":"admin","traceId":"00-a-b-00"}"#
+        );
+    }
+
+    #[test]
+    fn key_name_with_controls_or_terminal_escapes_stays_one_printable_word() {
+        let name = "a b\n\"\\\u{1b}[31m\u{7f}\u{9b}31m\u{202e}\u{2028}\u{1f600}";
+        let entry = entry(Some(name));
+        let (text, json) = (entry.text(), entry.json());
+        for line in [&text, &json] {
+            assert!(
+                line.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
+                "{line}"
+            );
+        }
+        assert_eq!(text.split(' ').count(), 10, "{text}");
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["key"], name);
     }
 
     #[test]
@@ -104,6 +222,6 @@ mod tests {
         assert_eq!(printable("/api/X%3FapiKey=secret"), "/api/X...");
         assert_eq!(printable("/operator/keys/dfk_abc"), "/operator/keys/...");
         let long = printable(&"a".repeat(100_000));
-        assert_eq!(long.len(), PATH_MAX + 3);
+        assert_eq!(long.len(), TEXT_MAX + 3);
     }
 }

@@ -33,9 +33,12 @@
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
-//! | `pages.rs` | the pages served without the engine's router |
+//! | `cors.rs` | which pages of other origins may read responses |
+//! | `pages.rs`, `landing.rs` | the pages served without the engine's router; the page at `/` |
 //! | `openapi/` | the OpenAPI document, built from the engine's tables |
-//! | `metrics.rs`, `access_log.rs`, `log.rs` | what is counted, what is logged; log output that never blocks |
+//! | `operation.rs` | what a request asks for, as metrics and access log name it |
+//! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
+//! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
@@ -44,6 +47,7 @@ mod body;
 mod budget;
 mod connection;
 mod connection_slots;
+mod cors;
 mod counted;
 pub mod demo;
 mod failed_keys;
@@ -53,11 +57,14 @@ mod hosts;
 mod http2;
 #[cfg(feature = "http2")]
 mod http2_requests;
+mod landing;
 mod locks;
 mod log;
+mod logged_request;
 mod maintenance;
 mod metrics;
 pub mod openapi;
+mod operation;
 mod options;
 mod page;
 mod pages;
@@ -67,13 +74,14 @@ mod refusal;
 mod request;
 mod response_body;
 mod running;
+mod scraped;
 mod server;
 mod slow_reads;
 mod socket;
 mod sources;
 mod state;
 
-pub use access_log::{AccessLog, stderr_log};
+pub use access_log::{AccessLog, LogFormat, stderr_log};
 pub use log::LogQueue;
 pub use maintenance::Maintenance;
 pub use metrics::Metrics;

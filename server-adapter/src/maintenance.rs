@@ -9,6 +9,7 @@ use std::time::Duration;
 use deskfleet::{Engine, error_chain};
 
 use crate::log::LogQueue;
+use crate::metrics::Metrics;
 
 /// Calls [`Engine::maintain`] in a loop on a thread of its own, until it is dropped.
 ///
@@ -20,12 +21,12 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Starts the thread; the first round begins after `pause`.
+    /// Starts the thread; the first round begins after `pause`. Rounds are counted in `metrics`.
     ///
     /// # Errors
     ///
     /// When the operating system gives no thread.
-    pub fn start(engine: Engine, pause: Duration) -> std::io::Result<Self> {
+    pub fn start(engine: Engine, pause: Duration, metrics: Metrics) -> std::io::Result<Self> {
         let stopping = Arc::new(AtomicBool::new(false));
         let go_on = {
             let stopping = Arc::clone(&stopping);
@@ -42,11 +43,15 @@ impl Maintenance {
                     }
                     let round = catch_unwind(AssertUnwindSafe(|| engine.maintain_while(&go_on)));
                     let said = match round {
-                        Ok(Ok(())) => continue,
+                        Ok(Ok(())) => {
+                            metrics.maintained(engine.now());
+                            continue;
+                        }
                         Ok(Err(error)) => error_chain(&error),
                         // The panic hook said where; without filing the queue would fill up.
                         Err(_) => "a bug in the engine; it goes on with the next round".to_owned(),
                     };
+                    metrics.maintenance_failed();
                     let said = format!("deskfleet: maintenance failed: {said}");
                     LogQueue::stderr().line_about("maintenance", &said);
                 }

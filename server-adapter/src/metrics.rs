@@ -3,74 +3,29 @@
 //! Counters are plain atomics: an operation and a status are places in a fixed table, so nothing a client sends can make
 //! the table grow, and no label holds a key, a query or the value of a path parameter.
 
-use std::fmt::Write as _;
+mod counter;
+mod exposition;
+mod figures;
+mod histogram;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use deskfleet::routes::{ROUTES, Route};
-use deskfleet::{Event, Observer};
+use deskfleet::{Event, Observer, Timestamp};
 
 use crate::counted::Counted;
-use crate::page::Page;
+use crate::operation::Operation;
 
-/// What a request asks for: the label of what is counted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Operation {
-    /// A row of the route table.
-    Route(&'static Route),
-    /// A page of the server's own.
-    Page(Page),
-    /// No such path, or not with this method.
-    None,
-}
-
-impl Operation {
-    /// How many there are; [`Self::index`] stays below.
-    const COUNT: usize = ROUTES.len() + Page::ALL.len() + 1;
-
-    /// Every operation, in the order of [`Self::index`].
-    fn all() -> impl Iterator<Item = Self> {
-        let routes = ROUTES.iter().map(Self::Route);
-        let pages = Page::ALL.into_iter().map(Self::Page);
-        routes.chain(pages).chain([Self::None])
-    }
-
-    fn index(self) -> usize {
-        match self {
-            Self::Route(route) => {
-                let row = ROUTES.iter().position(|row| std::ptr::eq(row, route));
-                row.unwrap_or(Self::COUNT - 1)
-            }
-            Self::Page(page) => ROUTES.len() + page as usize,
-            Self::None => Self::COUNT - 1,
-        }
-    }
-
-    /// The operation id, the page's name, or `none`.
-    fn label(self) -> &'static str {
-        match self {
-            Self::Route(route) => route.operation_id,
-            Self::Page(page) => page.name(),
-            Self::None => "none",
-        }
-    }
-}
-
-impl From<Option<&'static Route>> for Operation {
-    fn from(route: Option<&'static Route>) -> Self {
-        route.map_or(Self::None, Self::Route)
-    }
-}
+use counter::{add, read};
+use exposition::Exposition;
+pub(crate) use figures::Figures;
+use histogram::Histogram;
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
-const STATUSES: [u16; 19] = [
-    200, 201, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 501, 502, 503,
-];
-/// Upper bounds of the latency buckets, in microseconds.
-const BUCKETS_US: [u64; 13] = [
-    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
-    5_000_000,
+const STATUSES: [u16; 20] = [
+    200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 501, 502,
+    503,
 ];
 
 /// Counts requests, and commits when it is also the engine's observer. Clones share their counters.
@@ -82,21 +37,24 @@ struct Counters {
     operations: [OperationCounters; Operation::COUNT],
     connections: Arc<AtomicU32>,
     commits: AtomicU64,
+    commit_durations: Histogram,
     mutations: AtomicU64,
     commit_failures: AtomicU64,
     reopened: AtomicU64,
+    writer_restarts: AtomicU64,
+    displaced: AtomicBool,
     filed: AtomicU64,
     internal: AtomicU64,
+    maintenance_failures: AtomicU64,
+    /// The end of the last round of maintenance that succeeded, in ticks; 0 before the first.
+    maintained_at: AtomicI64,
 }
 
 #[derive(Debug, Default)]
 struct OperationCounters {
     statuses: [AtomicU64; STATUSES.len()],
     other_status: AtomicU64,
-    /// Not cumulative; the last is for what is above every bound.
-    buckets: [AtomicU64; BUCKETS_US.len()],
-    above: AtomicU64,
-    sum_us: AtomicU64,
+    durations: Histogram,
 }
 
 impl Default for Counters {
@@ -105,11 +63,16 @@ impl Default for Counters {
             operations: std::array::from_fn(|_| OperationCounters::default()),
             connections: Arc::default(),
             commits: AtomicU64::default(),
+            commit_durations: Histogram::default(),
             mutations: AtomicU64::default(),
             commit_failures: AtomicU64::default(),
             reopened: AtomicU64::default(),
+            writer_restarts: AtomicU64::default(),
+            displaced: AtomicBool::default(),
             filed: AtomicU64::default(),
             internal: AtomicU64::default(),
+            maintenance_failures: AtomicU64::default(),
+            maintained_at: AtomicI64::default(),
         }
     }
 }
@@ -125,10 +88,7 @@ impl Metrics {
             Err(_) => None,
         };
         add(status.unwrap_or(&counters.other_status), 1);
-        let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        let place = BUCKETS_US.partition_point(|bound| *bound < us);
-        add(counters.buckets.get(place).unwrap_or(&counters.above), 1);
-        add(&counters.sum_us, us);
+        counters.durations.observe(duration);
     }
 
     /// Counts a connection as long as the result lives.
@@ -136,77 +96,110 @@ impl Metrics {
         Counted::of(&self.0.connections)
     }
 
-    /// The exposition text. `queue` is the number of telemetry records accepted and not yet filed.
-    pub(crate) fn text(&self, queue: u64) -> String {
-        let mut text = String::with_capacity(16 * 1024);
-        self.write_gauges(&mut text, queue);
-        self.write_totals(&mut text);
-        self.write_requests(&mut text);
-        self.write_durations(&mut text);
-        text
+    /// A round of maintenance succeeded.
+    pub(crate) fn maintained(&self, at: Timestamp) {
+        self.0.maintained_at.store(at.ticks(), Ordering::Relaxed);
     }
 
-    fn write_gauges(&self, text: &mut String, queue: u64) {
-        const BUILD: &str = "deskfleet_build_info";
-        const VERSION: &str = env!("CARGO_PKG_VERSION");
-        family(text, BUILD, "gauge", "The version that runs.");
-        line(text, &format!("{BUILD}{{version=\"{VERSION}\"}}"), 1);
-        let connections = u64::from(self.0.connections.load(Ordering::Relaxed));
-        for (name, help, value) in [
-            (
-                "queue_records",
-                "Telemetry records accepted and not yet filed.",
-                queue,
-            ),
-            ("connections", "Open connections.", connections),
-        ] {
-            let name = format!("deskfleet_{name}");
-            family(text, &name, "gauge", help);
-            line(text, &name, value);
+    /// A round of maintenance failed.
+    pub(crate) fn maintenance_failed(&self) {
+        add(&self.0.maintenance_failures, 1);
+    }
+
+    /// The exposition text; `connections_max` is the bound of connections.
+    pub(crate) fn text(&self, figures: &Figures, connections_max: usize) -> String {
+        let mut text = Exposition::default();
+        let build = text.family("build_info", "gauge", "The version that runs.");
+        let version = env!("CARGO_PKG_VERSION");
+        text.sample(&format!("{build}{{version=\"{version}\"}}"), 1);
+        figures.write(&mut text);
+        self.write_state(&mut text, connections_max);
+        self.write_totals(&mut text);
+        let commits = text.family(
+            "commit_duration_seconds",
+            "histogram",
+            "Time of a transaction, from its first mutation to the end of its sync.",
+        );
+        self.0.commit_durations.write(&mut text, &commits, "");
+        self.write_requests(&mut text);
+        text.into_text()
+    }
+
+    fn write_state(&self, text: &mut Exposition, connections_max: usize) {
+        let all = &self.0;
+        let connections = all.connections.load(Ordering::Relaxed);
+        text.gauge("connections", "Open connections.", connections);
+        text.gauge(
+            "connections_max",
+            "Connections that are served at once.",
+            connections_max,
+        );
+        text.gauge(
+            "file_displaced",
+            "Whether the store's file was removed or replaced.",
+            u8::from(all.displaced.load(Ordering::Relaxed)),
+        );
+        let maintained_at = all.maintained_at.load(Ordering::Relaxed);
+        if maintained_at != 0 {
+            text.gauge(
+                "maintenance_last_success_timestamp_seconds",
+                "End of the last round of maintenance that succeeded, since the epoch.",
+                figures::unix_seconds(Timestamp::from_ticks(maintained_at)),
+            );
         }
     }
 
-    fn write_totals(&self, text: &mut String) {
+    fn write_totals(&self, text: &mut Exposition) {
         let all = &self.0;
         for (name, help, counter) in [
             (
-                "commits",
+                "commits_total",
                 "Transactions that reached the disk.",
                 &all.commits,
             ),
             (
-                "commit_mutations",
+                "commit_mutations_total",
                 "Mutations in those transactions.",
                 &all.mutations,
             ),
             (
-                "commit_failures",
+                "commit_failures_total",
                 "Transactions that failed.",
                 &all.commit_failures,
             ),
             (
-                "records_filed",
+                "records_filed_total",
                 "Telemetry records filed into history.",
                 &all.filed,
             ),
             (
-                "store_reopened",
+                "store_reopened_total",
                 "Times the store was reopened after an I/O error.",
                 &all.reopened,
             ),
-            ("internal_errors", "Requests answered 500.", &all.internal),
+            (
+                "writer_restarts_total",
+                "Times the thread that commits went on after a panic.",
+                &all.writer_restarts,
+            ),
+            (
+                "maintenance_failures_total",
+                "Rounds of maintenance that failed.",
+                &all.maintenance_failures,
+            ),
+            (
+                "internal_errors_total",
+                "Requests answered 500.",
+                &all.internal,
+            ),
         ] {
-            let name = format!("deskfleet_{name}_total");
-            family(text, &name, "counter", help);
-            line(text, &name, read(counter));
+            text.counter(name, help, read(counter));
         }
     }
 
-    fn write_requests(&self, text: &mut String) {
-        const NAME: &str = "deskfleet_requests_total";
-        family(
-            text,
-            NAME,
+    fn write_requests(&self, text: &mut Exposition) {
+        let name = text.family(
+            "requests_total",
             "counter",
             "Requests answered, by operation id and status.",
         );
@@ -216,35 +209,19 @@ impl Metrics {
             let statuses = statuses.chain(["other".to_owned()]);
             for (status, counter) in statuses.zip(counters.statuses()) {
                 if read(counter) != 0 {
-                    let series = format!("{NAME}{{operation=\"{label}\",status=\"{status}\"}}");
-                    line(text, &series, read(counter));
+                    let series = format!("{name}{{operation=\"{label}\",status=\"{status}\"}}");
+                    text.sample(&series, read(counter));
                 }
             }
         }
-    }
-
-    fn write_durations(&self, text: &mut String) {
-        const NAME: &str = "deskfleet_request_duration_seconds";
-        family(
-            text,
-            NAME,
+        let name = text.family(
+            "request_duration_seconds",
             "histogram",
             "Time from request head to answer, by operation id.",
         );
         for (operation, counters) in self.seen() {
-            let label = operation.label();
-            let mut count = 0;
-            let bounds = BUCKETS_US.iter().map(|us| seconds(*us).to_string());
-            let buckets = counters.buckets.iter().chain([&counters.above]);
-            for (bound, bucket) in bounds.chain(["+Inf".to_owned()]).zip(buckets) {
-                count += read(bucket);
-                let series = format!("{NAME}_bucket{{operation=\"{label}\",le=\"{bound}\"}}");
-                line(text, &series, count);
-            }
-            let sum = seconds(read(&counters.sum_us));
-            line(text, &format!("{NAME}_sum{{operation=\"{label}\"}}"), sum);
-            let total = format!("{NAME}_count{{operation=\"{label}\"}}");
-            line(text, &total, count);
+            let label = format!("operation=\"{}\",", operation.label());
+            counters.durations.write(text, &name, &label);
         }
     }
 
@@ -271,12 +248,19 @@ impl Observer for Metrics {
     fn event(&self, event: &Event<'_>) {
         let all = &self.0;
         match event {
-            Event::Committed { mutations, .. } => {
+            Event::Committed {
+                mutations,
+                duration,
+            } => {
                 add(&all.commits, 1);
+                all.commit_durations.observe(*duration);
                 add(&all.mutations, *mutations as u64);
             }
             Event::CommitFailed { .. } => add(&all.commit_failures, 1),
+            Event::WriterThreadRestarted { .. } => add(&all.writer_restarts, 1),
             Event::Reopened => add(&all.reopened, 1),
+            Event::FileDisplaced { .. } => all.displaced.store(true, Ordering::Relaxed),
+            Event::FileReturned => all.displaced.store(false, Ordering::Relaxed),
             Event::Filed { records } => add(&all.filed, *records),
             Event::Internal { .. } => add(&all.internal, 1),
             // The enum may grow; what is not known here is not counted.
@@ -285,57 +269,37 @@ impl Observer for Metrics {
     }
 }
 
-fn add(counter: &AtomicU64, value: u64) {
-    counter.fetch_add(value, Ordering::Relaxed);
-}
-
-fn read(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
-}
-
-fn seconds(us: u64) -> f64 {
-    Duration::from_micros(us).as_secs_f64()
-}
-
-// Writing to a String never fails, so the results below are dropped.
-
-fn family(text: &mut String, name: &str, kind: &str, help: &str) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-fn line(text: &mut String, series: &str, value: impl std::fmt::Display) {
-    let _ = writeln!(text, "{series} {value}");
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use deskfleet::Engine;
+
+    use crate::page::Page;
+
     use super::*;
 
-    #[test]
-    fn operations_have_indices_of_their_own() {
-        let indices: Vec<usize> = Operation::all().map(Operation::index).collect();
-        assert_eq!(indices, (0..Operation::COUNT).collect::<Vec<_>>());
+    fn text(metrics: &Metrics) -> String {
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
+        let engine = builder.open_in_memory().unwrap();
+        metrics.text(&Figures::of(&engine), 9)
     }
 
     #[test]
-    fn buckets_are_cumulative_and_statuses_sorted() {
-        assert!(STATUSES.is_sorted() && BUCKETS_US.is_sorted());
+    fn responses_are_counted_by_operation_and_status() {
+        assert!(STATUSES.is_sorted());
         let metrics = Metrics::default();
         let page = Operation::Page(Page::Livez);
-        for (status, us) in [(200, 100), (200, 101), (503, 6_000_000), (418, 0)] {
-            metrics.count_response(page, status, Duration::from_micros(us));
+        for status in [200, 200, 503, 418] {
+            metrics.count_response(page, status, Duration::ZERO);
         }
-        let text = metrics.text(3);
+        let text = text(&metrics);
         for expected in [
-            "deskfleet_queue_records 3\n",
             "deskfleet_requests_total{operation=\"livez\",status=\"200\"} 2\n",
             "deskfleet_requests_total{operation=\"livez\",status=\"503\"} 1\n",
             "deskfleet_requests_total{operation=\"livez\",status=\"other\"} 1\n",
-            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"0.0001\"} 2\n",
-            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"0.00025\"} 3\n",
-            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"5\"} 3\n",
-            "deskfleet_request_duration_seconds_bucket{operation=\"livez\",le=\"+Inf\"} 4\n",
             "deskfleet_request_duration_seconds_count{operation=\"livez\"} 4\n",
+            "deskfleet_connections_max 9\n",
         ] {
             assert!(text.contains(expected), "{expected}\n{text}");
         }
@@ -350,9 +314,23 @@ mod tests {
             duration: Duration::from_millis(2),
         });
         metrics.event(&Event::Filed { records: 40 });
-        let text = metrics.text(0);
-        assert!(text.contains("\ndeskfleet_commits_total 1\n"));
-        assert!(text.contains("\ndeskfleet_commit_mutations_total 5\n"));
-        assert!(text.contains("\ndeskfleet_records_filed_total 40\n"));
+        metrics.event(&Event::WriterThreadRestarted { panic: "" });
+        metrics.maintenance_failed();
+        metrics.maintained(Timestamp::from_unix_seconds(1_790_000_000));
+        let text = text(&metrics);
+        for expected in [
+            "deskfleet_commit_duration_seconds_count 1",
+            "deskfleet_commit_duration_seconds_sum 0.002",
+            "deskfleet_commit_mutations_total 5",
+            "deskfleet_records_filed_total 40",
+            "deskfleet_writer_restarts_total 1",
+            "deskfleet_maintenance_failures_total 1",
+            "deskfleet_maintenance_last_success_timestamp_seconds 1790000000",
+        ] {
+            assert!(
+                text.contains(&format!("\n{expected}\n")),
+                "{expected}\n{text}"
+            );
+        }
     }
 }

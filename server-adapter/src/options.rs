@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use crate::access_log::AccessLog;
+use crate::access_log::{AccessLog, LogFormat};
 use crate::metrics::Metrics;
 
 /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
@@ -54,6 +54,11 @@ pub struct ServerOptions {
     pub metrics: Metrics,
     /// Receives one line for each request. Default none.
     pub access_log: Option<AccessLog>,
+    /// The form of these lines: text, JSON, or none. Default text.
+    pub log_format: LogFormat,
+    /// The origins whose pages may read responses in a browser, `scheme://host[:port]` as the browser sends them. Others get no CORS
+    /// header. Default none.
+    pub cors_origins: Vec<String>,
 }
 
 impl Default for ServerOptions {
@@ -74,6 +79,8 @@ impl Default for ServerOptions {
             proxied: false,
             metrics: Metrics::default(),
             access_log: None,
+            log_format: LogFormat::default(),
+            cors_origins: Vec::new(),
         }
     }
 }
@@ -110,6 +117,8 @@ impl fmt::Debug for ServerOptions {
             .field("bad_keys_per_minute", &self.bad_keys_per_minute)
             .field("proxied", &self.proxied)
             .field("access_log", &self.access_log.is_some())
+            .field("log_format", &self.log_format)
+            .field("cors_origins", &self.cors_origins)
             .finish_non_exhaustive()
     }
 }

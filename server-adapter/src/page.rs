@@ -11,18 +11,31 @@ pub(crate) enum Page {
     Metrics,
     /// The OpenAPI document.
     OpenApi,
+    /// What runs here, and where to look.
+    Index,
+    /// The icon that browsers ask for.
+    Icon,
 }
 
 impl Page {
-    pub(crate) const ALL: [Self; 4] = [Self::Livez, Self::Readyz, Self::Metrics, Self::OpenApi];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Livez,
+        Self::Readyz,
+        Self::Metrics,
+        Self::OpenApi,
+        Self::Index,
+        Self::Icon,
+    ];
 
-    /// The page's path without a trailing slash.
+    /// The page's path.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Livez => "/livez",
             Self::Readyz => "/readyz",
             Self::Metrics => "/metrics",
             Self::OpenApi => "/openapi.json",
+            Self::Index => "/",
+            Self::Icon => "/favicon.ico",
         }
     }
 
@@ -33,12 +46,15 @@ impl Page {
             Self::Readyz => "readyz",
             Self::Metrics => "metrics",
             Self::OpenApi => "openapi",
+            Self::Index => "index",
+            Self::Icon => "icon",
         }
     }
 
     /// The page at `path`, ASCII case and one trailing slash ignored.
     pub(crate) fn at(path: &str) -> Option<Self> {
-        let path = path.strip_suffix('/').unwrap_or(path);
+        let stripped = path.strip_suffix('/').filter(|path| path.len() > 1);
+        let path = stripped.unwrap_or(path);
         Self::ALL
             .into_iter()
             .find(|page| page.path().eq_ignore_ascii_case(path))

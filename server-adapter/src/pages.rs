@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use deskfleet::{Code, ErrorKind};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
+use crate::landing;
 use crate::openapi;
 use crate::page::Page;
 use crate::refusal;
@@ -16,23 +17,34 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The response to a request for `page`.
-pub(crate) fn respond(page: Page, shared: &ServerState, method: &Method) -> Response<Bytes> {
+pub(crate) async fn respond<B>(
+    page: Page,
+    shared: &ServerState,
+    request: Request<B>,
+) -> Response<Bytes> {
+    let method = request.method();
     if method != Method::GET && method != Method::HEAD {
-        let mut refusal = shared.engine.problem(Code::MethodNotAllowed, "", None);
+        let code = Code::MethodNotAllowed;
+        let mut refusal = shared
+            .engine
+            .problem(code, "", refusal::traceparent(&request));
         let allow = HeaderValue::from_static("GET, HEAD");
         refusal.headers_mut().insert(ALLOW, allow);
         return refusal;
     }
-    refusal::to(method, content(page, shared))
+    let (head, _) = request.into_parts();
+    refusal::to(&head.method, content(page, shared, &head.headers).await)
 }
 
-fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
+async fn content(page: Page, shared: &ServerState, headers: &HeaderMap) -> Response<Bytes> {
     let engine = &shared.engine;
     match page {
         Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
         Page::Readyz => readiness(engine.ready()),
         Page::Metrics => {
-            let text = shared.options.metrics.text(engine.queue_count());
+            let figures = shared.scraped.figures(engine).await;
+            let options = &shared.options;
+            let text = options.metrics.text(&figures, options.connections_max);
             page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
         Page::OpenApi => {
@@ -41,6 +53,8 @@ fn content(page: Page, shared: &ServerState) -> Response<Bytes> {
                 .get_or_init(|| openapi::document(engine.config()).to_string().into());
             page_response(StatusCode::OK, JSON, document.clone())
         }
+        Page::Index => landing::index(headers),
+        Page::Icon => landing::icon(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use bytes::Bytes;
-use deskfleet::{Code, Engine};
+use deskfleet::{Code, Engine, TraceId};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
 use crate::failed_keys::holds_key;
@@ -102,8 +102,12 @@ pub(crate) fn before<B>(
     } else {
         return None;
     };
-    let traceparent = request.headers().get("traceparent");
-    Some(respond(&shared.engine, refused, traceparent))
+    Some(respond(&shared.engine, refused, traceparent(request)))
+}
+
+/// What the trace id of a refusal is taken from.
+pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
+    TraceId::traceparent(request.extensions(), request.headers())
 }
 
 /// A request that may hold a key: where it comes from, should that be a bad one.
@@ -126,7 +130,7 @@ impl KeyAttempt {
             source: shared.source_address(progress, headers),
             method: request.method().clone(),
             version: request.version(),
-            traceparent: headers.get("traceparent").cloned(),
+            traceparent: traceparent(request).cloned(),
         })
     }
 

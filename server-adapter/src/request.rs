@@ -14,10 +14,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use crate::access_log::Entry;
 use crate::body::{self, Unread};
 use crate::budget::Share;
-use crate::metrics::Operation;
+use crate::cors;
+use crate::logged_request::LoggedRequest;
+use crate::operation::Operation;
 use crate::page::Page;
 use crate::pages;
 use crate::progress::Progress;
@@ -30,15 +31,13 @@ use crate::state::ServerState;
 pub(crate) async fn respond(
     shared: &ServerState,
     progress: &Progress,
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
     place: &RequestPlace,
 ) -> Response<OutgoingBody> {
     let started = Instant::now();
     let _handling = progress.handling();
-    let logged = shared.options.access_log.as_ref().map(|log| {
-        let log = Arc::clone(log);
-        (log, request.method().clone(), request.uri().clone())
-    });
+    let mut logged = LoggedRequest::begin(shared, progress, &mut request, started);
+    let origin = shared.cors.origin(request.headers());
     let page = Page::at(request.uri().path());
     let refused = refusal::before(shared, progress, place, page, &request);
     let (operation, mut response) = match (refused, page) {
@@ -51,13 +50,18 @@ pub(crate) async fn respond(
             let response = refusal::to(request.method(), refused);
             (operation, response.map(OutgoingBody::from))
         }
+        (None, _) if origin.is_some() && cors::is_preflight(&request) => {
+            let response = cors::preflight();
+            (Operation::Preflight, response.map(OutgoingBody::from))
+        }
         (None, Some(page)) => {
-            let response = pages::respond(page, shared, request.method());
+            let response = pages::respond(page, shared, request).await;
             (Operation::Page(page), response.map(OutgoingBody::from))
         }
         (None, None) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
-            let (operation, response) = through_engine(shared, progress, request, place).await;
+            let log = logged.as_mut();
+            let (operation, response) = through_engine(shared, progress, request, place, log).await;
             let response = match attempt {
                 Some(attempt) => attempt.after(shared, response),
                 None => response,
@@ -65,28 +69,12 @@ pub(crate) async fn respond(
             (operation, response)
         }
     };
+    shared.cors.allow(origin, &mut response);
     let status = response.status().as_u16();
     let metrics = &shared.options.metrics;
     metrics.count_response(operation, status, started.elapsed());
-    let Some((log, method, uri)) = logged else {
-        return response;
-    };
-    let time = shared.engine.now();
-    let line = move |bytes| {
-        let entry = Entry {
-            time,
-            method: &method,
-            path: uri.path(),
-            status,
-            bytes,
-            duration: started.elapsed(),
-        };
-        log(&entry.line());
-    };
-    // A body that is made while it is sent is logged at its end, when its length is known.
-    match response.body().len() {
-        Some(length) => line(length),
-        None => response.body_mut().when_over(Box::new(line)),
+    if let Some(logged) = logged {
+        logged.end(operation, &mut response);
     }
     response
 }
@@ -97,14 +85,18 @@ async fn through_engine(
     progress: &Progress,
     request: Request<Incoming>,
     place: &RequestPlace,
+    logged: Option<&mut LoggedRequest>,
 ) -> (Operation, Response<OutgoingBody>) {
+    let traceparent = refusal::traceparent(&request).cloned();
     let (mut head, body) = request.into_parts();
     let version = head.version;
     let method = head.method.clone();
-    let traceparent = head.headers.get("traceparent").cloned();
     let gzip = body::undo_gzip(&mut head.headers);
     let mut exchange = shared.engine.begin(head);
     let route = exchange.route();
+    if let Some(logged) = logged {
+        logged.key = exchange.key().map(|key| key.name.clone());
+    }
     let mut share = Share::none(&place.source.bodies, &shared.budget);
     let reading = body::receive(body, gzip, &mut exchange, &mut share);
     let refuse = |refused| {

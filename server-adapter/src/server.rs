@@ -46,7 +46,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the address cannot be bound.
+    /// When the address cannot be bound, or [`cors_origins`](ServerOptions::cors_origins) has what is no origin
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)).
     #[expect(clippy::unused_async, reason = "only inside a runtime can it be bound")]
     pub async fn bind(
         address: SocketAddr,
@@ -57,7 +58,7 @@ impl Server {
         let address = listener.local_addr()?;
         Ok(Self {
             listener,
-            shared: Arc::new(ServerState::new(engine, options, address)),
+            shared: Arc::new(ServerState::new(engine, options, address)?),
         })
     }
 
@@ -79,7 +80,11 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<Drained> {
         let options = &self.shared.options;
         let mut maintenance = match options.maintain_every {
-            Some(pause) => Some(Maintenance::start(self.shared.engine.clone(), pause)?),
+            Some(pause) => {
+                let metrics = options.metrics.clone();
+                let engine = self.shared.engine.clone();
+                Some(Maintenance::start(engine, pause, metrics)?)
+            }
             None => None,
         };
         let slots = ConnectionSlots::new(options);

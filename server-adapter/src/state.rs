@@ -1,5 +1,6 @@
 //! What all connections of a server have in common.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
@@ -11,11 +12,13 @@ use hyper::server::conn::http1;
 use tokio::sync::Semaphore;
 
 use crate::budget::Room;
+use crate::cors::Cors;
 use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::protocol;
+use crate::scraped::Scraped;
 use crate::slow_reads::SlowReads;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 
@@ -28,6 +31,8 @@ pub(crate) struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) openapi: OnceLock<Bytes>,
+    pub(crate) cors: Cors,
+    pub(crate) scraped: Scraped,
     /// The budget of request bodies.
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
@@ -44,7 +49,14 @@ pub(crate) struct ServerState {
 
 impl ServerState {
     /// `address` is the one that is listened on.
-    pub(crate) fn new(engine: Engine, options: ServerOptions, address: SocketAddr) -> Self {
+    ///
+    /// # Errors
+    /// When an option is not valid.
+    pub(crate) fn new(
+        engine: Engine,
+        options: ServerOptions,
+        address: SocketAddr,
+    ) -> io::Result<Self> {
         let limits = &engine.config().limits;
         let largest_body = limits
             .record_body_bytes
@@ -61,10 +73,12 @@ impl ServerState {
             largest_body,
             slow_reads_max: options.slow_reads_max,
         };
-        Self {
+        Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
             openapi: OnceLock::new(),
+            cors: Cors::new(&options.cors_origins)?,
+            scraped: Scraped::default(),
             hosts: Hosts::new(&options.hosts, address),
             failed_keys: FailedKeys::new(options.bad_keys_per_minute),
             slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
@@ -80,7 +94,7 @@ impl ServerState {
             )),
             engine,
             options,
-        }
+        })
     }
 
     /// The address that a request comes from: the other end of the connection, or what a trusted proxy says.

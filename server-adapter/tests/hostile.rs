@@ -98,21 +98,35 @@ fn every_attack_gets_its_verdict() {
     }
 }
 
-/// Time, method, path, status, bytes, duration, in printable ASCII: nothing that was sent made a line of its own.
+/// All parts of a line, in printable ASCII: nothing that was sent made a line of its own.
 fn is_whole_line(line: &str) -> bool {
     let parts: Vec<&str> = line.split(' ').collect();
-    let [time, method, path, status, bytes, duration] = parts[..] else {
+    let [
+        time,
+        client,
+        method,
+        path,
+        _,
+        status,
+        bytes,
+        duration,
+        _,
+        trace,
+    ] = parts[..]
+    else {
         return false;
     };
     line.bytes()
         .all(|byte| byte == b' ' || byte.is_ascii_graphic())
         && time.ends_with('Z')
+        && client == "127.0.0.1"
         && method.len() <= 16
         && !path.contains('?')
         && status.len() == 3
         && status.parse::<u16>().is_ok()
         && bytes.ends_with('B')
         && duration.ends_with("ms")
+        && trace.len() == 55
 }
 
 #[cfg(feature = "http2")]

@@ -17,7 +17,7 @@ use deskfleet_server::openapi::document;
 use schema::mismatch;
 use serde_json::Value;
 
-const SERVICE: [&str; 4] = ["livez", "readyz", "metrics", "openapi"];
+const SERVICE: [&str; 6] = ["livez", "readyz", "metrics", "openapi", "index", "icon"];
 
 /// Method, path and operation object of everything in the document.
 fn operations(document: &Value) -> Vec<(String, String, &Value)> {

@@ -24,7 +24,7 @@ fn scope_wanted(core: &EngineCore, access: Access) -> Option<Scope> {
     }
 }
 
-/// The caller's key: accepted, and within its rate. `None` where none is needed.
+/// The caller's key, if it is accepted. `None` where none is needed.
 pub(crate) fn authenticate(
     core: &EngineCore,
     access: Access,
@@ -41,12 +41,15 @@ pub(crate) fn authenticate(
         )
     };
     let secret = secret(&head.headers, Query::new(head.uri.query())).ok_or_else(refused)?;
-    let key = core
-        .accepted_key(&keys::hash(&secret))
-        .ok_or_else(refused)?;
-    match core.throttle(key.info.id) {
+    let key = core.accepted_key(&keys::hash(&secret));
+    key.ok_or_else(refused).map(Some)
+}
+
+/// Refuses a key that is above its rate.
+pub(crate) fn throttle(core: &EngineCore, key: Option<&LiveKey>) -> Result<(), Problem> {
+    match key.and_then(|key| core.throttle(key.info.id)) {
         Some(seconds) => Err(Problem::throttled(seconds)),
-        None => Ok(Some(key)),
+        None => Ok(()),
     }
 }
 

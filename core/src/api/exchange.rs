@@ -8,17 +8,18 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::engine_core::{EngineCore, Outcomes};
 use crate::limits::Limits;
-use crate::model::AuditAction;
+use crate::model::{AuditAction, KeyInfo};
 use crate::mutation::{AuditRefusal, Caller};
 use crate::store::keys::LiveKey;
 use crate::wire::accept;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
+use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
 use super::endpoint::{RequestBody, Route};
 use super::router::{Found, Router};
-use super::{Call, Completion, Handled, TRACEPARENT, auth};
+use super::{Call, Completion, Handled, auth};
 
 /// A request whose head is checked and whose body arrives in any number of pieces. The first refusal is its response.
 #[derive(Debug)]
@@ -177,9 +178,18 @@ impl Exchange {
         self.end(core, |call, head| call.handle(core, head, body))
     }
 
-    /// The header that trace ids are taken from.
+    /// What trace ids are taken from.
     pub(crate) fn traceparent(&self) -> Option<&HeaderValue> {
-        self.head.headers.get(TRACEPARENT)
+        TraceId::traceparent(&self.head.extensions, &self.head.headers)
+    }
+
+    /// The key that was accepted, also where the request is refused.
+    pub(crate) fn key(&self) -> Option<&KeyInfo> {
+        let call = match &self.admission {
+            Ok(call) => call,
+            Err(refusal) => refusal.call.as_ref()?,
+        };
+        call.key.as_deref().map(|key| &key.info)
     }
 
     fn end(
@@ -233,7 +243,9 @@ impl Admitted {
 
     /// What the audit notes of a refusal, where this endpoint has its refusals audited.
     fn audited(&self, problem: &Problem, query: Query<'_>) -> Option<AuditRefusal> {
-        let action = self.route.audited?;
+        // A key above its rate must not fill the audit.
+        let audited = problem.code != Code::Throttled;
+        let action = self.route.audited.filter(|_| audited)?;
         let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
         let segment = self.segments.first().filter(|_| on_workspace);
         Some(AuditRefusal {
@@ -324,9 +336,10 @@ fn check_sizes(limits: &Limits, head: &Parts) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks the right of the key, the query, and what the head says of the body.
+/// Checks the rate and the right of the key, the query, and what the head says of the body.
 fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Problem> {
     let route = admitted.route;
+    auth::throttle(core, admitted.key.as_deref())?;
     auth::authorize(core, route.access, admitted.key.as_deref())?;
     let known = route.query.iter().map(|param| param.name);
     let checked = Query::new(head.uri.query()).check(known);

@@ -14,7 +14,7 @@ pub(crate) mod routes;
 mod stats;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use http::{HeaderMap, HeaderValue, Response};
 
 use crate::engine_core::EngineCore;
 use crate::error::EngineError;
@@ -61,9 +61,6 @@ impl Call<'_> {
         Caller::of(self.key)
     }
 }
-
-/// The header a trace id is taken from.
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// The response of a failure.
 pub(crate) fn problem(

@@ -103,8 +103,17 @@ pub(crate) fn is_listed(
     held: bool,
     now: Timestamp,
 ) -> bool {
+    unlisted_at(state, state_since, held).is_none_or(|until| now < until)
+}
+
+/// When a workspace is listed no longer; `None` while it has to change first.
+pub(crate) fn unlisted_at(
+    state: Option<&str>,
+    state_since: Timestamp,
+    held: bool,
+) -> Option<Timestamp> {
     let terminated = state.is_some_and(|state| State::named(state) == Some(State::Terminated));
-    held || !terminated || now < state_since.plus_seconds(TERMINATED_DAYS * DAY_SECONDS)
+    (terminated && !held).then(|| state_since.plus_seconds(TERMINATED_DAYS * DAY_SECONDS))
 }
 
 #[cfg(test)]

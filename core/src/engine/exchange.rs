@@ -8,6 +8,7 @@ use http::request::Parts;
 use crate::api;
 use crate::api::endpoint::Route;
 use crate::engine_core::EngineCore;
+use crate::model::KeyInfo;
 
 use super::{Engine, ResponseBody, ResponseFuture};
 
@@ -89,6 +90,13 @@ impl Exchange {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.exchange.is_refused()
+    }
+
+    /// The key of the request, once it was accepted; a request without the right to what it asks for has one too. `None` where no key
+    /// is needed.
+    #[must_use]
+    pub fn key(&self) -> Option<&KeyInfo> {
+        self.exchange.key()
     }
 
     /// The memory that the body takes, in bytes, to the nearest few KiB. Of a batch that is encoded records, line errors and the

@@ -21,6 +21,7 @@ use crate::api::{self, Completion};
 use crate::engine_core::EngineCore;
 use crate::locks::lock;
 use crate::wire::problem::{Code, Problem};
+use crate::wire::trace::TraceId;
 
 pub use body::ResponseBody;
 pub use builder::EngineBuilder;
@@ -139,8 +140,14 @@ impl Engine {
         self.running.router.find(method, path).route()
     }
 
+    /// A trace id for a request, whose header `traceparent` is: the id of a valid one, else a random one. See [`TraceId`].
+    #[must_use]
+    pub fn trace_id(&self, traceparent: Option<&HeaderValue>) -> TraceId {
+        TraceId::new(traceparent, &self.core().trace_random)
+    }
+
     /// The response of a refusal that a server makes itself, in the form of the engine's own; an empty `detail` is left out.
-    /// `traceparent` is the request's header, if it had one.
+    /// `traceparent` is what [`TraceId::traceparent`] returns for the request.
     #[must_use]
     pub fn problem(
         &self,

@@ -3,6 +3,7 @@
 mod activity;
 mod audit;
 mod borrowed;
+mod counts;
 pub(crate) mod field;
 mod hold;
 pub(crate) mod identity;
@@ -19,6 +20,7 @@ mod workspace;
 pub use activity::ActivityRecord;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
+pub use counts::{FleetCounts, StoreStatus};
 pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable, ProcessItem};
 pub use hold::LitigationHold;
 pub(crate) use identity::user_key;

@@ -76,6 +76,7 @@ impl Store {
                     database: RwLock::new(Some(opened.database)),
                     closed: RwLock::new(false),
                     queued: AtomicU64::new(opened.queue.records()),
+                    fleet_version: AtomicU64::new(0),
                     queue: RwLock::new(opened.queue),
                     keys: RwLock::new(opened.keys),
                 };

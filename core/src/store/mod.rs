@@ -87,6 +87,8 @@ pub(crate) struct Store {
     queue: RwLock<QueueIndex>,
     /// The count of `queue`, to be read without its lock.
     queued: AtomicU64,
+    /// Another number after each commit that wrote workspaces.
+    fleet_version: AtomicU64,
     keys: RwLock<KeyIndex>,
 }
 
@@ -181,13 +183,17 @@ impl Store {
             tables.effects.next_block = read(&self.queue).next();
             let result = work(&mut tables)?;
             let effects = std::mem::take(&mut tables.effects);
-            (result, effects, tables.written.get())
+            let written = (tables.written.get(), tables.fleet_written.get());
+            (result, effects, written)
         };
+        let (written, fleet_written) = written;
         if !written {
             transaction.abort().map_err(from_storage)?;
             return Ok(result);
         }
         transaction.commit().map_err(from_commit)?;
+        self.fleet_version
+            .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
         let keys_changed = effects.keys_changed;
         let mut index = write(&self.queue);
         index.publish(effects.queue);
@@ -235,6 +241,7 @@ impl Store {
             let opened = opening::open(&self.medium, options, &read(&self.keys))?;
             self.queued.store(opened.queue.records(), Ordering::Release);
             *write(&self.queue) = opened.queue;
+            self.fleet_version.fetch_add(1, Ordering::AcqRel);
             *write(&self.keys) = opened.keys;
             *slot = Some(opened.database);
         }
@@ -254,6 +261,16 @@ impl Store {
     /// Telemetry records that wait to be filed.
     pub(crate) fn queued(&self) -> u64 {
         self.queued.load(Ordering::Acquire)
+    }
+
+    /// The same number as long as no workspace is written. Take this before the snapshot it is kept with.
+    pub(crate) fn fleet_version(&self) -> u64 {
+        self.fleet_version.load(Ordering::Acquire)
+    }
+
+    /// The length of the medium, in bytes.
+    pub(crate) fn bytes(&self) -> Result<u64> {
+        self.medium.len().map_err(failure::unavailable)
     }
 
     /// The blocks to be filed. Take this before the snapshot it is used with: a block filed in between is then found

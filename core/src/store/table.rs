@@ -240,6 +240,8 @@ pub(crate) struct Tables<'t> {
     opened: Opened<OpenTable<'t>>,
     /// Whether anything was written: a transaction that wrote nothing needs no commit.
     pub(super) written: Cell<bool>,
+    /// Whether a workspace was written.
+    pub(super) fleet_written: Cell<bool>,
     /// What the memory beside the file takes over once the transaction is durable.
     pub(super) effects: Effects,
 }
@@ -261,6 +263,7 @@ impl<'t> Tables<'t> {
             transaction,
             opened: Opened::new(),
             written: Cell::new(false),
+            fleet_written: Cell::new(false),
             effects: Effects::default(),
         }
     }

@@ -1,6 +1,44 @@
 //! Trace ids in the form of W3C Trace Context: `00-<32 hex>-<16 hex>-00`.
 
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+
 use crate::random::SplitMix;
+
+/// The header a trace id is taken from.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The trace id of a request, as the body of a refusal shows it: `00-<32 hex>-<16 hex>-00`.
+///
+/// A host that logs requests makes it with [`Engine::trace_id`](crate::Engine::trace_id) and puts it into the extensions of the
+/// head: a refusal of that request shows the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceId(HeaderValue);
+
+impl TraceId {
+    pub(crate) fn new(traceparent: Option<&HeaderValue>, random: &SplitMix) -> Self {
+        let text = trace_id(traceparent.map(HeaderValue::as_bytes), random);
+        #[expect(clippy::expect_used, reason = "hex digits and hyphens")]
+        Self(HeaderValue::try_from(text).expect("a header value"))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// The `traceparent` of a request: the id among the extensions of its head, else the header.
+    #[must_use]
+    pub fn traceparent<'r>(
+        extensions: &'r Extensions,
+        headers: &'r HeaderMap,
+    ) -> Option<&'r HeaderValue> {
+        match extensions.get::<Self>() {
+            Some(id) => Some(&id.0),
+            None => headers.get(TRACEPARENT),
+        }
+    }
+}
 
 /// The trace id of a valid `traceparent`, else a random one.
 pub(crate) fn trace_id(traceparent: Option<&[u8]>, random: &SplitMix) -> String {

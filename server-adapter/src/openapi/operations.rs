@@ -53,6 +53,12 @@ pub(super) fn page(page: Page) -> Value {
             json!({"type": "object"}),
             "This document.",
         ),
+        Page::Index => (
+            "application/json",
+            json!({"type": "object"}),
+            "What runs here, and where to look; HTML where it is accepted.",
+        ),
+        Page::Icon => ("image/svg+xml", json!({"type": "string"}), "An icon."),
     };
     let mut responses = json!({
         "200": {"description": description, "content": {media: {"schema": schema}}},

@@ -4,6 +4,7 @@
 mod actions;
 mod batch;
 mod keys;
+mod monitoring;
 mod running;
 mod telemetry;
 mod workspaces;

@@ -36,7 +36,8 @@ impl Arrivals {
         let open = self.open.get_or_insert_default();
         open.encoder.push(record, received_at, filed_at);
         let names = (record.instance_id(), record.username());
-        open.contents.add(record.stream(), names, filed_at);
+        open.contents
+            .add(record.stream(), names, (received_at, filed_at));
         let full = open.encoder.bytes() >= BLOCK_BYTES_MAX
             || open.encoder.text_bytes() >= BLOCK_TEXT_BYTES_MAX;
         if full {
@@ -90,6 +91,8 @@ impl OpenBlock {
     }
 
     fn close(&mut self) -> (Vec<u8>, Contents) {
-        (self.encoder.finish(), self.contents.take_whole())
+        let block = self.encoder.finish();
+        let contents = self.contents.take_whole(&block);
+        (block, contents)
     }
 }

@@ -9,28 +9,40 @@ use super::texts::hash;
 /// The newest filed time of each stream, where there is one.
 type Newest = [Option<Timestamp>; Stream::ALL.len()];
 
-/// What a block holds: its record count, how new it is, and hashes of the names in it.
+/// What a block holds: its record count, how old and how new it is, and hashes of the names in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     pub(super) records: u64,
+    /// The bytes of the block.
+    pub(super) block_bytes: u64,
+    /// When its first record was received.
+    pub(super) received_at: Option<Timestamp>,
     newest: Newest,
     /// Hashes of (stream, instance) and of (stream, user); sorted once it is whole. A collision costs reading a block in vain.
     names: Vec<u64>,
 }
 
 impl Contents {
-    pub(super) fn of(rows: &Rows) -> Self {
+    /// Of `block`, which holds these rows.
+    pub(super) fn of(rows: &Rows, block: &[u8]) -> Self {
         let mut contents = Self::default();
         for row in 0..rows.len() {
             let names = (rows.instance_id(row), rows.username(row));
-            contents.add(rows.stream(row), names, rows.filed_at(row));
+            let times = (rows.received_at(row), rows.filed_at(row));
+            contents.add(rows.stream(row), names, times);
         }
-        contents.take_whole()
+        contents.take_whole(block)
     }
 
-    /// Adds a record: its stream, its instance and user, and where it is filed.
-    pub(super) fn add(&mut self, stream: Stream, (instance, user): (&str, &str), filed: Timestamp) {
+    /// Adds a record: its stream, its instance and user, when it was received and where it is filed.
+    pub(super) fn add(
+        &mut self,
+        stream: Stream,
+        (instance, user): (&str, &str),
+        (received, filed): (Timestamp, Timestamp),
+    ) {
         self.records += 1;
+        self.received_at.get_or_insert(received);
         if let Some(newest) = self.newest.get_mut(usize::from(stream.number() - 1)) {
             *newest = (*newest).max(Some(filed));
         }
@@ -38,14 +50,16 @@ impl Contents {
         self.names.push(user_hash(stream, &user_key(user)));
     }
 
-    /// All that was added, in no more memory than it takes; another block can be begun then.
-    pub(super) fn take_whole(&mut self) -> Self {
+    /// All that was added, which is in `block`, in no more memory than it takes; another block can be begun then.
+    pub(super) fn take_whole(&mut self, block: &[u8]) -> Self {
         self.names.sort_unstable();
         self.names.dedup();
         let names = self.names.as_slice().to_vec();
         self.names.clear();
         Self {
             records: std::mem::take(&mut self.records),
+            block_bytes: block.len() as u64,
+            received_at: self.received_at.take(),
             newest: std::mem::take(&mut self.newest),
             names,
         }

@@ -21,6 +21,8 @@ use super::rows::Rows;
 pub(crate) struct QueueIndex {
     blocks: BTreeMap<u64, Contents>,
     records: u64,
+    /// The bytes of the blocks.
+    bytes: u64,
     /// The number of the next block; never used twice while the store is open.
     next: u64,
 }
@@ -60,7 +62,7 @@ impl QueueIndex {
             let number = block_number(key)?;
             rows.clear();
             block::decode_into(block, &mut rows)?;
-            index.add(number, Contents::of(&rows));
+            index.add(number, Contents::of(&rows, block));
             index.next = number + 1;
             Ok(Step::Continue(()))
         })?;
@@ -70,6 +72,17 @@ impl QueueIndex {
     /// Pending records.
     pub(crate) fn records(&self) -> u64 {
         self.records
+    }
+
+    /// The bytes of the blocks they are in.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// When the first pending record was received.
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        let (_, first) = self.blocks.first_key_value()?;
+        first.received_at
     }
 
     /// The blocks that may hold records of a query, oldest first, with the newest time of each stream that may be in them.
@@ -101,19 +114,20 @@ impl QueueIndex {
 
     fn add(&mut self, number: u64, contents: Contents) {
         self.records += contents.records;
+        self.bytes += contents.block_bytes;
         self.blocks.insert(number, contents);
     }
 
     /// Adds what a committed transaction did to the queue.
     pub(crate) fn publish(&mut self, changes: QueueChanges) {
         for (number, contents) in changes.added {
-            self.records += contents.records;
-            self.blocks.insert(number, contents);
+            self.add(number, contents);
             self.next = self.next.max(number + 1);
         }
         for number in changes.removed {
             if let Some(contents) = self.blocks.remove(&number) {
                 self.records -= contents.records;
+                self.bytes -= contents.block_bytes;
             }
         }
     }

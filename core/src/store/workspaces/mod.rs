@@ -36,6 +36,7 @@ pub(crate) fn with<R>(
 
 /// Stores a workspace over what is there and keeps the indexes true.
 pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
+    tables.fleet_written.set(true);
     let id = entry.workspace.id.as_str();
     let old = get(tables, id)?;
     let old_keys = old.as_ref().map_or([None, None], index_keys);
@@ -55,6 +56,7 @@ pub(crate) fn put(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
 
 /// Removes a workspace and its index entries.
 pub(crate) fn remove(tables: &Tables<'_>, entry: &Entry) -> Result<()> {
+    tables.fleet_written.set(true);
     for (table, key) in INDEXES.into_iter().zip(index_keys(entry)) {
         if let Some(key) = key {
             tables.remove(table, &key)?;

@@ -1,0 +1,35 @@
+//! What monitoring asks for.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::model::{FleetCounts, StoreStatus};
+
+/// Monitoring it.
+impl Engine {
+    /// The workspaces and running actions as they stand now, counted. Reads every workspace, 20 ms for 100 000, when one was
+    /// written or an action ended since the last call; else nothing.
+    ///
+    /// ```
+    /// use deskfleet::{Engine, State, Workspace};
+    ///
+    /// let engine = Engine::in_memory()?;
+    /// engine.put_workspace(Workspace { id: "ws-1".into(), state: Some(State::Available.into()), ..Workspace::default() })?;
+    /// let counts = engine.fleet_counts()?;
+    /// assert_eq!((counts.in_state(State::Available), counts.workspaces(), counts.held), (1, 1, 0));
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) when the store cannot be read.
+    pub fn fleet_counts(&self) -> Result<FleetCounts> {
+        self.core().fleet_counts()
+    }
+
+    /// How much is stored, how much of it is not filed yet, and how far retention has come.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) when the engine was closed.
+    pub fn store_status(&self) -> Result<StoreStatus> {
+        self.core().store_status()
+    }
+}

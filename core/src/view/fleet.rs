@@ -1,0 +1,48 @@
+//! The fleet, counted.
+
+use crate::domain::retention::unlisted_at;
+use crate::domain::transition::{Standing, standing};
+use crate::error::Result;
+use crate::model::FleetCounts;
+use crate::store::table::Step;
+use crate::store::workspaces::{self, EntryRef};
+use crate::timestamp::Timestamp;
+
+use super::Reader;
+
+/// The counts as they stand now, and until when they do if nothing is written; reads every workspace.
+pub(crate) fn counts(reader: &Reader) -> Result<(FleetCounts, Timestamp)> {
+    let mut counts = FleetCounts::default();
+    let mut until = Timestamp::MAX;
+    workspaces::scan_after(&reader.snapshot, None, |entry| {
+        until = until.min(changes_at(reader, &entry));
+        if let Some(entry) = reader.listed(entry) {
+            counts.add(entry.state(), entry.held);
+            if let Some(running) = entry.transition {
+                counts.add_action(running.requested_at);
+            }
+        }
+        Ok(Step::Continue(()))
+    })?;
+    Ok((counts, until))
+}
+
+/// When time alone changes what is counted of a workspace.
+fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
+    let later = |time: Timestamp| {
+        if time > reader.now {
+            time
+        } else {
+            Timestamp::MAX
+        }
+    };
+    let Some(running) = entry.transition else {
+        let unlisted = unlisted_at(entry.state(), entry.state_since, entry.held);
+        return unlisted.map_or(Timestamp::MAX, later);
+    };
+    match standing(running.requested_at, running.due_at, reader.now) {
+        Standing::Running => running.due_at.map_or(Timestamp::MAX, later),
+        // It begins at each look until that is written, and what has ended is about to be.
+        Standing::Begun { .. } | Standing::Ended { .. } => reader.now,
+    }
+}

@@ -1,0 +1,70 @@
+//! What a request asks for, as metrics and access log name it.
+
+use deskfleet::routes::{ROUTES, Route};
+
+use crate::page::Page;
+
+/// What a request asks for. Nothing that a client sends can add one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Operation {
+    /// A row of the route table.
+    Route(&'static Route),
+    /// A page of the server's own.
+    Page(Page),
+    /// A browser asks whether a page of another origin may send a request.
+    Preflight,
+    /// No such path, or not with this method.
+    None,
+}
+
+impl Operation {
+    /// How many there are; [`Self::index`] stays below.
+    pub(crate) const COUNT: usize = ROUTES.len() + Page::ALL.len() + 2;
+
+    /// Every operation, in the order of [`Self::index`].
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let routes = ROUTES.iter().map(Self::Route);
+        let pages = Page::ALL.into_iter().map(Self::Page);
+        routes.chain(pages).chain([Self::Preflight, Self::None])
+    }
+
+    /// Its place among all.
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::Route(route) => {
+                let row = ROUTES.iter().position(|row| std::ptr::eq(row, route));
+                row.unwrap_or(Self::COUNT - 1)
+            }
+            Self::Page(page) => ROUTES.len() + page as usize,
+            Self::Preflight => Self::COUNT - 2,
+            Self::None => Self::COUNT - 1,
+        }
+    }
+
+    /// The operation id, the page's name, `preflight`, or `none`.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Route(route) => route.operation_id,
+            Self::Page(page) => page.name(),
+            Self::Preflight => "preflight",
+            Self::None => "none",
+        }
+    }
+}
+
+impl From<Option<&'static Route>> for Operation {
+    fn from(route: Option<&'static Route>) -> Self {
+        route.map_or(Self::None, Self::Route)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_have_indices_of_their_own() {
+        let indices: Vec<usize> = Operation::all().map(Operation::index).collect();
+        assert_eq!(indices, (0..Operation::COUNT).collect::<Vec<_>>());
+    }
+}
