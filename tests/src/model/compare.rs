@@ -17,6 +17,7 @@ impl World {
     /// Everything that can be read.
     pub(crate) fn compare(&mut self) {
         self.fleet.settle(self.now);
+        self.compare_counts();
         for limit in [1, 100, 500] {
             self.compare_lists(limit);
         }

@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 mod compare;
+mod counts;
 pub(crate) mod fleet;
 mod keys;
 pub mod op;
@@ -118,6 +119,7 @@ impl World {
     /// Applies it to both.
     pub(crate) fn apply(&mut self, op: &Op) {
         self.fleet.settle(self.now);
+        self.compare_counts();
         match op {
             Op::Put(new) => self.put(std::slice::from_ref(new), true),
             Op::PutMany(many) => self.put(many, false),
