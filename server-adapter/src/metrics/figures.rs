@@ -11,6 +11,7 @@ use super::exposition::Exposition;
 pub(crate) struct Figures {
     now: Timestamp,
     ready: bool,
+    queue_records_max: u64,
     /// `None` where the store cannot be read.
     fleet: Option<FleetCounts>,
     /// `None` where the store cannot be reached.
@@ -23,6 +24,7 @@ impl Figures {
         Self {
             now: engine.now(),
             ready: engine.is_ready(),
+            queue_records_max: engine.config().limits.queue_records,
             fleet: engine.fleet_counts().ok(),
             store: engine.store_status().ok(),
         }
@@ -33,6 +35,7 @@ impl Figures {
         Self {
             now: engine.now(),
             ready: false,
+            queue_records_max: engine.config().limits.queue_records,
             fleet: None,
             store: None,
         }
@@ -86,6 +89,11 @@ impl Figures {
             "queue_records",
             "Telemetry records accepted and not yet filed.",
             store.queue_records,
+        );
+        text.gauge(
+            "queue_records_max",
+            "Queued records above which telemetry is refused.",
+            self.queue_records_max,
         );
         text.gauge(
             "queue_bytes",

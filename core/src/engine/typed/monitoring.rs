@@ -28,7 +28,7 @@ impl Engine {
     /// How much is stored, how much of it is not filed yet, and how far retention has come.
     ///
     /// # Errors
-    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) when the engine was closed.
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) when the medium does not report its length.
     pub fn store_status(&self) -> Result<StoreStatus> {
         self.core().store_status()
     }
