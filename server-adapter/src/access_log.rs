@@ -98,7 +98,7 @@ impl Entry<'_> {
             self.status,
             self.bytes,
             self.duration.as_secs_f64() * 1e3,
-            self.key.map_or("-".to_owned(), printable),
+            self.key.map_or_else(|| "-".to_owned(), printable),
             self.trace_id,
         )
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use client::Client;
-use deskfleet::{ActionRequest, CommitDriver, Config, Engine, NewKey, Scope, State, Workspace};
+use deskfleet::{ActionRequest, CommitDriver, Config, Engine, State, Workspace};
 use deskfleet_server::{Metrics, RunningServer, ServerOptions, spawn};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -174,10 +174,7 @@ fn scrape_shows_the_fleet_the_store_and_upkeep() {
         "deskfleet_maintenance_failures_total 0".to_owned(),
     ];
     for state in State::ALL {
-        let count = match state {
-            State::Available | State::Rebooting => 1,
-            _ => 0,
-        };
+        let count = u8::from(matches!(state, State::Available | State::Rebooting));
         lines.push(format!("deskfleet_workspaces{{state=\"{state}\"}} {count}"));
     }
     for line in &lines {

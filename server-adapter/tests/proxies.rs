@@ -1,6 +1,10 @@
 //! The proxy configurations of `docs/proxies.md`, in the real programs. Skipped, with one line, where it is not installed.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::fs::{self, File};
 use std::io::{Write as _, stderr};
@@ -50,14 +54,14 @@ const NGINX: Program = Program {
     block: "nginx",
     adapt: |block, folder, port, server| {
         let folder = folder.display();
-        let mut conf = replaced(block, "listen 443", &format!("listen 127.0.0.1:{port}"));
-        conf = replaced(conf, "127.0.0.1:8080;", &format!("{server};"));
-        conf = replaced(conf, "/var/log/nginx/", &format!("{folder}/logs/"));
-        conf = replaced(conf, "/etc/nginx/", &format!("{folder}/"));
+        let mut conf = replaced(&block, "listen 443", &format!("listen 127.0.0.1:{port}"));
+        conf = replaced(&conf, "127.0.0.1:8080;", &format!("{server};"));
+        conf = replaced(&conf, "/var/log/nginx/", &format!("{folder}/logs/"));
+        conf = replaced(&conf, "/etc/nginx/", &format!("{folder}/"));
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let temporary = kinds.map(|kind| format!("{kind}_temp_path {folder}/{kind};\n"));
         let conf = replaced(
-            conf,
+            &conf,
             "http {\n",
             &format!("http {{\n{}", temporary.concat()),
         );
@@ -73,13 +77,13 @@ const CADDY: Program = Program {
         let folder = folder.display();
         let site =
             format!("https://{HOST}:{port} {{\n\ttls {folder}/fleet.crt {folder}/fleet.key\n");
-        let mut conf = replaced(block, &format!("{HOST} {{\n"), &site);
+        let mut conf = replaced(&block, &format!("{HOST} {{\n"), &site);
         conf = replaced(
-            conf,
+            &conf,
             "reverse_proxy 127.0.0.1:8080",
             &format!("reverse_proxy {server}"),
         );
-        conf = replaced(conf, "/var/log/caddy/", &format!("{folder}/logs/"));
+        conf = replaced(&conf, "/var/log/caddy/", &format!("{folder}/logs/"));
         format!(
             "{{\n\tadmin off\n\tauto_https disable_redirects\n{}",
             conf.strip_prefix("{\n").unwrap()
@@ -89,7 +93,7 @@ const CADDY: Program = Program {
 };
 
 /// The text with all of `old`, of which there is some, replaced.
-fn replaced(text: String, old: &str, new: &str) -> String {
+fn replaced(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}\n{text}");
     text.replace(old, new)
 }
@@ -164,7 +168,7 @@ impl Stand {
             hosts: vec![HOST.to_owned()],
             bad_keys_per_minute: Some(3),
             access_log: Some(Arc::new(move |line: &str| {
-                log.lock().unwrap().push(line.to_owned())
+                log.lock().unwrap().push(line.to_owned());
             })),
             log_format: LogFormat::Json,
             ..Default::default()

@@ -6,7 +6,7 @@ use crate::model::{FleetCounts, StoreStatus};
 
 /// Monitoring it.
 impl Engine {
-    /// The workspaces and running actions as they stand now, counted. Reads every workspace, 20 ms for 100 000, when one was
+    /// The workspaces and running actions as they stand now, counted. Reads every workspace, 30 ms for 100 000, when one was
     /// written or an action ended since the last call; else nothing.
     ///
     /// ```
