@@ -65,7 +65,7 @@ fn answers(client: &mut Client, key: &str) -> Vec<String> {
             answers.push(answer.head + &answer.body);
         }
     }
-    for page in ["/metrics", "/openapi.json", "/readyz"] {
+    for page in ["/", "/metrics", "/openapi.json", "/readyz"] {
         answers.push(client.ask("GET", page, "").body);
     }
     answers
@@ -92,7 +92,10 @@ fn key_and_query_string_appear_in_no_output() {
     assert!(told.iter().any(|answer| answer.starts_with("http/1.1 200")));
     drop(client);
     let said = served.terminate().join("\n");
-    assert!(said.contains("/api/Actions/RebootWorkSpace 200"), "{said}");
+    assert!(
+        said.contains("/api/Actions/RebootWorkSpace rebootWorkSpace 200"),
+        "{said}"
+    );
 
     let listed = done(place.path(), "keys list");
     let checked = done(place.path(), "check");
