@@ -6,12 +6,14 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Response};
-use serde_json::json;
-
-use crate::page::Page;
 
 const PAGE: &str = include_str!("landing/page.html");
 const ICON: &str = include_str!("landing/icon.svg");
+const DOCUMENT: &str = concat!(
+    r#"{"name":"deskfleet","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#"","links":{"openapi":"/openapi.json","alive":"/livez","ready":"/readyz","metrics":"/metrics"}}"#,
+);
 /// Stands in the page for the version.
 const VERSION_MARK: &str = "{version}";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -31,18 +33,10 @@ pub(crate) fn index(headers: &HeaderMap) -> Response<Bytes> {
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         response
     } else {
-        let document = json!({
-            "name": "deskfleet",
-            "version": VERSION,
-            "links": {
-                "openapi": Page::OpenApi.path(),
-                "alive": Page::Livez.path(),
-                "ready": Page::Readyz.path(),
-                "metrics": Page::Metrics.path(),
-            },
-        });
-        let json = document.to_string();
-        typed("application/json; charset=utf-8", json.into())
+        typed(
+            "application/json; charset=utf-8",
+            Bytes::from_static(DOCUMENT.as_bytes()),
+        )
     };
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -76,8 +70,8 @@ fn wants_html(headers: &HeaderMap) -> bool {
             .next()
             .is_some_and(|media| media.eq_ignore_ascii_case("text/html"));
         let refused = |part: &str| {
-            let quality = part.strip_prefix("q=").map(str::parse::<f32>);
-            matches!(quality, Some(Ok(quality)) if quality <= 0.0)
+            let quality = part.strip_prefix("q=");
+            quality.is_some_and(|quality| quality.bytes().all(|byte| b"0.".contains(&byte)))
         };
         is_html && !parts.any(refused)
     })

@@ -372,7 +372,8 @@ fn access_log_hides_keys(log_format: LogFormat) {
 
     let lines = lines.lock().unwrap();
     assert_eq!(lines.len(), 3);
-    assert!(lines[0].contains("getAllWorkSpaces"), "{lines:?}");
+    let first = lines.first().unwrap();
+    assert!(first.contains("getAllWorkSpaces"), "{lines:?}");
     for line in lines.iter() {
         assert!(
             !line.contains('?') && !line.contains("dfk_") && !line.contains("apiKey"),

@@ -21,16 +21,24 @@ impl Exposition {
 
     /// One value of a series: a name and its labels.
     pub(super) fn sample(&mut self, series: &str, value: impl Display) {
-        let _ = writeln!(self.0, "{series} {value}");
+        self.line(series, &value);
     }
 
     pub(super) fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
-        let name = self.family(name, "gauge", help);
-        self.sample(&name, value);
+        self.single(name, "gauge", help, &value);
     }
 
     pub(super) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
-        let name = self.family(name, "counter", help);
-        self.sample(&name, value);
+        self.single(name, "counter", help, &value);
+    }
+
+    /// A family with one value.
+    fn single(&mut self, name: &str, kind: &str, help: &str, value: &dyn Display) {
+        let name = self.family(name, kind, help);
+        self.line(&name, value);
+    }
+
+    fn line(&mut self, series: &str, value: &dyn Display) {
+        let _ = writeln!(self.0, "{series} {value}");
     }
 }
