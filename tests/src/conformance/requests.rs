@@ -83,7 +83,7 @@ fn no_such_paths() -> Case {
         "/operator/workspaces/ws-1/hold",
         "/api/Actions/StopWorkSpace",
         "/api/Stats/queue/counts",
-        "/favicon.ico",
+        "/favicon.png",
     ] {
         case = case
             .call(call(&format!("GET - {other}")).refused("NotFound"))
