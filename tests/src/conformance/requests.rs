@@ -92,8 +92,10 @@ fn no_such_paths() -> Case {
     case
 }
 
+/// The server has one.
 fn no_front_page() -> Case {
     Case::new("1 paths", "there is no page at /")
+        .engine_only()
         .call(call("GET - /").refused("NotFound"))
         .call(call("POST admin /").refused("NotFound"))
 }
