@@ -8,6 +8,7 @@
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 mod debian;
+mod order;
 mod package;
 mod toolchain;
 
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 use toolchain::{Std, Toolchain};
 
 /// Errors are sentences for the user.
-type Result<T> = std::result::Result<T, String>;
+type Result<T, E = String> = std::result::Result<T, E>;
 
 /// The exit status when the requested standard library cannot be installed.
 const NOT_AVAILABLE: u8 = 3;

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::Result;
+use crate::{Result, order};
 
 /// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
 pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
@@ -83,7 +83,14 @@ fn bind(module: &Path, names: bool) -> Result<(String, Vec<u8>)> {
          export async function instantiate(module) {{\n{UNUSED}\n{glue}\nawait wasm_bindgen({{ module_or_path: module }});\n\
          return wasm_bindgen;\n}}\n"
     );
-    Ok((glue, output.wasm_mut().emit_wasm()))
+    let module = output.wasm_mut().emit_wasm();
+    // The names are listed by the index of their functions.
+    let module = if names {
+        module
+    } else {
+        order::by_similarity(&module)?
+    };
+    Ok((glue, module))
 }
 
 /// The module as JavaScript, for hosts that cannot fetch a `.wasm`.
