@@ -4,8 +4,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::{Bound, ControlFlow};
 
 use redb::{
-    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
-    TableError, WriteTransaction,
+    AccessGuard, Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
+    TableDefinition, TableError, WriteTransaction,
 };
 
 use crate::error::{EngineError, ErrorKind, Result};
@@ -144,20 +144,22 @@ pub(crate) trait Read {
     }
 }
 
-fn get_from<R>(
-    table: &impl ReadableTable<Bytes, Bytes>,
+// One compiled copy of these for each kind of table, not one for each caller: the WebAssembly module is smaller by it.
+
+#[inline(never)]
+fn find<'t>(
+    table: &'t impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
-    read: impl FnOnce(&[u8]) -> Result<R>,
-) -> Result<Option<R>> {
-    let value = table.get(key).map_err(from_storage)?;
-    value.map(|value| read(value.value())).transpose()
+) -> Result<Option<AccessGuard<'t, Bytes>>> {
+    table.get(key).map_err(from_storage)
 }
 
+#[inline(never)]
 fn walk(
     table: &impl ReadableTable<Bytes, Bytes>,
     range: KeyRange<'_>,
     back: bool,
-    mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<Step>,
 ) -> Result<()> {
     let mut entries = table.range::<&[u8]>(range).map_err(from_storage)?;
     while let Some(entry) = if back {
@@ -218,7 +220,8 @@ impl Read for Snapshot {
         key: &[u8],
         read: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<Option<R>> {
-        get_from(self.table(table)?, key, read)
+        let found = find(self.table(table)?, key)?;
+        found.map(|value| read(value.value())).transpose()
     }
 
     fn walk(
@@ -226,9 +229,9 @@ impl Read for Snapshot {
         table: Table,
         range: KeyRange<'_>,
         back: bool,
-        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()> {
-        walk(self.table(table)?, range, back, visit)
+        walk(self.table(table)?, range, back, &mut visit)
     }
 }
 
@@ -319,7 +322,9 @@ impl Read for Tables<'_> {
         key: &[u8],
         read: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<Option<R>> {
-        get_from(&*self.table(table)?.borrow(), key, read)
+        let table = self.table(table)?.borrow();
+        let found = find(&*table, key)?;
+        found.map(|value| read(value.value())).transpose()
     }
 
     fn walk(
@@ -327,9 +332,9 @@ impl Read for Tables<'_> {
         table: Table,
         range: KeyRange<'_>,
         back: bool,
-        visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<Step>,
     ) -> Result<()> {
-        walk(&*self.table(table)?.borrow(), range, back, visit)
+        walk(&*self.table(table)?.borrow(), range, back, &mut visit)
     }
 }
 
