@@ -236,8 +236,13 @@ impl Engine {
 }
 
 fn spawn(core: Arc<EngineCore>) -> Result<std::thread::JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name("deskfleet-writer".to_owned());
-    let spawned = thread.spawn(move || core.commit_forever());
+    // What the standard library would find out, too late for the compiler to leave threads out of the WebAssembly module.
+    let spawned = if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
+        Err(std::io::ErrorKind::Unsupported.into())
+    } else {
+        let thread = std::thread::Builder::new().name("deskfleet-writer".to_owned());
+        thread.spawn(move || core.commit_forever())
+    };
     spawned.map_err(|error| {
         EngineError::caused(
             ErrorKind::Configuration,
