@@ -99,6 +99,9 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
 /// Whether a scan goes on.
 pub(crate) type Step = ControlFlow<()>;
 
+/// What a scan calls with each key and value.
+type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<Step> + 'v;
+
 /// Reads tables: a [`Snapshot`] as of the last commit, or the [`Tables`] of the transaction being written.
 pub(crate) trait Read {
     /// Calls `read` with the value of `key`, if there is one.
@@ -159,7 +162,7 @@ fn walk(
     table: &impl ReadableTable<Bytes, Bytes>,
     range: KeyRange<'_>,
     back: bool,
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<Step>,
+    visit: &mut Visit<'_>,
 ) -> Result<()> {
     let mut entries = table.range::<&[u8]>(range).map_err(from_storage)?;
     while let Some(entry) = if back {
