@@ -148,6 +148,12 @@ impl EngineError {
         self
     }
 
+    /// This error, with a sentence after its text.
+    pub(crate) fn followed_by(mut self, said: &str) -> Self {
+        self.0.context.push_str(said);
+        self
+    }
+
     /// The same with its cause.
     pub(crate) fn caused(
         kind: ErrorKind,

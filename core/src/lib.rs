@@ -76,17 +76,17 @@ pub use config::{
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch, WorkspaceList,
-    WorkspacePage, WorkspaceQuery, WriteFuture,
+    Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch, WorkspaceImport,
+    WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
-    FailedState, FleetCounts, IssuedKey, KeyInfo, LitigationHold, Named, NewKey, Nullable,
-    PendingAction, ProcessItem, ProcessReport, Protocol, Received, Record, RunningMode, Scope,
-    Scopes, StartupRecord, State, StatsRecord, StoreStatus, Stream, Vocabulary, Workspace,
-    WorkspaceView,
+    FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning,
+    LitigationHold, Named, NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol,
+    Received, Record, RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, StoreStatus,
+    Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;

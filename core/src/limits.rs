@@ -44,7 +44,11 @@ pub const BATCH_LINE_MORE: usize = 64;
 /// Bytes of memory, roughly, for the records of one page of a history; the page ends there. One larger record is a page
 /// of its own.
 pub const HISTORY_PAGE_BYTES: usize = 1024 * 1024;
-/// Workspaces applied atomically by a bulk upsert.
+/// Warnings that an import reports, each about another name; further ones are dropped.
+pub const IMPORT_WARNINGS_MAX: usize = 20;
+/// Cells in a line of an imported CSV.
+pub const CSV_CELLS_MAX: usize = 256;
+/// Workspaces applied atomically by a bulk put, and committed at once by an import.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
 /// Days that a TERMINATED workspace stays listed.
 pub const TERMINATED_DAYS: i64 = 7;
@@ -119,11 +123,12 @@ const _: () = {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Body of one Stats, Activity or Startup record, and of any small operator request, in bytes. Default 64 KiB.
+    /// Body of one Stats, Activity or Startup record, of any small operator request, and of one record of an import, in bytes.
+    /// Default 64 KiB.
     pub record_body_bytes: usize,
     /// Body of one process report, in bytes. Default 1 MiB.
     pub processes_body_bytes: usize,
-    /// Body of a bulk upsert or a telemetry batch, in bytes. Default 8 MiB.
+    /// Body of a telemetry batch, in bytes. An import has any length. Default 8 MiB.
     pub batch_body_bytes: usize,
     /// Request target (path and query), in bytes; above it 414. Default 8 KiB.
     pub uri_bytes: usize,
@@ -141,6 +146,14 @@ pub struct Limits {
     pub free_bytes_min: u64,
     /// redb's page cache, in bytes. Default 32 MiB.
     pub cache_bytes: usize,
+}
+
+impl Limits {
+    /// The largest body that is kept or discarded as a whole, in bytes.
+    pub(crate) fn body_bytes_max(&self) -> usize {
+        let records = self.record_body_bytes.max(self.processes_body_bytes);
+        self.batch_body_bytes.max(records)
+    }
 }
 
 impl Default for Limits {

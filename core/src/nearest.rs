@@ -3,11 +3,13 @@
 /// Names longer than this, in bytes, are not compared: the time grows with the product of both lengths.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The name of `known` that `name` most likely means, compared without case: at most a third of its characters differ.
+/// The name of `known` that `name` most likely means, compared without case: at most a third of the characters of the longer one
+/// differ.
 ///
 /// ```
 /// let known = ["computerName", "username", "state"];
 /// assert_eq!(deskfleet::fields::nearest("userNmae", known), Some("username"));
+/// assert_eq!(deskfleet::fields::nearest("workSpaceId", ["workSpId"]), Some("workSpId"));
 /// assert_eq!(deskfleet::fields::nearest("colour", known), None);
 /// ```
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -21,7 +23,9 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
             let distance = strsim::osa_distance(&name, &known.to_ascii_lowercase());
             (distance, known)
         })
-        .filter(|(distance, known)| distance.saturating_mul(3) <= known.chars().count().max(3))
+        .filter(|(distance, known)| {
+            distance.saturating_mul(3) <= known.len().max(name.len()).max(3)
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }

@@ -53,12 +53,14 @@ pub(crate) fn undo_gzip(headers: &mut HeaderMap) -> bool {
 /// Hands `body` to `exchange` as it arrives and undoes `gzip`, at most one frame beyond the exchange's limit, as sent or decoded.
 /// `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
 ///
-/// A body that declares a length above the limit is not read at all.
+/// A body that declares a length above the limit is not read at all. One without a limit, an import, waits for its own commits,
+/// and may pause for `pause_max`.
 pub(crate) async fn receive(
     mut body: Incoming,
     gzip: bool,
     exchange: &mut Exchange,
     share: &mut Share<'_>,
+    pause_max: Duration,
 ) -> Result<bool, Unread> {
     let bytes_max = exchange.body_bytes_max();
     let declared = body.size_hint();
@@ -69,7 +71,8 @@ pub(crate) async fn receive(
     if bytes_max == 0 || declared.upper() == Some(0) {
         return Ok(!body.is_end_stream());
     }
-    let decoded = pieces(&mut body, gzip, exchange, share).await?;
+    let mut pace = Pace::new(pause_max);
+    let decoded = pieces(&mut body, gzip, exchange, share, &mut pace).await?;
     match decoded {
         Ok(()) => {}
         Err(Fault::TooLong) => exchange.too_large(),
@@ -85,9 +88,9 @@ async fn pieces(
     gzip: bool,
     exchange: &mut Exchange,
     share: &mut Share<'_>,
+    pace: &mut Pace,
 ) -> Result<Result<(), Fault>, Unread> {
     let bytes_max = exchange.body_bytes_max();
-    let mut pace = Pace::new();
     let mut gunzip = None;
     let mut sent = 0_usize;
     while let Some(piece) = pace.next(body).await? {
@@ -104,19 +107,29 @@ async fn pieces(
             let mut input = &piece[..];
             loop {
                 match gunzip.next(&mut input) {
-                    Ok(Some(decoded)) => exchange.push(decoded),
+                    Ok(Some(decoded)) => keep(decoded, exchange, share).await?,
                     Ok(None) => break,
                     Err(fault) => return Ok(Err(fault)),
                 }
-                share.grow(exchange.bytes()).await?;
             }
         } else {
-            exchange.push(&piece);
-            share.grow(exchange.bytes()).await?;
+            keep(&piece, exchange, share).await?;
         }
         pace.pause(began);
+        if bytes_max == usize::MAX && exchange.is_refused() {
+            // The exchange knows why; the rest could be of any length.
+            return Ok(Err(Fault::Broken("The rest of the body is not read.")));
+        }
     }
     Ok(gunzip.as_ref().map_or(Ok(()), Gunzip::finish))
+}
+
+/// Hands decoded bytes to the exchange, and waits for what it commits of them.
+async fn keep(bytes: &[u8], exchange: &mut Exchange, share: &mut Share<'_>) -> Result<(), Unread> {
+    exchange.push(bytes);
+    share.grow(exchange.bytes()).await?;
+    exchange.ready().await;
+    Ok(())
 }
 
 /// How a body keeps up with what is demanded of it: what holds room must not hold it for nothing.
@@ -124,12 +137,15 @@ async fn pieces(
 struct Pace {
     /// When the body must have brought all it has to bring, but for the bytes that came.
     deadline: Instant,
+    /// The longest time without a byte, whatever came before.
+    pause_max: Duration,
 }
 
 impl Pace {
-    fn new() -> Self {
+    fn new(pause_max: Duration) -> Self {
         Self {
             deadline: Instant::now() + GRACE,
+            pause_max,
         }
     }
 
@@ -140,7 +156,7 @@ impl Pace {
             // No timer is made for what is there already: most bodies are.
             let frame = match poll_fn(|cx| Poll::Ready(frame.as_mut().poll(cx))).await {
                 Poll::Ready(frame) => frame,
-                Poll::Pending => match timeout_at(self.deadline, frame).await {
+                Poll::Pending => match timeout_at(self.next_deadline(), frame).await {
                     Ok(frame) => frame,
                     Err(_) => return Err(Unread::Late),
                 },
@@ -155,6 +171,10 @@ impl Pace {
                 return Ok(Some(data));
             }
         }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.deadline.min(Instant::now() + self.pause_max)
     }
 
     /// Since `began` the body waited for the server, not the server for the body.

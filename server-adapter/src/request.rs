@@ -98,12 +98,19 @@ async fn through_engine(
         logged.key = exchange.key().map(|key| key.name.clone());
     }
     let mut share = Share::none(&place.source.bodies, &shared.budget);
-    let reading = body::receive(body, gzip, &mut exchange, &mut share);
+    let body_timeout = shared.options.body_timeout;
+    // One of any length has no time as a whole.
+    let time_max = if exchange.body_bytes_max() == usize::MAX {
+        Duration::MAX
+    } else {
+        body_timeout
+    };
+    let reading = body::receive(body, gzip, &mut exchange, &mut share, body_timeout);
     let refuse = |refused| {
         let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
         refusal::to(&method, response)
     };
-    let response = match received(shared, progress, reading).await {
+    let response = match received(progress, time_max, reading).await {
         Ok(cut) => {
             if cut {
                 progress.cut();
@@ -122,9 +129,14 @@ async fn through_engine(
         }
         Err(refused) => {
             progress.cut();
-            let mut response = refuse(refused);
+            let mut response = if exchange.has_begun() {
+                exchange.broken(refused.1);
+                whole(exchange.finish().await)
+            } else {
+                refuse(refused).map(OutgoingBody::from)
+            };
             refusal::close(&mut response, version);
-            response.map(OutgoingBody::from)
+            response
         }
     };
     (route.into(), response)
@@ -132,12 +144,12 @@ async fn through_engine(
 
 /// What `reading` a body brings within its time.
 async fn received(
-    shared: &ServerState,
     progress: &Progress,
+    time_max: Duration,
     reading: impl Future<Output = Result<bool, Unread>>,
 ) -> Result<bool, Refused> {
     let _receiving = progress.receiving();
-    match in_time(shared.options.body_timeout, reading).await {
+    match in_time(time_max, reading).await {
         Ok(Ok(cut)) => Ok(cut),
         // The framing of the body is broken, or the client is gone and nobody reads the response.
         Ok(Err(Unread::Broken)) => Err(refusal::BROKEN),

@@ -11,6 +11,7 @@ use crate::wire::list::ListBody;
 use crate::wire::reply;
 
 use super::chunks::{Chunks, Items};
+use super::import::Import;
 use super::{Call, Failure, Handled};
 
 /// What a handler returns.
@@ -22,6 +23,8 @@ pub(crate) enum Completion {
     Chunked(Response<Bytes>, Chunks),
     /// The response is made once the writes are durable. Where one was refused, the first refusal is the response instead.
     Pending(Outcomes, Respond),
+    /// The response is made once the import is over.
+    Import(Box<Import>),
 }
 
 /// Makes a response of what the writes returned.
@@ -73,7 +76,7 @@ impl Completion {
             Self::Response(response) => Self::Response(reply::head(response)),
             // The length of the body is unknown without making it.
             Self::Chunked(response, _) => Self::Response(response.map(|_| Bytes::new())),
-            Self::Pending(..) => self,
+            Self::Pending(..) | Self::Import(_) => self,
         }
     }
 }

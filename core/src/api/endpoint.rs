@@ -22,7 +22,7 @@ pub enum Endpoint {
     Test,
     QueueCount,
     ListWorkspaces,
-    PutWorkspaces,
+    ImportWorkspaces,
     GetWorkspace,
     PutWorkspace,
     PlaceHold,
@@ -115,7 +115,7 @@ pub enum RequestBody {
     /// NDJSON lines of telemetry.
     Batch,
     Workspace,
-    /// NDJSON lines or a JSON array.
+    /// The records of an import: NDJSON, a JSON array or a page of a list, CSV.
     Workspaces,
     Hold,
     NewKey,
@@ -138,7 +138,7 @@ pub enum Answer {
     AuditRows,
     Removed,
     Count,
-    Upserted,
+    Imported,
     Accepted,
     History(Stream),
     WorkspaceView,
@@ -187,7 +187,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// The most that is read of the request's body, in bytes; one byte more is refused. 0 means that a body is ignored.
+    /// The most that is read of the request's body, in bytes; one byte more is refused. 0 means that a body is ignored,
+    /// [`usize::MAX`] that it may have any length.
     #[must_use]
     pub const fn body_bytes_max(&self, limits: &Limits) -> usize {
         self.body.bytes_max(limits)
@@ -204,7 +205,9 @@ impl RequestBody {
             | Self::Hold
             | Self::NewKey
             | Self::ActionFailure => limits.record_body_bytes,
-            Self::Batch | Self::Workspaces => limits.batch_body_bytes,
+            Self::Batch => limits.batch_body_bytes,
+            // Each record has a limit of its own.
+            Self::Workspaces => usize::MAX,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One request, from its head to its response.
 
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
@@ -18,6 +19,7 @@ use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
 use super::endpoint::{RequestBody, Route};
+use super::import::Import;
 use super::router::{Found, Router};
 use super::{Call, Completion, Handled, auth};
 
@@ -61,6 +63,8 @@ enum Body {
     Whole(Vec<u8>),
     /// The lines of a telemetry batch are read as they arrive.
     Lines(Box<BatchLines>),
+    /// The records of an import are read as they arrive, and committed by the 1000.
+    Import(Box<Import>),
     TooLarge,
     /// The content coding cannot be undone any further; a sentence for the sender.
     Broken(&'static str),
@@ -71,14 +75,17 @@ impl Exchange {
     #[inline]
     pub(crate) fn begin(core: &EngineCore, router: &Router, head: Parts) -> Self {
         let (route, admission) = admit(core, router, &head);
-        let reads_body = |call: &Admitted| call.route.body != RequestBody::None;
         let limits = &core.config.limits;
+        let body = |call: &Admitted| match call.route.body {
+            RequestBody::None => Body::Ignored,
+            RequestBody::Workspaces => {
+                let by = Caller::of(call.key.as_deref());
+                Body::Import(Box::new(Import::of_body(limits, &head.headers, by)))
+            }
+            _ => Body::Whole(Vec::new()),
+        };
         Self {
-            body: if admission.as_ref().is_ok_and(reads_body) {
-                Body::Whole(Vec::new())
-            } else {
-                Body::Ignored
-            },
+            body: admission.as_ref().map_or(Body::Ignored, body),
             left: route.map_or(0, |route| route.body_bytes_max(limits)),
             head,
             route,
@@ -92,7 +99,8 @@ impl Exchange {
 
     pub(crate) fn body_bytes_max(&self, limits: &Limits) -> usize {
         match (self.route, &self.admission) {
-            (Some(route), _) => route.body_bytes_max(limits),
+            (Some(route), Ok(_)) => route.body_bytes_max(limits),
+            (Some(route), Err(_)) => route.body_bytes_max(limits).min(limits.body_bytes_max()),
             // Read and discarded, so that the connection is good for another request.
             (None, Err(refused)) if refused.problem.code == Code::MethodNotAllowed => {
                 limits.record_body_bytes
@@ -123,6 +131,7 @@ impl Exchange {
                 whole.extend_from_slice(piece);
             }
             Body::Lines(lines) => lines.push(core, piece),
+            Body::Import(import) => import.push(piece),
             Body::Ignored | Body::TooLarge | Body::Broken(_) => {}
         }
     }
@@ -131,7 +140,23 @@ impl Exchange {
         self.end_body(Body::TooLarge);
     }
 
+    /// Ready when the next piece may come: no more than a part of an import is in memory then.
+    pub(crate) fn poll_ready(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
+        match &mut self.body {
+            Body::Import(import) => import.poll_ready(core, waker),
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// Whether something of the body was submitted already.
+    pub(crate) fn has_begun(&self) -> bool {
+        matches!(&self.body, Body::Import(import) if import.has_begun())
+    }
+
     pub(crate) fn broken(&mut self, said: &'static str) {
+        if let Body::Import(import) = &mut self.body {
+            return import.broken(said);
+        }
         self.end_body(Body::Broken(said));
     }
 
@@ -143,7 +168,12 @@ impl Exchange {
     }
 
     pub(crate) fn is_refused(&self) -> bool {
-        self.admission.is_err() || matches!(self.body, Body::TooLarge | Body::Broken(_))
+        self.admission.is_err()
+            || match &self.body {
+                Body::TooLarge | Body::Broken(_) => true,
+                Body::Import(import) => import.has_failed(),
+                Body::Ignored | Body::Whole(_) | Body::Lines(_) => false,
+            }
     }
 
     /// The memory that the body takes, in bytes.
@@ -151,6 +181,7 @@ impl Exchange {
         match &self.body {
             Body::Whole(whole) => whole.capacity(),
             Body::Lines(lines) => lines.bytes(),
+            Body::Import(import) => import.bytes(),
             Body::Ignored | Body::TooLarge | Body::Broken(_) => 0,
         }
     }
@@ -160,6 +191,7 @@ impl Exchange {
         let body = std::mem::replace(&mut self.body, Body::Ignored);
         self.end(core, |call, head| match body {
             Body::Lines(lines) => lines.finish(core),
+            Body::Import(import) => import.finish(core),
             Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
             Body::Ignored => call.handle(core, head, Ok(b"")),
             Body::TooLarge => call.handle(core, head, Err(BodyFault::TooLarge)),
@@ -168,7 +200,11 @@ impl Exchange {
     }
 
     /// As [`Self::finish`] after all of `body` was pushed, which is not copied.
-    pub(crate) fn finish_with(&self, core: &EngineCore, body: &[u8]) -> Completion {
+    pub(crate) fn finish_with(&mut self, core: &EngineCore, body: &[u8]) -> Completion {
+        if let Body::Import(import) = &mut self.body {
+            import.push(body);
+            return self.finish(core);
+        }
         let fits = body.len() <= self.left || matches!(self.body, Body::Ignored);
         let body = if fits {
             Ok(body)
@@ -246,7 +282,10 @@ impl Admitted {
         // A key above its rate must not fill the audit.
         let audited = problem.code != Code::Throttled;
         let action = self.route.audited.filter(|_| audited)?;
-        let on_workspace = matches!(action, AuditAction::PlaceHold | AuditAction::ReleaseHold);
+        let on_workspace = matches!(
+            action,
+            AuditAction::PlaceHold | AuditAction::ReleaseHold | AuditAction::UpdateWorkspace
+        );
         let segment = self.segments.first().filter(|_| on_workspace);
         Some(AuditRefusal {
             by: Caller::of(self.key.as_deref()),

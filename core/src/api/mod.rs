@@ -7,6 +7,7 @@ pub(crate) mod chunks;
 mod completion;
 pub(crate) mod endpoint;
 mod exchange;
+mod import;
 mod information;
 mod operator;
 pub(crate) mod router;
@@ -29,6 +30,7 @@ use crate::wire::{reply, trace};
 pub(crate) use chunks::{Chunks, collect};
 pub(crate) use completion::{Completion, Respond};
 pub(crate) use exchange::Exchange;
+pub(crate) use import::Import;
 
 use endpoint::{Endpoint, Route};
 
@@ -129,7 +131,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::Test => Ok(Completion::Response(reply::empty())),
         Endpoint::QueueCount => Ok(stats::queue_count(call)),
         Endpoint::ListWorkspaces => operator::list_workspaces(call),
-        Endpoint::PutWorkspaces => operator::put_workspaces(call),
+        Endpoint::ImportWorkspaces => operator::import_workspaces(call),
         Endpoint::GetWorkspace => operator::get_workspace(call),
         Endpoint::PutWorkspace => operator::put_workspace(call),
         Endpoint::PlaceHold => operator::place_hold(call),

@@ -12,11 +12,12 @@ use crate::store::telemetry::queue::Wanted;
 use crate::view::audit::AuditQuery;
 use crate::view::history::{self as views, HistoryQuery};
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::wire::body;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
-use crate::wire::{accept, body};
 
 use super::batch::BatchLines;
+use super::import::Import;
 use super::information::{page, page_limit};
 use super::{Call, Completion, Handled, chunks};
 
@@ -35,14 +36,11 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     page(call, listing, reply::JSON)
 }
 
-pub(super) fn put_workspaces(call: &Call<'_>) -> Handled {
-    let (workspaces, errors) = body::workspace_lines(call.body, accept::is_json(call.headers))?;
-    let count = workspaces.len() as u64;
-    let outcomes = call.core.submit_workspaces(workspaces);
-    Ok(Completion::after(outcomes, move || {
-        let body = reply::lines("upserted", count, &errors);
-        Ok(reply::ok(reply::JSON, body))
-    }))
+pub(super) fn import_workspaces(call: &Call<'_>) -> Handled {
+    let limits = &call.core.config.limits;
+    let mut import = Import::of_body(limits, call.headers, call.caller());
+    import.push(call.body);
+    import.finish(call.core)
 }
 
 fn workspace_response(view: &WorkspaceView) -> Response<Bytes> {
@@ -56,8 +54,12 @@ pub(super) fn get_workspace(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn put_workspace(call: &Call<'_>) -> Handled {
-    let workspace = body::workspace_body(call.body, Some(call.segment()))?;
-    Ok(call.write(PutWorkspace(workspace), |view| workspace_response(&view)))
+    let put = PutWorkspace {
+        workspace: body::workspace_body(call.body, call.segment())?,
+        cancels_action: call.query.flag("override")?,
+        by: call.caller(),
+    };
+    Ok(call.write(put, |view| workspace_response(&view)))
 }
 
 pub(super) fn place_hold(call: &Call<'_>) -> Handled {

@@ -32,6 +32,11 @@ const FORCE: Param = Param {
     required: false,
 };
 
+const OVERRIDE: Param = Param {
+    name: "override",
+    ..FORCE
+};
+
 const LIMIT: Param = Param {
     name: "limit",
     kind: ParamKind::Int32 {
@@ -268,9 +273,9 @@ pub static ROUTES: [Route; 37] = [
     stats(Endpoint::Post(Stream::Processes), "postProcesses", Method::Post, "/api/Stats/PostProcesses", RequestBody::Record(Stream::Processes), Answer::Empty),
 
     slow(with_query(operator(Endpoint::ListWorkspaces, "listWorkspaces", Method::Get, "/operator/workspaces", RequestBody::None, Answer::Page, &[]), WORKSPACE_FILTERS)),
-    slow(operator(Endpoint::PutWorkspaces, "putWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Upserted, &[])),
+    audited(AuditAction::ImportWorkspaces, operator(Endpoint::ImportWorkspaces, "importWorkspaces", Method::Post, "/operator/workspaces", RequestBody::Workspaces, Answer::Imported, &[])),
     operator(Endpoint::GetWorkspace, "getWorkspace", Method::Get, "/operator/workspaces/{workSpId}", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound]),
-    operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[]),
+    audited(AuditAction::UpdateWorkspace, with_query(operator(Endpoint::PutWorkspace, "putWorkspace", Method::Put, "/operator/workspaces/{workSpId}", RequestBody::Workspace, Answer::WorkspaceView, &[Code::OperationInProgress, Code::LitigationHold]), &[OVERRIDE])),
     audited(AuditAction::PlaceHold, operator(Endpoint::PlaceHold, "placeLitigationHold", Method::Put, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::Hold, Answer::WorkspaceView, &[Code::WorkSpaceNotFound])),
     audited(AuditAction::ReleaseHold, operator(Endpoint::ReleaseHold, "releaseLitigationHold", Method::Delete, "/operator/workspaces/{workSpId}/litigation-hold", RequestBody::None, Answer::WorkspaceView, &[Code::WorkSpaceNotFound, Code::NotFound])),
     operator(Endpoint::PostBatch, "postTelemetryBatch", Method::Post, "/operator/telemetry", RequestBody::Batch, Answer::Accepted, &[Code::QueueFull]),

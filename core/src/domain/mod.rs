@@ -1,5 +1,6 @@
 //! The rules of the interface, free of storage and transport.
 
+pub(crate) mod editing;
 pub(crate) mod filing;
 pub(crate) mod keys;
 pub(crate) mod lifecycle;

@@ -12,21 +12,22 @@ pub(crate) struct Violation {
     pub(crate) message: String,
 }
 
-/// Checks a workspace.
-pub(crate) fn workspace(workspace: &Workspace) -> Result<(), Violation> {
+/// Checks the values of a workspace, in the order of [`Workspace::FIELDS`].
+pub(crate) fn workspace(values: &[Option<&str>; Workspace::FIELDS.len()]) -> Result<(), Violation> {
     let violation = |field, message: String| Err(Violation { field, message });
     let [id_name, names @ ..] = Workspace::FIELDS;
-    let id_length = workspace.id.chars().count();
+    let [id, values @ ..] = values;
+    let id = id.unwrap_or_default();
+    let id_length = id.chars().count();
     if id_length == 0 || id_length > WORKSPACE_ID_MAX {
         let message =
             format!("The field {id_name} must be a string of 1 to {WORKSPACE_ID_MAX} characters.");
         return violation(id_name, message);
     }
-    if workspace.id.chars().any(char::is_control) {
+    if id.chars().any(char::is_control) {
         let message = format!("The field {id_name} must not hold control characters.");
         return violation(id_name, message);
     }
-    let [_, values @ ..] = workspace.values();
     for (name, value) in names.into_iter().zip(values) {
         let length = value.map_or(0, |value| value.chars().count());
         if length > WORKSPACE_FIELD_MAX {
@@ -100,13 +101,16 @@ mod tests {
 
     #[test]
     fn bounds_are_inclusive_and_counted_in_code_points() {
-        assert!(workspace(&named(&"ä".repeat(64))).is_ok());
+        assert!(workspace(&named(&"ä".repeat(64)).values()).is_ok());
         for bad in [String::new(), "ä".repeat(65), "ws\n1".to_owned()] {
-            assert_eq!(workspace(&named(&bad)).unwrap_err().field, "workSpId");
+            assert_eq!(
+                workspace(&named(&bad).values()).unwrap_err().field,
+                "workSpId"
+            );
         }
         let mut long = named("ws-1");
         long.region = Some("x".repeat(257));
-        assert_eq!(workspace(&long).unwrap_err().field, "region");
+        assert_eq!(workspace(&long.values()).unwrap_err().field, "region");
     }
 
     #[test]

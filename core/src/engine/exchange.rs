@@ -1,6 +1,7 @@
 //! [`Exchange`]: a request whose body arrives in pieces.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -15,9 +16,10 @@ use super::{Engine, ResponseBody, ResponseFuture};
 /// A request from its head to its response, for a host whose request bodies arrive in pieces.
 ///
 /// What can be checked by its head is checked when it begins. A telemetry batch, `POST /operator/telemetry`, is read as it
-/// arrives, and only what it becomes is kept: the encoded records, the first 100 line errors, and the line that is cut. Any
-/// other body is kept whole, up to its limit. Nothing is accepted before [`Self::finish`]; an exchange that is dropped leaves
-/// nothing behind. The response is that of [`Engine::call`] to the whole request, byte for byte, however the body is cut.
+/// arrives, and only what it becomes is kept: the encoded records, the first 100 line errors, and the line that is cut. An
+/// import, `POST /operator/workspaces`, has any length: each 1000 records are committed in [`Self::ready`]. Any
+/// other body is kept whole, up to its limit. But for such an import nothing is accepted before [`Self::finish`], and an exchange
+/// that is dropped leaves nothing behind. The response is that of [`Engine::call`] to the whole request, byte for byte, however the body is cut.
 ///
 /// ```
 /// use deskfleet::{Engine, NewKey, Scope};
@@ -73,6 +75,20 @@ impl Exchange {
     /// Takes the next bytes of the body, its content coding undone. Above [`Self::body_bytes_max`] in all the request is refused.
     pub fn push(&mut self, piece: &[u8]) {
         self.exchange.push(&self.core, piece);
+    }
+
+    /// Returns once the host may push the next piece: an import commits its records by the 1000 while it arrives, and so keeps
+    /// no more than some of them, if this is awaited after each [`Self::push`]. At once for any other body.
+    pub async fn ready(&mut self) {
+        let (core, exchange) = (&self.core, &mut self.exchange);
+        poll_fn(|context| exchange.poll_ready(core, context.waker())).await;
+    }
+
+    /// Whether something of the body is durable, or will be, before its end: of an import of more than 1000 records. What
+    /// is, stays, and [`Self::finish`] says so also after [`Self::broken`].
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.exchange.has_begun()
     }
 
     /// The host knows that the body is too large before it has arrived, for one by its declared length.

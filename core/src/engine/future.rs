@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
-use crate::api::{self, Completion, Exchange, Respond};
+use crate::api::{self, Completion, Exchange, Import, Respond};
 use crate::config::CommitDriver;
 use crate::engine_core::{EngineCore, Outcomes, Output, PendingWrite};
 use crate::error::Result;
@@ -28,7 +28,17 @@ enum State<B> {
         respond: Respond,
         traceparent: Option<HeaderValue>,
     },
+    Importing {
+        import: PendingImport,
+        traceparent: Option<HeaderValue>,
+    },
     Resolved,
+}
+
+/// An import that is not over.
+struct PendingImport {
+    core: Arc<EngineCore>,
+    import: Box<Import>,
 }
 
 /// Writes whose outcome is not there yet.
@@ -56,6 +66,7 @@ impl ResponseFuture {
                 respond,
                 traceparent: exchange.traceparent().cloned(),
             },
+            Completion::Import(import) => State::importing(core, import, exchange),
         })
     }
 }
@@ -76,7 +87,17 @@ impl ResponseFuture<ResponseBody> {
                 respond,
                 traceparent: exchange.traceparent().cloned(),
             },
+            Completion::Import(import) => State::importing(core, import, exchange),
         })
+    }
+}
+
+impl<B> State<B> {
+    fn importing(core: Arc<EngineCore>, import: Box<Import>, exchange: &Exchange) -> Self {
+        Self::Importing {
+            import: PendingImport { core, import },
+            traceparent: exchange.traceparent().cloned(),
+        }
     }
 }
 
@@ -88,6 +109,13 @@ impl<B: From<Bytes> + Unpin> Future for ResponseFuture<B> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match &mut self.0 {
             State::Pending { commits, .. } => ready!(commits.poll(context)),
+            State::Importing {
+                import: PendingImport { core, import },
+                ..
+            } => {
+                ready!(import.poll_over(core, context.waker()));
+                Ok(())
+            }
             State::Ready(_) | State::Resolved => Ok(()),
         };
         match std::mem::replace(&mut self.0, State::Resolved) {
@@ -98,6 +126,13 @@ impl<B: From<Bytes> + Unpin> Future for ResponseFuture<B> {
                 traceparent,
             } => {
                 let response = respond.respond(&commits.core, traceparent.as_ref(), outcome);
+                Poll::Ready(response.map(B::from))
+            }
+            State::Importing {
+                import,
+                traceparent,
+            } => {
+                let response = import.import.respond(&import.core, traceparent.as_ref());
                 Poll::Ready(response.map(B::from))
             }
             #[expect(
@@ -113,7 +148,7 @@ impl<B> fmt::Debug for ResponseFuture<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.0 {
             State::Ready(_) => "ready",
-            State::Pending { .. } => "pending",
+            State::Pending { .. } | State::Importing { .. } => "pending",
             State::Resolved => "resolved",
         };
         f.debug_tuple("ResponseFuture").field(&state).finish()
@@ -144,6 +179,15 @@ impl Drop for PendingCommits {
     fn drop(&mut self) {
         // What it submitted is still to be written, and nobody else may be there to do it.
         if self.outcomes.is_pending() && self.core.config.commit_driver == CommitDriver::Caller {
+            self.core.lead();
+        }
+    }
+}
+
+impl Drop for PendingImport {
+    fn drop(&mut self) {
+        // As above; the rest of an import that nobody waits for is not written.
+        if self.import.is_pending() && self.core.config.commit_driver == CommitDriver::Caller {
             self.core.lead();
         }
     }

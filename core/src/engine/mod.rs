@@ -29,7 +29,7 @@ pub use exchange::Exchange;
 pub use future::{ResponseFuture, WriteFuture};
 #[cfg(feature = "tower")]
 pub use tower::ServiceFuture;
-pub use typed::{TelemetryBatch, WorkspaceList, WorkspacePage, WorkspaceQuery};
+pub use typed::{TelemetryBatch, WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery};
 
 /// A fleet of virtual desktops inside this process. Clones share it; the last one closes it.
 ///
@@ -97,7 +97,7 @@ impl Engine {
     pub fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let core = self.core();
         let (head, body) = request.into_parts();
-        let exchange = self.exchange(head);
+        let mut exchange = self.exchange(head);
         match exchange.finish_with(core, &body) {
             Completion::Response(response) => response,
             Completion::Chunked(response, chunks) => {
@@ -107,6 +107,10 @@ impl Engine {
                 let outcome = outcomes.wait(core);
                 respond.respond(core, exchange.traceparent(), outcome)
             }
+            Completion::Import(mut import) => {
+                import.wait_over(core);
+                import.respond(core, exchange.traceparent())
+            }
         }
     }
 
@@ -115,7 +119,7 @@ impl Engine {
     /// back what was submitted.
     pub fn call(&self, request: Request<Bytes>) -> ResponseFuture {
         let (head, body) = request.into_parts();
-        let exchange = self.exchange(head);
+        let mut exchange = self.exchange(head);
         let completion = exchange.finish_with(self.core(), &body);
         ResponseFuture::whole(Arc::clone(&self.running.core), completion, &exchange)
     }
@@ -124,7 +128,7 @@ impl Engine {
     /// 1 MiB. The bytes are those of the other two. [`Self::begin`] is the same for a request whose body arrives in pieces.
     pub fn respond(&self, request: Request<Bytes>) -> ResponseFuture<ResponseBody> {
         let (head, body) = request.into_parts();
-        let exchange = self.exchange(head);
+        let mut exchange = self.exchange(head);
         let completion = exchange.finish_with(self.core(), &body);
         ResponseFuture::streamed(Arc::clone(&self.running.core), completion, &exchange)
     }

@@ -21,11 +21,15 @@ pub enum AuditAction {
     IssueKey,
     /// An API key was revoked.
     RevokeKey,
+    /// Workspaces were imported.
+    ImportWorkspaces,
+    /// A workspace was replaced, or an import changed its state or its user.
+    UpdateWorkspace,
 }
 
 impl AuditAction {
     /// Every action, in the order of their numbers in the file.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Lifecycle(Action::Reboot),
         Self::Lifecycle(Action::RecoveryReboot),
         Self::Lifecycle(Action::Rebuild),
@@ -38,6 +42,8 @@ impl AuditAction {
         Self::ReleaseHold,
         Self::IssueKey,
         Self::RevokeKey,
+        Self::ImportWorkspaces,
+        Self::UpdateWorkspace,
     ];
 
     /// The action as written.
@@ -50,6 +56,8 @@ impl AuditAction {
             Self::ReleaseHold => "ReleaseLitigationHold",
             Self::IssueKey => "IssueKey",
             Self::RevokeKey => "RevokeKey",
+            Self::ImportWorkspaces => "ImportWorkSpaces",
+            Self::UpdateWorkspace => "UpdateWorkSpace",
         }
     }
 }

@@ -32,6 +32,20 @@ impl Row {
         self.entry.workspace_id = id.map(|id| id.chars().take(WORKSPACE_ID_MAX).collect());
     }
 
+    /// Names the workspace as it was, its state after the change, and its new user where that changes.
+    pub(super) fn changes(&mut self, old: &Workspace, new: &Workspace) {
+        self.about(old);
+        self.entry.new_state = new.state.clone().map(String::from);
+        if old.username != new.username {
+            let [old, new] = [old, new].map(|of| of.username.as_deref().unwrap_or("null"));
+            self.entry.detail = Some(format!("username changed from {old} to {new}"));
+        }
+    }
+
+    pub(super) fn set_previous_state(&mut self, state: Option<String>) {
+        self.entry.previous_state = state;
+    }
+
     pub(super) fn set_new_state(&mut self, state: Option<String>) {
         self.entry.new_state = state;
     }

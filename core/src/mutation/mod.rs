@@ -7,6 +7,7 @@
 mod actions;
 mod audit;
 mod holds;
+mod import;
 mod keys;
 mod maintenance;
 mod telemetry;
@@ -24,6 +25,7 @@ use crate::timestamp::Timestamp;
 pub(crate) use actions::{Act, CompleteAction, FailAction};
 pub(crate) use audit::AuditRefusal;
 pub(crate) use holds::{PlaceHold, ReleaseHold};
+pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
 pub(crate) use maintenance::Maintenance;
 pub(crate) use telemetry::Telemetry;

@@ -1,5 +1,6 @@
 //! Creating, replacing and removing workspace records.
 
+use crate::domain::editing::{self, EditRefusal};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, PendingAction, Workspace, WorkspaceView};
 use crate::store::workspaces::Entry;
@@ -7,7 +8,7 @@ use crate::store::{holds, workspaces};
 
 use super::{Caller, Context, Mutation, Outcome};
 
-/// Creates or replaces workspaces, all of them.
+/// Creates or replaces workspaces, all of them or, where one is refused, none.
 #[derive(Debug)]
 pub(crate) struct PutWorkspaces(pub(crate) Vec<Workspace>);
 
@@ -15,8 +16,20 @@ impl Mutation for PutWorkspaces {
     type Output = ();
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        for workspace in &self.0 {
+            if let Some(old) = context.settled(&workspace.id)?
+                && let Some(refused) = refusal(&old, &replacing(&old, workspace.clone()))
+            {
+                return Ok(Err(refused));
+            }
+        }
         for workspace in self.0 {
-            context.store_workspace(workspace)?;
+            let old = context.settled(&workspace.id)?;
+            let workspace = old.as_ref().map_or_else(
+                || workspace.clone(),
+                |old| replacing(old, workspace.clone()),
+            );
+            context.store_workspace(old, workspace, &Caller::HOST)?;
         }
         Ok(Ok(()))
     }
@@ -24,17 +37,47 @@ impl Mutation for PutWorkspaces {
 
 /// Creates or replaces one workspace.
 #[derive(Debug)]
-pub(crate) struct PutWorkspace(pub(crate) Workspace);
+pub(crate) struct PutWorkspace {
+    pub(crate) workspace: Workspace,
+    /// Whether a state that an action is changing is replaced as well, which cancels the action.
+    pub(crate) cancels_action: bool,
+    pub(crate) by: Caller,
+}
 
 impl Mutation for PutWorkspace {
     type Output = WorkspaceView;
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<WorkspaceView>> {
-        let entry = context.store_workspace(self.0)?;
+        let mut row = context.row(AuditAction::UpdateWorkspace, &self.by, None);
+        let mut old = context.settled(&self.workspace.id)?;
+        let Some(known) = &mut old else {
+            row.about(&self.workspace);
+            row.set_previous_state(None);
+            context.write_row(row, AuditResult::Completed)?;
+            let entry = context.put_entry(None, self.workspace)?;
+            return Ok(Ok(context.view(entry)?));
+        };
+        row.about(&known.workspace);
+        let new = replacing(known, self.workspace);
+        let cancelled = known
+            .transition
+            .take_if(|_| self.cancels_action && known.workspace.state != new.state);
+        if let Some(refused) = refusal(known, &new) {
+            return context.refused(row, refused);
+        }
+        if let Some(cancelled) = cancelled {
+            context.end_row(&cancelled, AuditResult::Cancelled, None, None)?;
+        }
+        if known.workspace == new {
+            context.write_repeatable_row(row, AuditResult::NoChange)?;
+        } else {
+            row.changes(&known.workspace, &new);
+            context.write_row(row, AuditResult::Completed)?;
+        }
+        let entry = context.put_entry(old, new)?;
         Ok(Ok(context.view(entry)?))
     }
 }
-
 /// Removes the record of a workspace.
 #[derive(Debug)]
 pub(crate) struct RemoveWorkspace {
@@ -81,11 +124,60 @@ impl Mutation for RemoveWorkspace {
     }
 }
 
+/// What a put of `workspace` stores over `old`: one without a state leaves that of a running action alone.
+fn replacing(old: &Entry, mut workspace: Workspace) -> Workspace {
+    if old.transition.is_some() && workspace.state.is_none() {
+        workspace.state.clone_from(&old.workspace.state);
+    }
+    workspace
+}
+
+/// Why `new` is not stored over `old`, if it is not.
+pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
+    let in_transition = old.transition.is_some();
+    let refused = editing::refusal(&old.workspace, new, old.held, in_transition)?;
+    let id = &new.id;
+    let state = old.workspace.state.as_deref().unwrap_or_default();
+    Some(match refused {
+        EditRefusal::StateInTransition => EngineError::new(
+            ErrorKind::OperationInProgress,
+            format!("WorkSpace {id} is {state}; its state can be changed once that has ended."),
+        ),
+        EditRefusal::IdentityUnderHold(field) => EngineError::new(
+            ErrorKind::LitigationHold,
+            format!(
+                "WorkSpace {id} is on litigation hold; {field} cannot be changed before the hold is released."
+            ),
+        ),
+        EditRefusal::TerminationUnderHold => EngineError::new(
+            ErrorKind::LitigationHold,
+            format!(
+                "WorkSpace {id} is on litigation hold; it cannot become TERMINATED before the hold is released."
+            ),
+        ),
+    })
+}
+
 impl Context<'_, '_> {
-    /// Stores a record. A running action goes on when the record shows its state, or none; else the host knows better
-    /// and the action is cancelled.
-    fn store_workspace(&mut self, workspace: Workspace) -> Result<Entry> {
-        let old = self.settled(&workspace.id)?;
+    /// Stores what may be stored over `old`, with an audit row where that changes the state or the user.
+    pub(super) fn store_workspace(
+        &mut self,
+        old: Option<Entry>,
+        workspace: Workspace,
+        by: &Caller,
+    ) -> Result<()> {
+        if let Some(Entry { workspace: old, .. }) = &old
+            && (old.state != workspace.state || old.username != workspace.username)
+        {
+            let mut row = self.row(AuditAction::UpdateWorkspace, by, None);
+            row.changes(old, &workspace);
+            self.write_row(row, AuditResult::Completed)?;
+        }
+        self.put_entry(old, workspace).map(drop)
+    }
+
+    /// Writes the record. A running action and a hold go on.
+    fn put_entry(&mut self, old: Option<Entry>, workspace: Workspace) -> Result<Entry> {
         let mut entry = Entry {
             workspace,
             state_since: self.now,
@@ -94,15 +186,9 @@ impl Context<'_, '_> {
         };
         if let Some(old) = old {
             entry.held = old.held;
-            let running = old.transition.is_some();
-            if running && entry.workspace.state.is_none() {
-                entry.workspace.state.clone_from(&old.workspace.state);
-            }
+            entry.transition = old.transition;
             if entry.workspace.state == old.workspace.state {
                 entry.state_since = old.state_since;
-                entry.transition = old.transition;
-            } else if let Some(transition) = old.transition {
-                self.end_row(&transition, AuditResult::Cancelled, None, None)?;
             }
         }
         workspaces::put(self.tables, &entry)?;

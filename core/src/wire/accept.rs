@@ -102,6 +102,11 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     json && charset.is_none_or(|charset| charset == "utf-8")
 }
 
+/// The media type in lower case, without parameters.
+pub(crate) fn essence(headers: &HeaderMap) -> Option<String> {
+    content_type(headers).map(|(essence, _)| essence)
+}
+
 /// Media type and charset, both in lower case.
 fn content_type(headers: &HeaderMap) -> Option<(String, Option<String>)> {
     let mut values = headers.get_all(CONTENT_TYPE).iter();

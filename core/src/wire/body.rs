@@ -2,46 +2,19 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Deserialize;
 
 use crate::domain::{keys, validation};
 use crate::limits::LINE_ERRORS_MAX;
 use crate::model::field::record;
 use crate::model::{
-    FailedState, FieldValue, Fields, NewKey, Nullable, RecordRef, Scope, Workspace,
+    FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace, WorkspacePatch,
 };
 use crate::timestamp::Timestamp;
 
 use super::problem::{Code, Problem};
 use super::record::{read_fields, read_line, read_record};
 use super::tokens::{JsonError, located};
-
-record! {
-    /// `WorkSpaceDetails` as a body.
-    pub(crate) struct WorkspaceBody {
-        /// `workSpId`
-        id: Nullable<String> = "workSpId",
-        /// `computerName`
-        computer_name: Nullable<String> = "computerName",
-        /// `account`
-        account: Nullable<String> = "account",
-        /// `region`
-        region: Nullable<String> = "region",
-        /// `directoryId`
-        directory_id: Nullable<String> = "directoryId",
-        /// `runningMode`
-        running_mode: Nullable<String> = "runningMode",
-        /// `computeTypeName`
-        compute_type_name: Nullable<String> = "computeTypeName",
-        /// `protocol`
-        protocol: Nullable<String> = "protocol",
-        /// `username`
-        username: Nullable<String> = "username",
-        /// `state`
-        state: Nullable<String> = "state",
-    }
-}
 
 record! {
     /// A hold to place.
@@ -92,7 +65,8 @@ impl From<InvalidBody> for Problem {
 
 impl From<JsonError> for InvalidBody {
     fn from(error: JsonError) -> Self {
-        Self::at(error.0.path, error.0.message)
+        let message = error.message();
+        Self::at(error.0.path, message)
     }
 }
 
@@ -134,25 +108,22 @@ fn pascal_case(name: &str) -> String {
         .collect()
 }
 
-/// Reads a workspace. With `id`, the body may omit its own id; if it has one, both must be equal.
-pub(crate) fn workspace_body(text: &[u8], id: Option<&str>) -> Result<Workspace, InvalidBody> {
-    let mut body = WorkspaceBody::default();
+/// Reads the workspace `id`. The body may omit the id; if it has one, both must be equal.
+pub(crate) fn workspace_body(text: &[u8], id: &str) -> Result<Workspace, InvalidBody> {
+    let mut body = WorkspacePatch::default();
     read_fields(text, &mut body)?;
-    let texts: [_; Workspace::FIELDS.len()] = std::array::from_fn(|index| match body.get(index) {
-        Some(FieldValue::Text(text)) => Some(text),
-        _ => None,
-    });
-    let mut values = texts.each_ref().map(Option::as_deref);
-    let [given, ..] = &mut values;
-    *given = given.or(id);
-    if id.is_some_and(|id| *given != Some(id)) {
+    if body.id.value().is_some_and(|given| given != id) {
         return Err(invalid(
             "workSpId",
             "The value differs from that of the path.",
         ));
     }
-    let workspace = Workspace::of_values(values);
-    validation::workspace(&workspace)?;
+    let mut workspace = Workspace {
+        id: id.to_owned(),
+        ..Workspace::default()
+    };
+    body.apply_to(&mut workspace);
+    validation::workspace(&workspace.values())?;
     Ok(workspace)
 }
 
@@ -230,15 +201,7 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
     }
 }
 
-/// A line of a bulk request that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LineError {
-    /// Counted from 1; in a JSON array, the position of the element.
-    pub(crate) line: u64,
-    pub(crate) message: String,
-}
-
-/// The errors of a bulk request: the number of refused lines, and the first errors.
+/// The errors of a bulk request: the number of refused lines, and the first errors, in the order of their lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineErrors {
     first: Vec<LineError>,
@@ -246,11 +209,19 @@ pub(crate) struct LineErrors {
 }
 
 impl LineErrors {
-    pub(crate) fn add(&mut self, line: u64, message: String) {
-        if self.first.len() < LINE_ERRORS_MAX {
-            self.first.push(LineError { line, message });
-        }
+    pub(crate) fn add(&mut self, line: u64, column: Option<u64>, message: String) {
         self.count += 1;
+        // Nearly always the last one.
+        let place = self.first.partition_point(|earlier| earlier.line <= line);
+        if place < LINE_ERRORS_MAX {
+            let error = LineError {
+                line,
+                column,
+                message,
+            };
+            self.first.insert(place, error);
+            self.first.truncate(LINE_ERRORS_MAX);
+        }
     }
 
     /// The first [`LINE_ERRORS_MAX`].
@@ -269,55 +240,11 @@ impl LineErrors {
     }
 }
 
-/// The values of the valid lines of a bulk request, and the errors of the others.
-pub(crate) type Lines<T> = (Vec<T>, LineErrors);
-
-/// Reads the workspaces of a bulk upsert: a JSON array if the content type is JSON (`is_json`) or the text begins with `[`, else
-/// one object per line.
-pub(crate) fn workspace_lines(text: &[u8], is_json: bool) -> Result<Lines<Workspace>, InvalidBody> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let read = |text: &[u8]| workspace_body(text, None).map_err(|wrong| wrong.to_string());
-    if !is_json && text.trim_ascii_start().first() != Some(&b'[') {
-        return Ok(read_lines(ndjson(text), read));
-    }
-    let items: Vec<&RawValue> = serde_json::from_slice(text).map_err(|error| {
-        InvalidBody::at("$", format!("{error}; nothing of the array was stored."))
-    })?;
-    let items = (1..).zip(items.into_iter().map(|item| item.get().as_bytes()));
-    Ok(read_lines(items, read))
-}
-
 /// Reads a line of a telemetry batch into `record`, which it resets. An error is the message for the client.
 pub(crate) fn batch_line<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Result<(), String> {
-    read_line(text, record).map_err(|error| format!("{}: {}", error.0.path, error.0.message))?;
+    read_line(text, record).map_err(|error| format!("{}: {}", error.0.path, error.message()))?;
     match validation::record(record).first() {
         None => Ok(()),
         Some((spec, max)) => Err(validation::too_long(&pascal_case(spec.name), *max)),
     }
-}
-
-/// The lines of a text that are not blank, with their numbers from 1.
-fn ndjson(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    (1..)
-        .zip(text.split(|byte| *byte == b'\n'))
-        .filter(|(_, line)| !is_blank(line))
-}
-
-/// Whether a line is blank; blank lines are skipped.
-pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.trim_ascii().is_empty()
-}
-
-fn read_lines<'t, T>(
-    lines: impl Iterator<Item = (u64, &'t [u8])>,
-    read: impl Fn(&[u8]) -> Result<T, String>,
-) -> Lines<T> {
-    let (mut accepted, mut refused) = (Vec::new(), LineErrors::default());
-    for (line, text) in lines {
-        match read(text) {
-            Ok(value) => accepted.push(value),
-            Err(message) => refused.add(line, message),
-        }
-    }
-    (accepted, refused)
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod accept;
 pub(crate) mod body;
+pub(crate) mod import;
 pub(crate) mod json;
+pub(crate) mod lines;
 pub(crate) mod list;
 pub(crate) mod problem;
 pub(crate) mod query;

@@ -215,6 +215,14 @@ impl Problem {
         }
     }
 
+    /// The same, with a sentence after what it says.
+    pub(crate) fn after(mut self, said: &str) -> Self {
+        if !said.is_empty() {
+            self.detail = Some(self.detail.unwrap_or_default() + said);
+        }
+        self
+    }
+
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         Self {
             allow: Some(allow),

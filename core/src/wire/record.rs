@@ -18,9 +18,20 @@ pub(crate) fn read_record<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Rea
 
 /// Reads the JSON object `text` into `fields`, which must be empty.
 pub(crate) fn read_fields(text: &[u8], fields: &mut dyn Fields) -> Read<()> {
+    read_known_fields(text, fields, &mut |_| {})
+}
+
+/// As [`read_fields`]; `unknown` gets the names of the members that are in no table.
+pub(crate) fn read_known_fields(
+    text: &[u8],
+    fields: &mut dyn Fields,
+    unknown: &mut dyn FnMut(&str),
+) -> Read<()> {
     let specs = fields.specs();
     let mut values = [const { None }; FIELDS_MAX];
-    read(text, |tokens| object(tokens, specs, &mut values, 1))?;
+    read(text, |tokens| {
+        object_noting(tokens, specs, &mut values, 1, unknown)
+    })?;
     store(values, fields);
     Ok(())
 }
@@ -88,6 +99,17 @@ fn object<'a>(
     values: &mut [Option<FieldValue<'a>>],
     depth: usize,
 ) -> Read<()> {
+    object_noting(tokens, specs, values, depth, &mut |_| {})
+}
+
+/// As [`object`]; `note_unknown` gets the names of the other members.
+fn object_noting<'a>(
+    tokens: &mut Tokens<'a>,
+    specs: &[FieldSpec],
+    values: &mut [Option<FieldValue<'a>>],
+    depth: usize,
+    note_unknown: &mut dyn FnMut(&str),
+) -> Read<()> {
     open_object(tokens, "an object")?;
     let mut unknown = BTreeSet::new();
     // Agents send the members in the order of the table.
@@ -106,6 +128,7 @@ fn object<'a>(
             let mut known = specs.iter().zip(values.iter_mut()).enumerate();
             let known = known.find(|(_, (spec, _))| spec.name.eq_ignore_ascii_case(&name));
             let Some((index, (spec, value))) = known else {
+                note_unknown(&name);
                 let name = name.to_ascii_lowercase();
                 skip_member(tokens, unknown.contains(&name), depth)
                     .map_err(|error| error.within(format_args!(".{name}")))?;

@@ -241,10 +241,10 @@ pub(crate) fn view(view: &impl Serialize) -> Vec<u8> {
     json.finish()
 }
 
-/// The result of a bulk request: the number of lines that were `done` (`upserted` or `accepted`), and the errors of the others.
-pub(crate) fn lines(done: &str, count: u64, errors: &LineErrors) -> Vec<u8> {
+/// The result of a telemetry batch: the number of accepted lines, and the errors of the others.
+pub(crate) fn accepted(count: u64, errors: &LineErrors) -> Vec<u8> {
     object(|object| {
-        object.value(done, &count);
+        object.value("accepted", &count);
         object.value("rejected", &errors.count());
         object.value("errors", errors.first());
     })

@@ -23,11 +23,25 @@ pub(crate) struct JsonError(pub(super) Box<JsonErrorParts>);
 pub(crate) struct JsonErrorParts {
     /// `$`, `$.id`, `$.processes[3].processName`. The `$` is added last, by the caller that reads the whole text.
     pub(crate) path: String,
-    /// What was expected, at which line and byte.
-    pub(crate) message: String,
+    /// What was found and what was expected.
+    pub(crate) found: String,
+    /// The line of the text, from 1.
+    line: usize,
+    /// The byte of that line, from 1.
+    byte: usize,
+    /// The byte of the text, from 1.
+    pub(crate) at: usize,
 }
 
 impl JsonError {
+    /// What was found and what was expected, at which line and byte.
+    pub(crate) fn message(&self) -> String {
+        let JsonErrorParts {
+            found, line, byte, ..
+        } = &*self.0;
+        format!("{found}, at line {line}, byte {byte}.")
+    }
+
     /// The same error, seen from the object or array that holds `place`.
     #[cold]
     pub(super) fn within(mut self, place: fmt::Arguments<'_>) -> Self {
@@ -339,10 +353,13 @@ impl<'a> Tokens<'a> {
     fn error_at(&self, message: impl Display, at: usize) -> JsonError {
         let read = self.bytes.get(..at).unwrap_or(self.bytes);
         let line = read.split(|byte| *byte == b'\n');
-        let (line, column) = line.fold((0, 0), |(line, _), last| (line + 1, last.len()));
+        let (line, byte) = line.fold((0, 0), |(line, _), last| (line + 1, last.len()));
         JsonError(Box::new(JsonErrorParts {
             path: String::new(),
-            message: format!("{message}, at line {line}, byte {column}."),
+            found: message.to_string(),
+            line,
+            byte,
+            at,
         }))
     }
 }

@@ -174,9 +174,12 @@ fn request_body(body: RequestBody) -> Option<Value> {
         }
         RequestBody::Workspaces => {
             let array = json!({"type": "array", "items": schemas::reference("WorkSpaceDetails")});
+            let document = json!({"oneOf": [array, schemas::reference("WorkSpaceApiResponse")]});
+            let csv = "The first line names the fields; an empty cell leaves its field unchanged.";
             return Some(json!({"required": true, "content": {
-                "application/json": {"schema": array},
+                "application/json": {"schema": document},
                 "application/x-ndjson": lines("WorkSpaceDetails"),
+                "text/csv": {"schema": {"type": "string", "description": csv}},
             }}));
         }
     };
@@ -231,7 +234,7 @@ fn success(answer: Answer) -> (&'static str, Value) {
         Answer::AuditRows => schemas::array_of("AdminActivity"),
         Answer::Removed => schemas::reference("Removed"),
         Answer::Count => json!({"type": "integer", "format": "int64", "minimum": 0}),
-        Answer::Upserted => schemas::reference("Upserted"),
+        Answer::Imported => schemas::reference("ImportReport"),
         Answer::Accepted => schemas::reference("Accepted"),
         Answer::History(stream) => schemas::reference(schemas::history_name(stream)),
         Answer::WorkspaceView => schemas::reference("WorkspaceView"),

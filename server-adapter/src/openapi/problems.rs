@@ -34,8 +34,12 @@ pub(super) fn by_status(route: &Route, config: &Config) -> BTreeMap<u16, BTreeSe
     }
     match route.body {
         RequestBody::None => {}
+        RequestBody::Workspaces => codes.extend([
+            Code::InvalidBody,
+            Code::UnsupportedMediaType,
+            Code::RequestTimeout,
+        ]),
         RequestBody::Batch
-        | RequestBody::Workspaces
         | RequestBody::Record(_)
         | RequestBody::Workspace
         | RequestBody::Hold

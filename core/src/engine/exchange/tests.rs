@@ -229,7 +229,7 @@ fn exchange_checks_the_head_when_it_begins() {
         ),
         (
             other(|head| head.uri = "/operator/workspaces".parse().unwrap()),
-            Some("putWorkspaces"),
+            Some("importWorkspaces"),
         ),
         (
             other(|head| head.uri = "/Operator/TELEMETRY/".parse().unwrap()),
@@ -314,7 +314,9 @@ fn body_of_any_other_endpoint_is_kept_up_to_its_limit() {
 #[test]
 fn whole_body_takes_no_more_memory_than_its_declared_length() {
     let (engine, mut head) = engine(|_| {});
-    head.uri = "/operator/workspaces".parse().unwrap();
+    head.uri = "/api/Stats/PostProcesses".parse().unwrap();
+    head.headers
+        .insert("content-type", "application/json".parse().unwrap());
     head.headers.insert("content-length", 3000.into());
     let mut exchange = engine.begin(head);
     for _ in 0..30 {

@@ -3,6 +3,7 @@
 
 mod actions;
 mod batch;
+mod import;
 mod keys;
 mod monitoring;
 mod running;
@@ -13,6 +14,7 @@ use crate::domain::validation;
 use crate::error::{EngineError, Result};
 
 pub use batch::TelemetryBatch;
+pub use import::WorkspaceImport;
 pub use workspaces::{WorkspaceList, WorkspacePage, WorkspaceQuery};
 
 impl From<validation::Violation> for EngineError {

@@ -123,27 +123,46 @@ impl Engine {
         })
     }
 
-    /// Creates or replaces a workspace. Known values are stored in upper case. A state other than that of a running
-    /// action cancels the action.
+    /// Creates or replaces a workspace. Known values are stored in upper case. A running action goes on: the record shows its
+    /// state, or none.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long.
-    pub fn put_workspace(&self, mut workspace: Workspace) -> Result<()> {
+    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long, [`ErrorKind::OperationInProgress`] when an action is
+    /// changing the state, [`ErrorKind::LitigationHold`] when a hold protects the identity or the state.
+    pub fn put_workspace(&self, workspace: Workspace) -> Result<()> {
+        self.put(workspace, false)
+    }
+
+    /// As [`Self::put_workspace`], but another state than that of a running action cancels the action.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`], [`ErrorKind::LitigationHold`].
+    pub fn override_workspace(&self, workspace: Workspace) -> Result<()> {
+        self.put(workspace, true)
+    }
+
+    fn put(&self, mut workspace: Workspace, cancels_action: bool) -> Result<()> {
         workspace.normalize();
-        validation::workspace(&workspace)?;
-        let stored = self.core().run(PutWorkspace(workspace));
+        validation::workspace(&workspace.values())?;
+        let stored = self.core().run(PutWorkspace {
+            workspace,
+            cancels_action,
+            by: Caller::HOST,
+        });
         stored.map(drop)
     }
 
-    /// Creates or replaces workspaces, all or nothing in each 1000; returns their number.
+    /// Creates or replaces workspaces as [`Self::put_workspace`] does, all or nothing in each 1000; returns their number. Only a
+    /// change of the state or the user of a workspace makes an audit row. [`Self::import_workspaces`] changes single fields.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then. [`ErrorKind::Indeterminate`]
-    /// also when some of the thousands are stored and others could not be.
+    /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then.
+    /// [`ErrorKind::OperationInProgress`] and [`ErrorKind::LitigationHold`] when one of them may not be stored; nothing of its
+    /// thousand is then. [`ErrorKind::Indeterminate`] also when some of the thousands are stored and others could not be.
     pub fn put_workspaces(&self, mut workspaces: Vec<Workspace>) -> Result<u64> {
         for workspace in &mut workspaces {
             workspace.normalize();
-            validation::workspace(workspace)?;
+            validation::workspace(&workspace.values())?;
         }
         let count = workspaces.len() as u64;
         let core = self.core();

@@ -1,0 +1,120 @@
+//! What an import or a put may not change.
+
+use crate::model::identity::folded;
+use crate::model::{State, Workspace};
+
+/// Why a record is not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EditRefusal {
+    /// An action is changing the state.
+    StateInTransition,
+    /// The workspace is on hold, and this field says whose it is.
+    IdentityUnderHold(&'static str),
+    /// The workspace is on hold, and its state would become TERMINATED.
+    TerminationUnderHold,
+}
+
+/// Why `new` may not be stored over `old`, if it may not. `in_transition`: an action is changing the state of `old`.
+pub(crate) fn refusal(
+    old: &Workspace,
+    new: &Workspace,
+    held: bool,
+    in_transition: bool,
+) -> Option<EditRefusal> {
+    let state_changes = old.state != new.state;
+    if in_transition && state_changes {
+        return Some(EditRefusal::StateInTransition);
+    }
+    if !held {
+        return None;
+    }
+    let identity = [
+        ("username", &old.username, &new.username),
+        ("computerName", &old.computer_name, &new.computer_name),
+        ("directoryId", &old.directory_id, &new.directory_id),
+    ];
+    let changed = identity.into_iter().find(|(_, old, new)| {
+        let [old, new] = [old, new].map(|name| name.as_deref().map(folded));
+        old != new
+    });
+    if let Some((field, ..)) = changed {
+        return Some(EditRefusal::IdentityUnderHold(field));
+    }
+    let terminated = new.state.as_ref().and_then(|state| state.known()) == Some(&State::Terminated);
+    (state_changes && terminated).then_some(EditRefusal::TerminationUnderHold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn desk() -> Workspace {
+        Workspace {
+            id: "ws-1".into(),
+            computer_name: Some("PC-1".into()),
+            directory_id: Some("d-1".into()),
+            username: Some("jdoe".into()),
+            state: Some("AVAILABLE".into()),
+            ..Workspace::default()
+        }
+    }
+
+    /// Every field changed alone, in each of the four situations.
+    #[test]
+    fn every_field_in_every_situation() {
+        let names = Workspace::FIELDS.into_iter().enumerate().skip(1);
+        for ((index, name), new) in names
+            .flat_map(|field| [Some("other"), Some("TERMINATED"), None].map(|new| (field, new)))
+        {
+            let mut values = desk().values().map(|value| value.map(str::to_owned));
+            let changes = values[index].as_deref() != new;
+            values[index] = new.map(str::to_owned);
+            let changed = Workspace::of_values(values.each_ref().map(Option::as_deref));
+            for (held, in_transition) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let expected = match name {
+                    _ if !changes => None,
+                    "state" if in_transition => Some(EditRefusal::StateInTransition),
+                    "state" if held && new == Some("TERMINATED") => {
+                        Some(EditRefusal::TerminationUnderHold)
+                    }
+                    "username" | "computerName" | "directoryId" if held => {
+                        Some(EditRefusal::IdentityUnderHold(name))
+                    }
+                    _ => None,
+                };
+                assert_eq!(
+                    refusal(&desk(), &changed, held, in_transition),
+                    expected,
+                    "{name} {new:?} {held} {in_transition}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn identity_in_another_case_is_the_same() {
+        let shouted = Workspace {
+            username: Some("JDoe".into()),
+            computer_name: Some("pc-1".into()),
+            ..desk()
+        };
+        assert_eq!(refusal(&desk(), &shouted, true, false), None);
+        let elsewhere = Workspace {
+            username: Some("CORP\\jdoe".into()),
+            ..desk()
+        };
+        let refused = Some(EditRefusal::IdentityUnderHold("username"));
+        assert_eq!(refusal(&desk(), &elsewhere, true, false), refused);
+    }
+
+    #[test]
+    fn held_terminated_workspace_may_be_written_again() {
+        let terminated = Workspace {
+            state: Some("TERMINATED".into()),
+            ..desk()
+        };
+        assert_eq!(refusal(&terminated, &terminated, true, false), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! The records of an import, whose text arrives in pieces: which format it has, and what its records say.
+
+mod csv;
+mod document;
+mod format;
+
+use std::collections::VecDeque;
+
+use crate::domain::validation;
+use crate::limits::IMPORT_WARNINGS_MAX;
+use crate::model::{LineWarning, WorkspacePatch};
+use crate::nearest::nearest;
+
+use super::body::LineErrors;
+use super::lines::Lines;
+use super::record::read_known_fields;
+
+use csv::CsvRows;
+use document::Document;
+pub(crate) use format::Declared;
+use format::Detected;
+
+/// Why a text cannot be read any further; a sentence for the sender.
+type Unreadable = String;
+
+/// What was read and not taken yet.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// Readable records, each with its line.
+    pub(crate) records: VecDeque<(u64, WorkspacePatch)>,
+    pub(crate) errors: LineErrors,
+    pub(crate) warnings: Vec<LineWarning>,
+    /// The unknown names that were warned of, in lower case.
+    unknown: Vec<String>,
+    /// The memory of the texts of the records, roughly.
+    text_bytes: usize,
+}
+
+/// Splits a text into records and reads them.
+#[derive(Debug)]
+pub(crate) struct ImportReader {
+    format: Format,
+    declared: Declared,
+    /// The longest record that is kept, in bytes.
+    record_max: usize,
+}
+
+#[derive(Debug)]
+enum Format {
+    /// The first bytes, which do not say it yet.
+    Unknown(Vec<u8>),
+    /// One JSON object per line.
+    Lines(Lines),
+    /// A JSON array, or an object with one.
+    Document(Document),
+    Csv(CsvRows),
+}
+
+impl ImportReader {
+    pub(crate) fn new(declared: Declared, record_max: usize) -> Self {
+        Self {
+            format: Format::Unknown(Vec::new()),
+            declared,
+            record_max,
+        }
+    }
+
+    /// Reads the next piece.
+    pub(crate) fn push(&mut self, piece: &[u8], into: &mut Gathered) -> Result<(), Unreadable> {
+        let Format::Unknown(first) = &mut self.format else {
+            return self.read(piece, into);
+        };
+        if first.is_empty() && self.begin(piece, false)? {
+            return self.read(format::without_mark(piece), into);
+        }
+        let Format::Unknown(first) = &mut self.format else {
+            return Ok(());
+        };
+        first.extend_from_slice(piece);
+        let first = std::mem::take(first);
+        if self.begin(&first, false)? {
+            return self.read(format::without_mark(&first), into);
+        }
+        self.format = Format::Unknown(first);
+        Ok(())
+    }
+
+    /// The text ends.
+    pub(crate) fn finish(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
+        if let Format::Unknown(first) = &mut self.format {
+            let first = std::mem::take(first);
+            self.begin(&first, true)?;
+            self.read(format::without_mark(&first), into)?;
+        }
+        match &mut self.format {
+            Format::Unknown(_) => Ok(()),
+            Format::Lines(lines) => {
+                lines.finish(|line, text| into.read_json(line, text));
+                Ok(())
+            }
+            Format::Document(document) => document.finish(),
+            Format::Csv(rows) => rows.finish(into),
+        }
+    }
+
+    /// The memory that the unfinished record takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.format {
+            Format::Unknown(first) => first.capacity(),
+            Format::Lines(lines) => lines.bytes(),
+            Format::Document(document) => document.bytes(),
+            Format::Csv(rows) => rows.bytes(),
+        }
+    }
+
+    /// Selects the format by the first bytes of the text, if they say it; all of the text, if it `is_whole`.
+    fn begin(&mut self, first: &[u8], is_whole: bool) -> Result<bool, Unreadable> {
+        let record_max = self.record_max;
+        self.format = match format::detect(first, self.declared, is_whole)? {
+            None => return Ok(false),
+            Some(Detected::Lines) => Format::Lines(Lines::new(record_max)),
+            Some(Detected::Document) => Format::Document(Document::new(record_max)),
+            Some(Detected::Csv) => Format::Csv(CsvRows::new(record_max)),
+        };
+        Ok(true)
+    }
+
+    fn read(&mut self, piece: &[u8], into: &mut Gathered) -> Result<(), Unreadable> {
+        match &mut self.format {
+            Format::Unknown(_) => Ok(()),
+            Format::Lines(lines) => {
+                lines.push(piece, |line, text| into.read_json(line, text));
+                Ok(())
+            }
+            Format::Document(document) => document.push(piece, into),
+            Format::Csv(rows) => rows.push(piece, into),
+        }
+    }
+}
+
+impl Gathered {
+    /// The memory that is taken, in bytes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        let records = self.records.capacity() * size_of::<(u64, WorkspacePatch)>();
+        records + self.text_bytes + self.errors.bytes()
+    }
+
+    /// Takes the first `count` records.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<(u64, WorkspacePatch)> {
+        let taken: Vec<_> = if count < self.records.len() {
+            self.records.drain(..count).collect()
+        } else {
+            Vec::from(std::mem::take(&mut self.records))
+        };
+        for (_, patch) in &taken {
+            self.text_bytes = self.text_bytes.saturating_sub(text_bytes(patch));
+        }
+        taken
+    }
+
+    /// Reads a record of JSON.
+    fn read_json(&mut self, line: u64, text: Result<&[u8], String>) {
+        let text = match text {
+            Ok(text) => text,
+            Err(too_long) => return self.errors.add(line, Some(1), too_long),
+        };
+        let mut patch = WorkspacePatch::default();
+        let unknown = &mut |name: &str| self.warn_unknown(line, "member", name);
+        match read_known_fields(text, &mut patch, unknown) {
+            Ok(()) => self.add(line, 1, patch),
+            Err(error) => {
+                let parts = &error.0;
+                let message = format!("{}: {}.", parts.path, parts.found);
+                self.errors.add(line, Some(parts.at.max(1) as u64), message);
+            }
+        }
+    }
+
+    /// Adds a record that was read, unless a value of it is not valid; `column` is where it begins.
+    pub(crate) fn add(&mut self, line: u64, column: u64, patch: WorkspacePatch) {
+        match validation::workspace(&patch.values()) {
+            Ok(()) => {
+                self.text_bytes += text_bytes(&patch);
+                self.records.push_back((line, patch));
+            }
+            Err(violation) => self.errors.add(line, Some(column), violation.message),
+        }
+    }
+
+    /// Warns once of each unknown name.
+    fn warn_unknown(&mut self, line: u64, what: &str, name: &str) {
+        if self.warnings.len() == IMPORT_WARNINGS_MAX {
+            return;
+        }
+        let shown: String = name.chars().take(64).collect();
+        let lower = shown.to_ascii_lowercase();
+        if self.unknown.contains(&lower) {
+            return;
+        }
+        self.unknown.push(lower);
+        let known = WorkspacePatch::FIELDS.iter().map(|spec| spec.name);
+        let meant = nearest(name, known).map(|known| format!("; did you mean {known}?"));
+        let message = format!("unknown {what} {shown}{}", meant.unwrap_or_default());
+        self.warnings.push(LineWarning { line, message });
+    }
+}
+
+/// The memory that the texts of a record take, in bytes.
+fn text_bytes(patch: &WorkspacePatch) -> usize {
+    patch.values().into_iter().flatten().map(str::len).sum()
+}
+
+#[cfg(test)]
+mod tests;
