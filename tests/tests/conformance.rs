@@ -46,7 +46,8 @@ macro_rules! areas {
 }
 
 areas! {
-    audit audit_list bodies codings compute_types day endings fields holds key_list keys lifecycle methods negotiation operator paging
+    audit audit_list bodies codings compute_types day endings fields holds imports key_list keys lifecycle methods negotiation operator
+    paging
     problems queue requests retention rules stops telemetry users
 }
 

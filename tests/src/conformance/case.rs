@@ -7,6 +7,8 @@
 
 use deskfleet::{Config, Record, Scope, Timestamp, Workspace};
 
+use super::fixtures::details;
+
 /// The moment at which every case begins.
 pub const NOW: &str = "2026-11-20T12:00:00Z";
 /// The trace every request carries, unless it brings its own.
@@ -146,6 +148,16 @@ impl Case {
     #[must_use]
     pub fn put(self, workspace: Workspace) -> Self {
         self.step(Step::Put(Box::new(workspace)))
+    }
+
+    /// Appends a put of the operator's that cancels a running action.
+    #[must_use]
+    pub fn reset(self, workspace: &Workspace) -> Self {
+        let line = format!(
+            "PUT admin /operator/workspaces/{}?override=true",
+            workspace.id
+        );
+        self.call(call(&line).json(details(workspace)).gives_any())
     }
 
     /// Appends a [`Step::Put`] for each.

@@ -68,7 +68,7 @@ fn every_change(from: &'static str) -> Case {
         .map(|(_, to)| *to);
     let mut case = Case::new("4 computeType", format!("from {from:?}"));
     for to in KNOWN {
-        case = case.put(of_type("STOPPED", from));
+        case = case.reset(&of_type("STOPPED", from));
         case = match bound {
             _ if from == to => {
                 let row = Row::of("ChangeComputeType", "NoChange").states("STOPPED", "STOPPED");

@@ -170,7 +170,7 @@ pub const ENDPOINTS: [Documented; 37] = [
     endpoint("GET",  "/operator/workspaces",                           "admin", FILTERS),
     posted("POST",   "/operator/workspaces",                           "admin"),
     endpoint("GET",  "/operator/workspaces/{}",                        "admin", &[]),
-    posted("PUT",    "/operator/workspaces/{}",                        "admin"),
+    Documented { query: &["override"], ..posted("PUT", "/operator/workspaces/{}", "admin") },
     posted("PUT",    "/operator/workspaces/{}/litigation-hold",        "admin"),
     endpoint("DELETE", "/operator/workspaces/{}/litigation-hold",      "admin", &[]),
     posted("POST",   "/operator/telemetry",                            "admin"),
@@ -207,5 +207,6 @@ pub const ROWS: &[&str] = &[
     "5 GetAdminActivity", "5 Test", "5 queue/count",
     "6 durable", "6 queue", "6 units", "6 process items", "6 times", "6 retention",
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
+    "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
 ];

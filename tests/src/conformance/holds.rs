@@ -211,7 +211,9 @@ fn hold_before_the_rest(action: &super::lifecycle::Documented) -> Case {
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(act(&ACTIONS[0]))
         .call(act(action).refused("LitigationHold"))
-        .put(desk("ws-1", "TERMINATED", "jdoe"))
+        .call(release().gives_any())
+        .reset(&desk("ws-1", "TERMINATED", "jdoe"))
+        .hold("ws-1")
         .call(ended)
 }
 

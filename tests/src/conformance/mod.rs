@@ -12,6 +12,7 @@ mod endings;
 mod fields;
 pub mod fixtures;
 mod holds;
+mod imports;
 mod key_list;
 mod keys;
 mod lifecycle;
@@ -37,7 +38,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 24] = [
+pub const AREAS: [Area; 25] = [
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
@@ -47,6 +48,7 @@ pub const AREAS: [Area; 24] = [
     ("endings", endings::cases),
     ("fields", fields::cases),
     ("holds", holds::cases),
+    ("imports", imports::cases),
     ("key_list", key_list::cases),
     ("keys", keys::cases),
     ("lifecycle", lifecycle::cases),

@@ -108,7 +108,7 @@ fn actions() -> Case {
             "POST act /api/Actions/{action}?samAccount=jdoe&workSpaceId=ws-1&requester=me&computeType=POWER"
         );
         case = case
-            .put(desk("ws-1", state, "jdoe"))
+            .reset(&desk("ws-1", state, "jdoe"))
             .call(call(&target).empty(200).lacks("content-type"));
     }
     case

@@ -117,7 +117,7 @@ fn bodies_are_ignored() -> Case {
         };
         for (content_type, body) in bodies {
             case = case
-                .put(desk("ws-1", state, "jdoe"))
+                .reset(&desk("ws-1", state, "jdoe"))
                 .call(act(action).body(content_type, body));
         }
     }
@@ -146,7 +146,7 @@ fn requesters() -> Case {
             ..Row::of("RebootWorkSpace", "Accepted")
         };
         case = case
-            .put(desk("ws-1", "AVAILABLE", "jdoe"))
+            .reset(&desk("ws-1", "AVAILABLE", "jdoe"))
             .call(reboot(&format!("workSpaceId=ws-1&{query}")))
             .call(newest(&[row.states("AVAILABLE", "REBOOTING")]));
     }

@@ -110,7 +110,11 @@ impl Stage {
     fn prepare(&mut self, step: &Step) {
         let engine = &self.engine;
         match step {
-            Step::Put(workspace) => engine.put_workspace((**workspace).clone()).expect("put"),
+            Step::Put(workspace) => drop(
+                engine
+                    .put_workspaces(vec![(**workspace).clone()])
+                    .expect("put"),
+            ),
             Step::Hold(id) => engine.place_hold(id, "Doe v. Roe", None).expect("hold"),
             Step::Record(record) => engine.record(record.clone()).expect("record"),
             Step::Key(name, scopes, expires) => self.issue(name, name, scopes, *expires),
