@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use deskfleet::{
-    Action, ActionRequest, AuditEntry, AuditResult, Config, Engine, ErrorKind, ManualClock,
+    Action, ActionRequest, AuditAction, AuditEntry, AuditResult, Config, Engine, ErrorKind,
+    ManualClock,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::desk;
@@ -37,7 +38,7 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
     let disk = Disk::new();
     let engine = builder.open_backend(disk.backend()).unwrap();
     engine
-        .put_workspace(desk("ws-1", "TERMINATED", "jdoe"))
+        .put_workspaces(vec![desk("ws-1", "TERMINATED", "jdoe")])
         .unwrap();
     let calls = std::env::var("DESKFLEET_REFUSALS").map_or(2000, |calls| calls.parse().unwrap());
     for number in 0..calls {
@@ -70,8 +71,9 @@ fn refusals_that_all_differ_have_a_bounded_number_of_rows_a_minute() {
     engine
         .act(ActionRequest::new(Action::Reboot, "ws-1"))
         .unwrap();
-    let rows = engine.admin_activity(2).unwrap();
+    let rows = engine.admin_activity(3).unwrap();
     assert_eq!(rows[0].result, AuditResult::Accepted);
+    assert_eq!(rows[1].action, AuditAction::UpdateWorkspace);
     assert_eq!(details(&rows), ["(3 times)"]);
 
     clock.advance_seconds(60);

@@ -188,7 +188,7 @@ proptest! {
         engine.act(asked(Some("ws-1"), &one)).unwrap();
         engine.act(asked(None, &other)).unwrap();
         // Another spelling replaces the first, in the indexes too.
-        engine.put_workspace(workspace("ws-2", &spelled(&other, shift.wrapping_add(6)), "PC-0")).unwrap();
+        engine.override_workspace(workspace("ws-2", &spelled(&other, shift.wrapping_add(6)), "PC-0")).unwrap();
         engine.remove_workspace("ws-2").unwrap();
         prop_assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
     }

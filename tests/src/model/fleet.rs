@@ -14,7 +14,7 @@ pub(crate) struct Fleet {
     pub(crate) desks: BTreeMap<String, Entry>,
     pub(crate) audit: Vec<Row>,
     /// Forgotten workspaces, by name; the engine may still hold them.
-    forgotten: BTreeMap<String, Entry>,
+    pub(super) forgotten: BTreeMap<String, Entry>,
     /// The minute of the last call that changed nothing, and the rows of such calls in it.
     repeats: (i64, Vec<usize>),
 }
@@ -72,34 +72,7 @@ impl Fleet {
             && matches!(state, Some("REBOOTING" | "TERMINATED"))
     }
 
-    /// A record without a state leaves a running action alone; one with another state cancels it.
-    pub(crate) fn put(&mut self, workspace: Workspace, now: Timestamp) {
-        let id = workspace.id.clone();
-        self.forgotten.remove(&id);
-        let mut entry = Entry {
-            workspace,
-            since: now,
-            running: None,
-            held: false,
-        };
-        if let Some(old) = self.desks.remove(&id) {
-            entry.held = old.held;
-            let says_another =
-                entry.state() != old.state() && (old.running.is_none() || entry.state().is_some());
-            if says_another {
-                if let Some(running) = old.running {
-                    self.cancel(running.row);
-                }
-            } else {
-                entry.since = old.since;
-                entry.workspace.state = old.workspace.state;
-                entry.running = old.running;
-            }
-        }
-        self.desks.insert(id, entry);
-    }
-
-    fn cancel(&mut self, row: usize) {
+    pub(super) fn cancel(&mut self, row: usize) {
         let row = &mut self.audit[row];
         row.result = AuditResult::Cancelled;
         row.new = None;
@@ -282,7 +255,7 @@ impl Fleet {
     }
 
     /// Writes the row of a change that is complete at once, or refused.
-    fn changed(
+    pub(super) fn changed(
         &mut self,
         id: &str,
         now: Timestamp,

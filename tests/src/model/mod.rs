@@ -7,6 +7,7 @@
 pub(crate) mod audit;
 mod compare;
 mod counts;
+mod edits;
 pub(crate) mod fleet;
 mod keys;
 pub mod op;
@@ -15,8 +16,8 @@ pub mod strategy;
 mod telemetry;
 
 use deskfleet::{
-    ActionRequest, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Result, Timestamp,
-    Workspace,
+    ActionRequest, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Nullable, Result,
+    Timestamp, Workspace, WorkspacePatch,
 };
 
 use crate::disk::Disk;
@@ -92,6 +93,32 @@ fn workspace(new: NewDesk) -> Workspace {
     }
 }
 
+/// How workspaces are stored.
+enum How {
+    One,
+    Override,
+    Many,
+    Import,
+}
+
+/// The change that sets what the workspace has.
+fn patch(workspace: &Workspace) -> WorkspacePatch {
+    fn set<T: Clone + Into<String>>(value: Option<&T>) -> Nullable<String> {
+        value.map_or(Nullable::Absent, |value| {
+            Nullable::Value(value.clone().into())
+        })
+    }
+    WorkspacePatch {
+        id: Nullable::Value(workspace.id.clone()),
+        computer_name: set(workspace.computer_name.as_ref()),
+        running_mode: set(workspace.running_mode.as_ref()),
+        compute_type_name: set(workspace.compute_type_name.as_ref()),
+        username: set(workspace.username.as_ref()),
+        state: set(workspace.state.as_ref()),
+        ..WorkspacePatch::default()
+    }
+}
+
 impl World {
     fn new() -> Self {
         let disk = Disk::new();
@@ -121,8 +148,10 @@ impl World {
         self.fleet.settle(self.now);
         self.compare_counts();
         match op {
-            Op::Put(new) => self.put(std::slice::from_ref(new), true),
-            Op::PutMany(many) => self.put(many, false),
+            Op::Put(new) => self.put(std::slice::from_ref(new), &How::One),
+            Op::Override(new) => self.put(std::slice::from_ref(new), &How::Override),
+            Op::PutMany(many) => self.put(many, &How::Many),
+            Op::Import(many) => self.put(many, &How::Import),
             Op::Remove(desk) => drop(same(
                 self.engine.remove_workspace(desk.value()),
                 self.fleet.remove(desk.value(), self.now),
@@ -174,34 +203,43 @@ impl World {
         }
     }
 
-    /// Puts one or several workspaces; not where the contract leaves open what a repeated put means.
-    fn put(&mut self, new: &[NewDesk], alone: bool) {
-        let same = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
+    /// Stores one or several workspaces; not where the contract leaves open what a repeated put means.
+    fn put(&mut self, new: &[NewDesk], how: &How) {
+        let same_desk = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
         let twice = new
             .iter()
             .enumerate()
-            .any(|(index, left)| new[..index].iter().any(|right| same(left, right)));
+            .any(|(index, left)| new[..index].iter().any(|right| same_desk(left, right)));
         if twice || new.iter().any(|new| self.fleet.unclear(*new)) {
             return;
         }
-        let workspaces: Vec<_> = new.iter().copied().map(workspace).collect();
-        for workspace in &workspaces {
-            self.fleet.put(workspace.clone(), self.now);
-        }
-        if alone {
-            for workspace in workspaces {
-                self.engine
-                    .put_workspace(workspace)
-                    .expect("a good workspace");
+        let mut all: Vec<_> = new.iter().copied().map(workspace).collect();
+        let (engine, fleet, now) = (&self.engine, &mut self.fleet, self.now);
+        match how {
+            How::One | How::Override => {
+                let one = all.remove(0);
+                let cancels = matches!(how, How::Override);
+                let expected = fleet.put(one.clone(), cancels, now);
+                let found = if cancels {
+                    engine.override_workspace(one)
+                } else {
+                    engine.put_workspace(one)
+                };
+                same(found, expected);
             }
-        } else {
-            let count = workspaces.len() as u64;
-            assert_eq!(
-                self.engine
-                    .put_workspaces(workspaces)
-                    .expect("good workspaces"),
-                count
-            );
+            How::Many => {
+                let count = all.len() as u64;
+                let expected = fleet.put_all(all.clone(), now);
+                let found = same(engine.put_workspaces(all), expected);
+                assert!(found.is_none_or(|found| found == count));
+            }
+            How::Import => {
+                let patches = all.iter().map(patch);
+                let report = engine.import_workspaces(patches).expect("a good disk");
+                let rejected = report.errors.len() as u64;
+                let applied = fleet.import(all, now);
+                assert_eq!((report.upserted, report.rejected), (applied, rejected));
+            }
         }
     }
 
@@ -368,7 +406,9 @@ mod tests {
             kind: Kind(0),
         };
         let mut fleet = Fleet::default();
-        fleet.put(workspace(new), start());
+        fleet
+            .put(workspace(new), false, start())
+            .expect("a new one");
         let asked = Asked {
             action: deskfleet::Action::Reboot,
             desk: None,

@@ -158,8 +158,12 @@ pub struct Post {
 pub enum Op {
     /// Puts a workspace in.
     Put(NewDesk),
+    /// Puts a workspace in, over the state of a running action as well.
+    Override(NewDesk),
     /// Puts several in at once.
     PutMany(Vec<NewDesk>),
+    /// Imports several: what they leave out stays.
+    Import(Vec<NewDesk>),
     /// `RemoveWorkSpaceDbEntry`.
     Remove(Desk),
     /// Places a hold.

@@ -83,7 +83,9 @@ fn act() -> impl Strategy<Value = Op> {
 /// One operation.
 pub fn op() -> impl Strategy<Value = Op> {
     let writes = prop_oneof![
-        6 => new_desk().prop_map(Op::Put),
+        4 => new_desk().prop_map(Op::Put),
+        2 => new_desk().prop_map(Op::Override),
+        1 => vec(new_desk(), 0..4).prop_map(Op::Import),
         1 => vec(new_desk(), 0..4).prop_map(Op::PutMany),
         1 => choice(Desk, Desk::COUNT).prop_map(Op::Remove),
         2 => choice(Desk, Desk::COUNT).prop_map(Op::Hold),

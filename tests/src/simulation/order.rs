@@ -120,7 +120,7 @@ fn to_engine(engine: &Engine, deed: Deed) -> Said {
         Deed::Hold => said(engine.place_hold(DESK, "Doe v. Roe", None)),
         Deed::Release => said(engine.release_hold(DESK)),
         Deed::Remove => said(engine.remove_workspace(DESK)),
-        Deed::Put(state) => said(engine.put_workspace(workspace(state))),
+        Deed::Put(state) => said(engine.override_workspace(workspace(state))),
         Deed::Read => {
             let view = engine.workspace(DESK).expect("a good disk");
             Said::State(view.map(|view| {
@@ -152,10 +152,7 @@ fn to_reference(fleet: &mut Fleet, deed: Deed) -> Said {
         Deed::Hold => said(fleet.hold(DESK, now())),
         Deed::Release => said(fleet.release(DESK, now())),
         Deed::Remove => said(fleet.remove(DESK, now())),
-        Deed::Put(state) => {
-            fleet.put(workspace(state), now());
-            Said::Done
-        }
+        Deed::Put(state) => said(fleet.put(workspace(state), true, now())),
         Deed::Read => Said::State(fleet.desks.get(DESK).map(|entry| {
             let state = entry.workspace.state.as_deref().map(str::to_owned);
             (state, entry.held)
@@ -198,7 +195,8 @@ pub fn history(seed: u64, driver: CommitDriver, threads: usize, each: usize) -> 
 /// An order of these calls, as indexes, that the reference agrees with; `None` when there is none.
 pub fn order(history: &[Done]) -> Option<Vec<usize>> {
     let mut fleet = Fleet::default();
-    fleet.put(workspace("AVAILABLE"), now());
+    let new = fleet.put(workspace("AVAILABLE"), true, now());
+    new.expect("a new one");
     let mut search = Search {
         history,
         tried: BTreeSet::new(),

@@ -218,7 +218,7 @@ impl World {
             return self.send(Intent::Remove(desk), asked);
         }
         let [state, user, kind] = std::array::from_fn(|_| self.chance.usize(..12));
-        let target = format!("/operator/workspaces/{desk}");
+        let target = format!("/operator/workspaces/{desk}?override=true");
         let body = desk_json(state.saturating_sub(6), user, kind);
         let asked = request(Method::PUT, &target, &self.key, body);
         self.send(Intent::Put(desk), asked)

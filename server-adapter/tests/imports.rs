@@ -1,0 +1,185 @@
+//! Imports of any length through a socket.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+
+use std::io::Write as _;
+use std::time::SystemTime;
+
+use client::{Answer, Client};
+use deskfleet::{AuditAction, AuditResult, Config, Engine, NewKey, Scope};
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// Bytes of the largest batch here, and so of what is read of a refused import.
+const BATCH_BYTES: usize = 256 * 1024;
+
+struct Served {
+    engine: Engine,
+    key: String,
+    server: RunningServer,
+}
+
+fn served() -> Served {
+    let mut config = Config::default();
+    config.limits.batch_body_bytes = BATCH_BYTES;
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .config(config)
+        .open_in_memory()
+        .unwrap();
+    let new = NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(new).unwrap().secret;
+    let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
+    Served {
+        engine,
+        key,
+        server,
+    }
+}
+
+impl Served {
+    fn client(&self) -> Client {
+        Client::connect(self.server.addr())
+    }
+
+    /// A client that has begun a chunked import.
+    fn begin(&self, headers: &str) -> Client {
+        let mut client = self.client();
+        client.send(format!(
+            "POST /operator/workspaces HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n{headers}\r\n"
+        ));
+        client
+    }
+
+    fn begin_with_key(&self) -> Client {
+        self.begin(&format!("x-api-key: {}\r\n", self.key))
+    }
+
+    fn has(&self, id: usize) -> bool {
+        self.engine
+            .workspace(&format!("ws-{id}"))
+            .unwrap()
+            .is_some()
+    }
+}
+
+fn chunk(piece: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat()
+}
+
+fn lines(ids: std::ops::Range<usize>) -> Vec<u8> {
+    let line = |id| {
+        format!(
+            "{{\"workSpId\":\"ws-{id}\",\"username\":\"user{id}\",\"region\":\"eu-central-1\",\"state\":\"AVAILABLE\"}}\n"
+        )
+    };
+    ids.map(line).collect::<String>().into_bytes()
+}
+
+fn ends(mut client: Client) -> Answer {
+    client.send("0\r\n\r\n");
+    client.answer_to("POST")
+}
+
+fn newest_row(engine: &Engine) -> (AuditAction, AuditResult, String) {
+    let row = engine.admin_activity(1).unwrap().remove(0);
+    (row.action, row.result, row.detail.unwrap_or_default())
+}
+
+#[test]
+fn import_of_100_000_desktops_is_committed_while_it_arrives() {
+    let served = served();
+    let mut import = served.begin_with_key();
+    for part in 0..100 {
+        import.send(chunk(&lines(part * 1000..(part + 1) * 1000)));
+        if part == 50 {
+            // Others are served meanwhile.
+            let answer = served
+                .client()
+                .post("/api/Stats/Post", "", r#"{"username":"jdoe"}"#);
+            assert_eq!(answer.status, 200);
+            assert!(served.has(0), "the first part is visible before the end");
+        }
+    }
+    let answer = ends(import);
+    let report = r#"{"upserted":100000,"rejected":0,"committed":100000,"errors":[],"warnings":[]}"#;
+    assert_eq!((answer.status, &*answer.body), (200, report));
+    assert!(served.has(99_999));
+    let row = (AuditAction::ImportWorkspaces, AuditResult::Completed);
+    let detail = "100000 created, 0 updated, 0 rejected".to_owned();
+    assert_eq!(newest_row(&served.engine), (row.0, row.1, detail));
+}
+
+#[test]
+fn import_whose_body_breaks_off_keeps_whole_parts_and_says_how_far() {
+    let served = served();
+    let mut import = served.begin_with_key();
+    import.send(chunk(&lines(0..2500)));
+    import.send("no chunk size\r\n");
+    let answer = import.answer_to("POST");
+    assert_eq!(answer.status, 400);
+    let said = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(
+        said.ends_with("The first 2000 workspaces are committed."),
+        "{said}"
+    );
+    assert!(import.is_closed());
+    assert!(served.has(1999) && !served.has(2000));
+    let detail = "2000 created, 0 updated, 0 rejected".to_owned();
+    assert_eq!(
+        newest_row(&served.engine),
+        (AuditAction::ImportWorkspaces, AuditResult::Failed, detail)
+    );
+}
+
+#[test]
+fn import_in_gzip_is_read_as_the_plain_one() {
+    let served = served();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(&lines(0..20_000)).unwrap();
+    let headers = format!("x-api-key: {}\r\ncontent-encoding: gzip\r\n", served.key);
+    let mut import = served.begin(&headers);
+    for piece in gzip.finish().unwrap().chunks(10_000) {
+        import.send(chunk(piece));
+    }
+    let answer = ends(import);
+    assert!(
+        answer
+            .body
+            .starts_with(r#"{"upserted":20000,"rejected":0,"#),
+        "{answer:?}"
+    );
+    assert!(served.has(19_999));
+}
+
+#[test]
+fn refused_import_is_read_no_further_than_a_batch() {
+    let served = served();
+    let mut stranger = served.begin("x-api-key: none\r\n");
+    for _ in 0..20 {
+        stranger.try_send(chunk(&vec![b' '; BATCH_BYTES / 4]));
+    }
+    assert_eq!(stranger.answer_to("POST").status, 401);
+    assert!(stranger.is_closed());
+
+    let mut import = served.begin_with_key();
+    import.send(chunk(b"\x1f\x8b\x08\x00"));
+    for _ in 0..20 {
+        import.try_send(chunk(&vec![0; BATCH_BYTES / 4]));
+    }
+    let answer = import.answer_to("POST");
+    assert_eq!(answer.status, 400);
+    assert!(
+        answer.body.contains("The body is gzip-compressed"),
+        "{answer:?}"
+    );
+    assert!(import.is_closed());
+    assert!(!served.has(0));
+}
