@@ -97,6 +97,11 @@ export function defineEngine(load) {
             return this.#call("putWorkspaces", workspaces);
         }
 
+        async importWorkspaces(changes) {
+            if (!Array.isArray(changes)) throw invalidArgument(`changes must be an array, not ${kindOf(changes)}`);
+            return this.#call("importWorkspaces", changes);
+        }
+
         async placeHold(workSpaceId, hold) {
             return this.#call("placeHold", { workSpaceId, matter: hold?.matter, reason: hold?.reason });
         }

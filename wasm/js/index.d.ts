@@ -157,6 +157,18 @@ export interface Workspace {
     state?: string | null;
 }
 
+/** What an import has done; `line` is the position of the record, counted from 1. */
+export interface ImportReport {
+    upserted: number;
+    rejected: number;
+    /** Of the applied records, those that are durable. */
+    committed: number;
+    /** The first 100. */
+    errors: { line: number; column: number; message: string }[];
+    /** Such as unknown members, each once; at most 20. */
+    warnings: { line: number; message: string }[];
+}
+
 export type Scope = "read" | "act" | "admin" | "ingest";
 
 /** A key without its secret; times as in the interface, in UTC. */
@@ -220,8 +232,13 @@ export class Engine {
         headers?: Record<string, string> | WebHeaders | Iterable<[string, string]>,
         body?: Uint8Array | string,
     ): Answer;
-    /** Creates or replaces workspaces, all or nothing in each 1000; returns how many. */
+    /**
+     * Creates or replaces workspaces, all or nothing in each 1000; returns how many. Rejects with `OperationInProgress` when an
+     * action is changing the state of one, with `LitigationHold` when a hold protects the identity or the state of one.
+     */
     putWorkspaces(workspaces: Workspace[]): Promise<number>;
+    /** Creates and changes workspaces, each by itself: what is absent stays as it is, and `null` becomes null. */
+    importWorkspaces(changes: Workspace[]): Promise<ImportReport>;
     placeHold(workSpaceId: string, hold: { matter: string; reason?: string }): Promise<void>;
     releaseHold(workSpaceId: string): Promise<void>;
     issueKey(key: { name: string; scopes: Scope[]; expires?: string | Date }): Promise<IssuedKey>;

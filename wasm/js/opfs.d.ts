@@ -31,6 +31,7 @@ export interface ConnectedEngine
         Engine,
         | "fetch"
         | "putWorkspaces"
+        | "importWorkspaces"
         | "placeHold"
         | "releaseHold"
         | "issueKey"

@@ -10,8 +10,9 @@ use crate::failure::Failure;
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "putWorkspaces",
+    "importWorkspaces",
     "placeHold",
     "releaseHold",
     "issueKey",
@@ -34,6 +35,11 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "putWorkspaces" => {
             let workspaces: Vec<Workspace> = argument(json)?;
             to_json(&engine.put_workspaces(workspaces)?)
+        }
+        "importWorkspaces" => {
+            let mut import = engine.import();
+            import.push(json.as_bytes())?;
+            to_json(&import.finish()?)
         }
         "placeHold" => {
             let hold: Hold = argument(json)?;

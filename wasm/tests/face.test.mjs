@@ -151,6 +151,23 @@ test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
     await engine.close();
 });
 
+test("import_changes_what_it_names_and_reports_the_rest", async () => {
+    const { engine, headers } = await withKey();
+    const changes = [{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }, { workSpId: "ws-1", state: null, x: 1 }, { workSpId: 7 }];
+    const report = await engine.importWorkspaces(changes);
+    const { errors, ...counts } = report;
+    const warnings = [{ line: 2, message: "unknown member x" }];
+    assert.deepEqual(counts, { upserted: 2, rejected: 1, committed: 2, warnings });
+    assert.deepEqual(errors, [{ line: 3, column: 13, message: "$.workSpId: invalid type: integer `7`, expected a string or null." }]);
+    const [desk] = JSON.parse(new TextDecoder().decode(engine.handle("GET", LIST, headers).body)).workSpaces;
+    assert.deepEqual([desk.username, desk.state], ["jdoe", null]);
+    await assert.rejects(engine.importWorkspaces("ws-1"), { code: "InvalidArgument" });
+    const lines = Array.from({ length: 2500 }, (_, id) => JSON.stringify({ workSpId: `ws-${id}` })).join("\n");
+    const posted = await engine.fetch("/operator/workspaces", { method: "POST", headers, body: lines });
+    assert.equal((await posted.json()).committed, 2500);
+    await engine.close();
+});
+
 test("clock_of_the_host_can_be_advanced", async () => {
     const { engine, headers } = await withKey();
     await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }]);

@@ -82,7 +82,12 @@ impl Exchange {
                 let by = Caller::of(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(limits, &head.headers, by)))
             }
-            _ => Body::Whole(Vec::new()),
+            RequestBody::Record(_)
+            | RequestBody::Batch
+            | RequestBody::Workspace
+            | RequestBody::Hold
+            | RequestBody::NewKey
+            | RequestBody::ActionFailure => Body::Whole(Vec::new()),
         };
         Self {
             body: admission.as_ref().map_or(Body::Ignored, body),
@@ -142,10 +147,10 @@ impl Exchange {
 
     /// Ready when the next piece may come: no more than a part of an import is in memory then.
     pub(crate) fn poll_ready(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
-        match &mut self.body {
-            Body::Import(import) => import.poll_ready(core, waker),
-            _ => Poll::Ready(()),
+        if let Body::Import(import) = &mut self.body {
+            return import.poll_ready(core, waker);
         }
+        Poll::Ready(())
     }
 
     /// Whether something of the body was submitted already.

@@ -183,7 +183,7 @@ impl Import {
     pub(crate) fn outcome(&self) -> Result<ImportReport> {
         match self.failure.clone() {
             None => Ok(self.report()),
-            Some(failure) => Err(failure.into_error(self.done())),
+            Some(failure) => Err(failure.into_error(&self.done())),
         }
     }
 
@@ -198,7 +198,7 @@ impl Import {
         };
         let problem = match failure {
             ImportFailure::Unreadable(_) => {
-                let error = failure.into_error(self.done());
+                let error = failure.into_error(&self.done());
                 Problem::detailed(Code::InvalidBody, error.context())
             }
             ImportFailure::Engine(error) => Failure::Engine(error)
@@ -298,12 +298,12 @@ impl Import {
 }
 
 impl ImportFailure {
-    fn into_error(self, done: String) -> EngineError {
+    fn into_error(self, done: &str) -> EngineError {
         match self {
             Self::Unreadable(said) => {
                 EngineError::new(ErrorKind::InvalidParameter, format!("{said}{done}"))
             }
-            Self::Engine(error) => error.followed_by(&done),
+            Self::Engine(error) => error.followed_by(done),
         }
     }
 }

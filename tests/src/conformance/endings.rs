@@ -384,7 +384,7 @@ fn put_against_a_transition() -> Case {
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(act(&ACTIONS[0]))
         .call(put("rebooting", "").gives_any())
-        .call(newest(&[same.clone(), row.clone()]))
+        .call(newest(&[same.clone(), row]))
         .clock(60)
         .call(put("STOPPED", "").refused("OperationInProgress"))
         .call(put("STOPPED", "?override=FALSE").refused("OperationInProgress"))

@@ -170,7 +170,7 @@ fn merges() -> Case {
         .call(all(&[changed, new]))
 }
 
-/// A page of GetAllWorkSpaces is imported as it was saved.
+/// A page of `GetAllWorkSpaces` is imported as it was saved.
 fn saved_page() -> Case {
     let workspaces = [full("ws-1"), workspace("ws-2")];
     let page = page(&workspaces, "next");

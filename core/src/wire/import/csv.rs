@@ -88,7 +88,7 @@ impl CsvRows {
         self.cells_length += cells;
         self.ends_length += ends;
         let (read, rest) = piece.split_at_checked(read).unwrap_or((piece, b""));
-        self.inside += read.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.inside += read.split(|byte| *byte == b'\n').skip(1).count() as u64;
         match result {
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::OutputFull if self.cells.len() < self.record_max => {
@@ -169,11 +169,11 @@ fn columns(
 }
 
 /// Reads a line of `count` cells.
-fn row<'c>(
+fn row(
     line: u64,
     columns: &[Option<usize>],
     count: usize,
-    cells: &mut dyn Iterator<Item = Result<&'c str, &'static str>>,
+    cells: &mut dyn Iterator<Item = Result<&str, &'static str>>,
     into: &mut Gathered,
 ) {
     if count != columns.len() {

@@ -15,8 +15,6 @@ pub(super) struct Document {
     record_max: usize,
     /// Whether the array is a member of an object.
     is_member: bool,
-    /// Whether the member whose value is next is the array.
-    is_list: bool,
     /// Whether the array has begun.
     has_list: bool,
     /// Elements that have ended.
@@ -29,8 +27,9 @@ enum Next {
     Root,
     NameOrEnd,
     Name,
-    Colon,
-    MemberValue,
+    /// Whether the member is the array.
+    Colon(bool),
+    MemberValue(bool),
     MemberEnd,
     ElementOrEnd,
     Element,
@@ -89,7 +88,6 @@ impl Document {
             too_long: false,
             record_max,
             is_member: false,
-            is_list: false,
             has_list: false,
             elements: 0,
         }
@@ -141,16 +139,16 @@ impl Document {
                 self.has_list = true;
                 Next::ElementOrEnd
             }
-            (Next::MemberValue, b'[') if self.is_list && !self.has_list => {
+            (Next::MemberValue(true), b'[') if !self.has_list => {
                 self.has_list = true;
                 Next::ElementOrEnd
             }
             (Next::ElementOrEnd | Next::ElementEnd, b']') if self.is_member => Next::MemberEnd,
-            (Next::ElementOrEnd | Next::ElementEnd, b']') => Next::Nothing,
-            (Next::NameOrEnd | Next::MemberEnd, b'}') => Next::Nothing,
+            (Next::ElementOrEnd | Next::ElementEnd, b']')
+            | (Next::NameOrEnd | Next::MemberEnd, b'}') => Next::Nothing,
             (Next::ElementEnd, b',') => Next::Element,
             (Next::MemberEnd, b',') => Next::Name,
-            (Next::Colon, b':') => Next::MemberValue,
+            (Next::Colon(is_list), b':') => Next::MemberValue(is_list),
             (Next::ElementOrEnd | Next::Element, _) if begins => {
                 self.next = Next::Element;
                 return Ok(false);
@@ -159,14 +157,14 @@ impl Document {
                 self.next = Next::Name;
                 return Ok(false);
             }
-            (Next::MemberValue, _) if begins && !self.is_list => return Ok(false),
+            (Next::MemberValue(false), _) if begins => return Ok(false),
             (next, _) => {
                 let expected = match next {
-                    Next::Root | Next::MemberValue if !begins => "a value",
+                    Next::Root | Next::MemberValue(_) if !begins => "a value",
                     Next::Root => "an array",
-                    Next::MemberValue => "one array workSpaces",
+                    Next::MemberValue(_) => "one array workSpaces",
                     Next::NameOrEnd | Next::Name => "the name of a member",
-                    Next::Colon => "`:`",
+                    Next::Colon(_) => "`:`",
                     Next::MemberEnd => "`,` or `}`",
                     Next::ElementOrEnd | Next::Element => "a value",
                     Next::ElementEnd => "`,` or `]`",
@@ -191,7 +189,7 @@ impl Document {
 
     fn keep(&mut self, text: &[u8]) {
         // A value that is skipped needs no memory.
-        if self.next == Next::MemberValue {
+        if matches!(self.next, Next::MemberValue(_)) {
             return;
         }
         if self.too_long || self.text.len() + text.len() > self.record_max {
@@ -209,24 +207,21 @@ impl Document {
             self.keep(text);
         }
         let text = if whole { text } else { &self.text };
-        match self.next {
-            Next::Name => {
-                self.is_list = text.eq_ignore_ascii_case(b"\"workSpaces\"");
-                self.next = Next::Colon;
-            }
-            Next::Element => {
-                self.elements += 1;
+        if self.next == Next::Name {
+            let is_list = text.eq_ignore_ascii_case(b"\"workSpaces\"");
+            self.next = Next::Colon(is_list);
+        } else if self.next == Next::Element {
+            self.elements += 1;
+            let read = if self.too_long {
                 let max = self.record_max;
-                let too_long = || format!("The record is longer than {max} bytes.");
-                let read = if self.too_long {
-                    Err(too_long())
-                } else {
-                    Ok(text)
-                };
-                into.read_json(self.elements, read);
-                self.next = Next::ElementEnd;
-            }
-            _ => self.next = Next::MemberEnd,
+                Err(format!("The record is longer than {max} bytes."))
+            } else {
+                Ok(text)
+            };
+            into.read_json(self.elements, read);
+            self.next = Next::ElementEnd;
+        } else {
+            self.next = Next::MemberEnd;
         }
         self.text.clear();
         self.too_long = false;

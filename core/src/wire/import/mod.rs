@@ -53,7 +53,7 @@ enum Format {
     Lines(Lines),
     /// A JSON array, or an object with one.
     Document(Document),
-    Csv(CsvRows),
+    Csv(Box<CsvRows>),
 }
 
 impl ImportReader {
@@ -120,7 +120,7 @@ impl ImportReader {
             None => return Ok(false),
             Some(Detected::Lines) => Format::Lines(Lines::new(record_max)),
             Some(Detected::Document) => Format::Document(Document::new(record_max)),
-            Some(Detected::Csv) => Format::Csv(CsvRows::new(record_max)),
+            Some(Detected::Csv) => Format::Csv(Box::new(CsvRows::new(record_max))),
         };
         Ok(true)
     }
