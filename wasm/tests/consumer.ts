@@ -64,7 +64,6 @@ const count: number = await engine.putWorkspaces(workspaces);
 const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date(Date.now() + 60_000) });
 const imported: ImportReport = await engine.importWorkspaces([{ workSpId: "ws-1", state: null }]);
 console.log(imported.errors.map(({ line, column, message }) => `${line}:${column} ${message}`));
-const issued: IssuedKey = await engine.issueKey({ name: "desk", scopes: ["read"], expires: new Date() });
 const pending: PendingAction[] = await engine.pendingActions();
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
 const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));

@@ -61,6 +61,11 @@ impl Completion {
         Self::Pending(outcomes, Respond(Box::new(respond)))
     }
 
+    /// The response is made once the import is over.
+    pub(super) fn import(import: Import) -> Self {
+        Self::Import(Box::new(import))
+    }
+
     /// The response is made of what the write returns.
     pub(super) fn of<T: Send + 'static>(
         write: PendingWrite<T>,

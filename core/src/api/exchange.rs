@@ -82,8 +82,8 @@ impl Exchange {
                 let by = Caller::of(call.key.as_deref());
                 Body::Import(Box::new(Import::of_body(limits, &head.headers, by)))
             }
+            RequestBody::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
             RequestBody::Record(_)
-            | RequestBody::Batch
             | RequestBody::Workspace
             | RequestBody::Hold
             | RequestBody::NewKey
@@ -121,16 +121,7 @@ impl Exchange {
                 None => return self.too_large(),
             }
         }
-        let is_batch = || {
-            self.route
-                .is_some_and(|route| route.body == RequestBody::Batch)
-        };
         match &mut self.body {
-            Body::Whole(_) if is_batch() => {
-                let mut lines = Box::new(BatchLines::new(&core.config.limits));
-                lines.push(core, piece);
-                self.body = Body::Lines(lines);
-            }
             Body::Whole(whole) => {
                 grow(whole, piece.len(), self.left, &self.head.headers);
                 whole.extend_from_slice(piece);
@@ -196,7 +187,7 @@ impl Exchange {
         let body = std::mem::replace(&mut self.body, Body::Ignored);
         self.end(core, |call, head| match body {
             Body::Lines(lines) => lines.finish(core),
-            Body::Import(import) => import.finish(core),
+            Body::Import(import) => Ok(Completion::import(import.finish(core)?)),
             Body::Whole(whole) => call.handle(core, head, Ok(&whole)),
             Body::Ignored => call.handle(core, head, Ok(b"")),
             Body::TooLarge => call.handle(core, head, Err(BodyFault::TooLarge)),

@@ -15,7 +15,7 @@ use crate::wire::import::{Declared, Gathered, ImportReader};
 use crate::wire::problem::{Code, Problem};
 use crate::wire::reply;
 
-use super::{Completion, Failure, Handled};
+use super::Failure;
 
 /// The records of an import, cut anywhere on their way in. One part of them is being committed at a time, and the next one gathers
 /// meanwhile: the memory is bounded where [`Self::poll_ready`] is awaited after each piece.
@@ -128,12 +128,12 @@ impl Import {
     }
 
     /// The text ends. Of one that cannot be read to its end, whole parts alone are written; nothing of a smaller one.
-    pub(super) fn finish(mut self, core: &EngineCore) -> Handled {
+    pub(super) fn finish(mut self, core: &EngineCore) -> Result<Self, Failure> {
         self.end(core);
         if let (Some(failure), false) = (&self.failure, self.has_begun()) {
             return Err(failure.clone().into());
         }
-        Ok(Completion::Import(Box::new(self)))
+        Ok(self)
     }
 
     /// The text ends: what has gathered is submitted, now or once the part before is durable.

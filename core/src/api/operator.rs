@@ -40,7 +40,7 @@ pub(super) fn import_workspaces(call: &Call<'_>) -> Handled {
     let limits = &call.core.config.limits;
     let mut import = Import::of_body(limits, call.headers, call.caller());
     import.push(call.body);
-    import.finish(call.core)
+    Ok(Completion::import(import.finish(call.core)?))
 }
 
 fn workspace_response(view: &WorkspaceView) -> Response<Bytes> {

@@ -21,7 +21,6 @@ pub(super) fn cases() -> Vec<Case> {
         outbox_shape(),
         outbox_order(),
         outbox_unknown(),
-        put_against_a_transition(),
     ];
     cases.extend(ACTIONS.iter().map(completed_early));
     cases.extend(
@@ -353,56 +352,4 @@ fn host_driver() -> Case {
         .call(complete())
         .call(is("AVAILABLE", "STANDARD"))
         .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
-}
-
-/// A PUT of a record in another state than the running one cancels the transition; in the same state it does not.
-fn put_against_a_transition() -> Case {
-    let put = |state: &str, query: &str| {
-        let text = details(&desk("ws-1", state, "jdoe"));
-        call(&format!("PUT admin /operator/workspaces/ws-1{query}")).json(text)
-    };
-    let row = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
-    let cancelled = Row {
-        result: "Cancelled",
-        new: "«_»".to_owned(),
-        completed: "«_»".to_owned(),
-        ..row.clone()
-    };
-    let by_operator = |result, detail: &str| Row {
-        time: "«_»",
-        requester: "operator-desk".to_owned(),
-        key: "\"operator-desk\"",
-        completed: "«_»".to_owned(),
-        detail: detail.to_owned(),
-        ..Row::of("UpdateWorkSpace", result)
-    };
-    let same = by_operator("NoChange", "null").states("REBOOTING", "REBOOTING");
-    let refused =
-        by_operator("Refused", "\"OperationInProgress\"").states("REBOOTING", "REBOOTING");
-    let replaced = by_operator("Completed", "null").states("REBOOTING", "STOPPED");
-    Case::new("4 transitions", "a record put in while an action runs")
-        .put(desk("ws-1", "AVAILABLE", "jdoe"))
-        .call(act(&ACTIONS[0]))
-        .call(put("rebooting", "").gives_any())
-        .call(newest(&[same.clone(), row]))
-        .clock(60)
-        .call(put("STOPPED", "").refused("OperationInProgress"))
-        .call(put("STOPPED", "?override=FALSE").refused("OperationInProgress"))
-        .call(put("STOPPED", "?override=1").refused("InvalidParameter"))
-        .call(is("REBOOTING", "STANDARD"))
-        .call(put("STOPPED", "?Override=True").gives_any())
-        .call(is("STOPPED", "STANDARD"))
-        .call(newest(&[
-            replaced,
-            by_operator("Refused", "\"InvalidParameter\"").unknown_workspace("\"ws-1\""),
-            Row {
-                detail: "\"OperationInProgress (2 times)\"".to_owned(),
-                ..refused
-            },
-            same,
-            cancelled,
-        ]))
-        .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
-        .clock(60)
-        .call(is("STOPPED", "STANDARD"))
 }

@@ -2,8 +2,10 @@
 
 use deskfleet::Workspace;
 
+use super::audit::{Row, newest};
 use super::case::{Call, Case, call};
 use super::fixtures::{desk, details, fleet, full, page, workspace};
+use super::lifecycle::{ACTIONS, act, is};
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
@@ -13,6 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
         put_bodies(),
         put_lengths(),
         put_types(),
+        put_against_a_transition(),
     ];
     cases.extend([filters(), filtered_paging(), default_page(), substring()]);
     cases
@@ -268,4 +271,56 @@ fn substring() -> Case {
         case = case.call(call(&format!("GET admin /operator/workspaces?q={q}")).gives(page(&found, "")));
     }
     case
+}
+
+/// A PUT of another state than that of a running action is refused, unless it may cancel the action.
+fn put_against_a_transition() -> Case {
+    let put = |state: &str, query: &str| {
+        let text = details(&desk("ws-1", state, "jdoe"));
+        call(&format!("PUT admin /operator/workspaces/ws-1{query}")).json(text)
+    };
+    let row = Row::of("RebootWorkSpace", "Accepted").states("AVAILABLE", "REBOOTING");
+    let cancelled = Row {
+        result: "Cancelled",
+        new: "«_»".to_owned(),
+        completed: "«_»".to_owned(),
+        ..row.clone()
+    };
+    let by_operator = |result, detail: &str| Row {
+        time: "«_»",
+        requester: "operator-desk".to_owned(),
+        key: "\"operator-desk\"",
+        completed: "«_»".to_owned(),
+        detail: detail.to_owned(),
+        ..Row::of("UpdateWorkSpace", result)
+    };
+    let same = by_operator("NoChange", "null").states("REBOOTING", "REBOOTING");
+    let refused =
+        by_operator("Refused", "\"OperationInProgress\"").states("REBOOTING", "REBOOTING");
+    let replaced = by_operator("Completed", "null").states("REBOOTING", "STOPPED");
+    Case::new("4 transitions", "a record put in while an action runs")
+        .put(desk("ws-1", "AVAILABLE", "jdoe"))
+        .call(act(&ACTIONS[0]))
+        .call(put("rebooting", "").gives_any())
+        .call(newest(&[same.clone(), row]))
+        .clock(60)
+        .call(put("STOPPED", "").refused("OperationInProgress"))
+        .call(put("STOPPED", "?override=FALSE").refused("OperationInProgress"))
+        .call(put("STOPPED", "?override=1").refused("InvalidParameter"))
+        .call(is("REBOOTING", "STANDARD"))
+        .call(put("STOPPED", "?Override=True").gives_any())
+        .call(is("STOPPED", "STANDARD"))
+        .call(newest(&[
+            replaced,
+            by_operator("Refused", "\"InvalidParameter\"").unknown_workspace("\"ws-1\""),
+            Row {
+                detail: "\"OperationInProgress (2 times)\"".to_owned(),
+                ..refused
+            },
+            same,
+            cancelled,
+        ]))
+        .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
+        .clock(60)
+        .call(is("STOPPED", "STANDARD"))
 }

@@ -1,10 +1,82 @@
 //! What the reference makes of puts and imports.
 
-use deskfleet::{AuditAction, AuditResult, ErrorKind, State, Timestamp, Workspace};
+use deskfleet::{
+    AuditAction, AuditResult, ErrorKind, Nullable, State, Timestamp, Workspace, WorkspacePatch,
+};
 
 use super::audit::Row;
 use super::fleet::Fleet;
+use super::op::NewDesk;
 use super::rules::Entry;
+use super::{World, same, workspace};
+
+/// How workspaces are stored.
+pub(super) enum How {
+    One,
+    Override,
+    Many,
+    Import,
+}
+
+/// The change that sets what the workspace has.
+fn patch(workspace: &Workspace) -> WorkspacePatch {
+    fn set<T: Clone + Into<String>>(value: Option<&T>) -> Nullable<String> {
+        value.map_or(Nullable::Absent, |value| {
+            Nullable::Value(value.clone().into())
+        })
+    }
+    WorkspacePatch {
+        id: Nullable::Value(workspace.id.clone()),
+        computer_name: set(workspace.computer_name.as_ref()),
+        running_mode: set(workspace.running_mode.as_ref()),
+        compute_type_name: set(workspace.compute_type_name.as_ref()),
+        username: set(workspace.username.as_ref()),
+        state: set(workspace.state.as_ref()),
+        ..WorkspacePatch::default()
+    }
+}
+
+impl World {
+    /// Stores one or several workspaces; not where the contract leaves open what a repeated put means.
+    pub(super) fn put(&mut self, new: &[NewDesk], how: &How) {
+        let same_desk = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
+        let twice = new
+            .iter()
+            .enumerate()
+            .any(|(index, left)| new[..index].iter().any(|right| same_desk(left, right)));
+        if twice || new.iter().any(|new| self.fleet.unclear(*new)) {
+            return;
+        }
+        let mut all: Vec<_> = new.iter().copied().map(workspace).collect();
+        let (engine, fleet, now) = (&self.engine, &mut self.fleet, self.now);
+        match how {
+            How::One | How::Override => {
+                let one = all.remove(0);
+                let cancels = matches!(how, How::Override);
+                let expected = fleet.put(one.clone(), cancels, now);
+                let found = if cancels {
+                    engine.override_workspace(one)
+                } else {
+                    engine.put_workspace(one)
+                };
+                same(found, expected);
+            }
+            How::Many => {
+                let count = all.len() as u64;
+                let expected = fleet.put_all(all.clone(), now);
+                let found = same(engine.put_workspaces(all), expected);
+                assert!(found.is_none_or(|found| found == count));
+            }
+            How::Import => {
+                let patches = all.iter().map(patch);
+                let report = engine.import_workspaces(patches).expect("a good disk");
+                let rejected = report.errors.len() as u64;
+                let applied = fleet.import(all, now);
+                assert_eq!((report.upserted, report.rejected), (applied, rejected));
+            }
+        }
+    }
+}
 
 /// A record to store, and whether what it leaves out is null; else that stays as it is.
 #[derive(Debug, Clone)]

@@ -16,11 +16,12 @@ pub mod strategy;
 mod telemetry;
 
 use deskfleet::{
-    ActionRequest, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Nullable, Result,
-    Timestamp, Workspace, WorkspacePatch,
+    ActionRequest, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Result, Timestamp,
+    Workspace,
 };
 
 use crate::disk::Disk;
+use edits::How;
 use fleet::Fleet;
 use op::{NewDesk, Nth, Op, Post, START};
 use rules::Asked;
@@ -90,32 +91,6 @@ fn workspace(new: NewDesk) -> Workspace {
         username: new.person.map(|person| person.value().to_owned()),
         state: new.state.value().map(Into::into),
         ..Workspace::default()
-    }
-}
-
-/// How workspaces are stored.
-enum How {
-    One,
-    Override,
-    Many,
-    Import,
-}
-
-/// The change that sets what the workspace has.
-fn patch(workspace: &Workspace) -> WorkspacePatch {
-    fn set<T: Clone + Into<String>>(value: Option<&T>) -> Nullable<String> {
-        value.map_or(Nullable::Absent, |value| {
-            Nullable::Value(value.clone().into())
-        })
-    }
-    WorkspacePatch {
-        id: Nullable::Value(workspace.id.clone()),
-        computer_name: set(workspace.computer_name.as_ref()),
-        running_mode: set(workspace.running_mode.as_ref()),
-        compute_type_name: set(workspace.compute_type_name.as_ref()),
-        username: set(workspace.username.as_ref()),
-        state: set(workspace.state.as_ref()),
-        ..WorkspacePatch::default()
     }
 }
 
@@ -200,46 +175,6 @@ impl World {
             }
             Op::IssueKey(rights, expires) => self.issue_key(rights.value(), *expires),
             Op::RevokeKey(nth, force) => self.revoke_key(*nth, *force),
-        }
-    }
-
-    /// Stores one or several workspaces; not where the contract leaves open what a repeated put means.
-    fn put(&mut self, new: &[NewDesk], how: &How) {
-        let same_desk = |left: &NewDesk, right: &NewDesk| left.desk.value() == right.desk.value();
-        let twice = new
-            .iter()
-            .enumerate()
-            .any(|(index, left)| new[..index].iter().any(|right| same_desk(left, right)));
-        if twice || new.iter().any(|new| self.fleet.unclear(*new)) {
-            return;
-        }
-        let mut all: Vec<_> = new.iter().copied().map(workspace).collect();
-        let (engine, fleet, now) = (&self.engine, &mut self.fleet, self.now);
-        match how {
-            How::One | How::Override => {
-                let one = all.remove(0);
-                let cancels = matches!(how, How::Override);
-                let expected = fleet.put(one.clone(), cancels, now);
-                let found = if cancels {
-                    engine.override_workspace(one)
-                } else {
-                    engine.put_workspace(one)
-                };
-                same(found, expected);
-            }
-            How::Many => {
-                let count = all.len() as u64;
-                let expected = fleet.put_all(all.clone(), now);
-                let found = same(engine.put_workspaces(all), expected);
-                assert!(found.is_none_or(|found| found == count));
-            }
-            How::Import => {
-                let patches = all.iter().map(patch);
-                let report = engine.import_workspaces(patches).expect("a good disk");
-                let rejected = report.errors.len() as u64;
-                let applied = fleet.import(all, now);
-                assert_eq!((report.upserted, report.rejected), (applied, rejected));
-            }
         }
     }
 
