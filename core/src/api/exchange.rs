@@ -12,13 +12,13 @@ use crate::limits::Limits;
 use crate::model::{AuditAction, KeyInfo};
 use crate::mutation::{AuditRefusal, Caller};
 use crate::store::keys::LiveKey;
-use crate::wire::accept;
 use crate::wire::problem::{Code, Problem};
 use crate::wire::query::Query;
 use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
 use super::endpoint::{RequestBody, Route};
+use super::head::{check_media, check_sizes};
 use super::import::Import;
 use super::router::{Found, Router};
 use super::{Call, Completion, Handled, auth};
@@ -358,19 +358,6 @@ fn authenticate(core: &EngineCore, found: Found, head: &Parts) -> Result<Admitte
     })
 }
 
-fn check_sizes(limits: &Limits, head: &Parts) -> Result<(), Problem> {
-    let target = head.uri.path().len() + head.uri.query().map_or(0, |query| query.len() + 1);
-    if target > limits.uri_bytes {
-        return Err(Problem::new(Code::UriTooLong));
-    }
-    let headers = head.headers.iter();
-    let headers = headers.map(|(name, value)| name.as_str().len() + value.len());
-    if headers.sum::<usize>() > limits.headers_bytes {
-        return Err(Problem::new(Code::HeadersTooLarge));
-    }
-    Ok(())
-}
-
 /// Checks the rate and the right of the key, the query, and what the head says of the body.
 fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Problem> {
     let route = admitted.route;
@@ -389,18 +376,4 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
         | RequestBody::Hold
         | RequestBody::NewKey => check_media(&head.headers, true),
     }
-}
-
-/// Checks what the headers say of the body: JSON where that is `wanted`, and no content coding.
-fn check_media(headers: &HeaderMap, wanted: bool) -> Result<(), Problem> {
-    if wanted && !accept::is_json(headers) {
-        return Err(Problem::detailed(
-            Code::UnsupportedMediaType,
-            "The body must be JSON in UTF-8; say so with Content-Type: application/json.",
-        ));
-    }
-    if !accept::is_identity(headers) {
-        return Err(Problem::unsupported_coding());
-    }
-    Ok(())
 }

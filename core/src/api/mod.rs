@@ -7,6 +7,7 @@ pub(crate) mod chunks;
 mod completion;
 pub(crate) mod endpoint;
 mod exchange;
+mod head;
 mod import;
 mod information;
 mod operator;
