@@ -87,4 +87,4 @@ pub use maintenance::Maintenance;
 pub use metrics::Metrics;
 pub use options::ServerOptions;
 pub use running::{RunningServer, spawn};
-pub use server::{Drained, Server};
+pub use server::{Drained, Server, listen};

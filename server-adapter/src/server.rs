@@ -54,7 +54,15 @@ impl Server {
         engine: Engine,
         options: ServerOptions,
     ) -> io::Result<Self> {
-        let listener = listen(address)?;
+        Self::new(listen(address)?, engine, options)
+    }
+
+    /// Serves the connections of `listener`: of [`listen`], or a socket that another program has opened.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system reports no address for it.
+    pub fn new(listener: TcpListener, engine: Engine, options: ServerOptions) -> io::Result<Self> {
         let address = listener.local_addr()?;
         Ok(Self {
             listener,
@@ -140,7 +148,13 @@ impl Server {
     }
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+/// Binds `address`; port 0 takes a free one. Connections wait until a [`Server`] takes them, so that an address in use is known
+/// before a store is opened for it. Needs a tokio runtime with I/O.
+///
+/// # Errors
+///
+/// When the address cannot be bound.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,

@@ -25,7 +25,9 @@ fn store() -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("fleet"), r#"{"workSpId":"ws-1"}"#).unwrap();
     let mut import = Command::new(PROGRAM);
-    import.args(["import", "fleet"]).current_dir(folder.path());
+    import
+        .args(["import", "fleet", "--create"])
+        .current_dir(folder.path());
     assert!(import.output().unwrap().status.success());
     folder
 }

@@ -182,7 +182,7 @@ impl Drop for Ground {
 
 fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn Error>> {
     let mut child = Command::new(program)
-        .args(["import", "-"])
+        .args(["import", "-", "--create"])
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

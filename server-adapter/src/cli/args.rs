@@ -5,8 +5,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use deskfleet::{Scope, Timestamp};
+
+use super::client::ServerUrl;
 
 /// Inventory, lifecycle actions and telemetry of virtual desktops
 #[derive(Debug, PartialEq, Eq, Parser)]
@@ -35,14 +37,15 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Creates or replaces workspaces from a file
     #[command(after_help = "Examples:\n  \
-        deskfleet import fleet.ndjson\n  \
+        deskfleet import fleet.ndjson --create\n  \
+        deskfleet import fleet.csv --url http://127.0.0.1:8080 --key-file admin.key\n  \
         generate-fleet | deskfleet import -")]
-    Import {
-        /// One JSON object a line, or one JSON array; - for standard input
-        file: PathBuf,
-        #[command(flatten)]
-        store: StoreFile,
-    },
+    Import(ImportArgs),
+    /// Writes the workspaces of a store or of a running server, in a form that import reads
+    #[command(after_help = "Examples:\n  \
+        deskfleet export workspaces > fleet.ndjson\n  \
+        deskfleet export workspaces --format csv --output fleet.csv --url http://127.0.0.1:8080 --key-file admin.key")]
+    Export(ExportArgs),
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -114,6 +117,65 @@ pub(crate) struct StoreFile {
         id = "data"
     )]
     pub(crate) file: PathBuf,
+}
+
+/// The running server of a command that can do without the file of a store.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct ServerArgs {
+    /// Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    pub(crate) url: Option<ServerUrl>,
+    /// The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+/// The options of `import`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct ImportArgs {
+    /// One JSON object a line, or one JSON array; - for standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreFile,
+    /// Make the store where there is none
+    #[arg(long, conflicts_with = "url")]
+    pub(crate) create: bool,
+}
+
+/// The options of `export`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct ExportArgs {
+    /// What to write
+    pub(crate) rows: ExportedRows,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ExportFormat,
+    /// The file to write, in place of one that is there; by default standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreFile,
+}
+
+/// What can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportedRows {
+    /// All workspaces, in the order of their ids
+    Workspaces,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object a line
+    #[default]
+    Ndjson,
+    /// A line with the names of the fields, then a line for each row; null is an empty field
+    Csv,
 }
 
 /// The options of `serve`.

@@ -8,10 +8,27 @@ use std::time::Duration;
 
 use deskfleet::{Engine, error_chain};
 
+use super::failure::Failure;
 use super::output::log;
 
 /// Pause before the time is looked at again, where a file has its name already.
 const NAME_PAUSE: Duration = Duration::from_millis(1);
+
+/// Fails where no backup could be written into `folder`.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let what = format_args!("backups cannot be written into {}", folder.display());
+    let about = std::fs::metadata(folder).map_err(|error| Failure::caused(what, &error))?;
+    if !about.is_dir() {
+        return Err(Failure(format!("{what}: not a folder")));
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+        access(folder, Access::WRITE_OK | Access::EXEC_OK)
+            .map_err(|error| Failure::caused(what, &error))?;
+    }
+    Ok(())
+}
 
 /// What the thread is asked to do.
 #[derive(Debug)]

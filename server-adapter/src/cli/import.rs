@@ -1,17 +1,19 @@
 //! `import`: workspaces from a file of JSON lines or of one JSON array.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use deskfleet::limits::{BULK_UPSERT_CHUNK, LINE_ERRORS_MAX};
 use deskfleet::{Engine, ErrorKind, Workspace, error_chain};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::args::ImportArgs;
+use super::client::{Client, Pieces};
 use super::failure::Failure;
 use super::output::{data_json, say};
-use super::store::{builder, open};
+use super::store::{builder, must_exist, open};
 
 /// A workspace, or why it is none, with its line; in an array, with its place counted from 1.
 type Numbered = (u64, serde_json::Result<Workspace>);
@@ -19,7 +21,7 @@ type Numbered = (u64, serde_json::Result<Workspace>);
 type Lines<'a> = Box<dyn Iterator<Item = Result<Numbered, Failure>> + 'a>;
 
 /// What became of the lines; written as the response of `POST /operator/workspaces`.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Outcome {
     upserted: u64,
     rejected: u64,
@@ -27,22 +29,29 @@ struct Outcome {
     errors: Vec<LineError>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct LineError {
     line: u64,
     message: String,
 }
 
-/// Imports `file`, or standard input where it is `-`, into the store `into`.
-pub(crate) fn run(file: &Path, into: &Path) -> Result<(), Failure> {
+/// Imports a file, or standard input, into a store or through a running server.
+pub(crate) fn run(args: ImportArgs) -> Result<(), Failure> {
+    if let Some(url) = args.server.url {
+        let client = Client::new(url, args.server.key_file.as_deref())?;
+        return through_server(&client, &args.file);
+    }
+    into_store(&args.file, &args.store.file, args.create)
+}
+
+fn into_store(file: &Path, into: &Path, create: bool) -> Result<(), Failure> {
     let what = format!("cannot read {}", file.display());
-    let mut input: Box<dyn BufRead> = if file == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        let opened = File::open(file).map_err(|error| Failure::caused(&what, &error))?;
-        Box::new(BufReader::new(opened))
-    };
+    let mut input = BufReader::new(Input::open(file)?.bytes);
     let mut lines = lines(&mut input, &what)?;
+    if !create {
+        must_exist(into)
+            .map_err(|failure| Failure(format!("{failure}, or make one with --create")))?;
+    }
     let engine = open(builder(), into, &when_locked(file))?;
     let mut outcome = Outcome::default();
     loop {
@@ -56,7 +65,66 @@ pub(crate) fn run(file: &Path, into: &Path) -> Result<(), Failure> {
         store(&engine, chunk, &mut outcome)?;
     }
     engine.close()?;
-    data_json(&outcome)?;
+    report(&outcome)
+}
+
+fn through_server(client: &Client, file: &Path) -> Result<(), Failure> {
+    let input = Input::open(file)?;
+    let body = Pieces::read(input.bytes, input.length)
+        .map_err(|error| Failure::caused("cannot start a thread", &error))?;
+    let answer = client.post("/operator/workspaces", "application/x-ndjson", body);
+    let answer = answer.map_err(|failure| {
+        Failure(format!(
+            "{failure}\nWhat was committed before that stays; it is safe to import the file again."
+        ))
+    })?;
+    let outcome = serde_json::from_slice(&answer).map_err(|error| {
+        Failure::caused(
+            "the server's response is not the result of an import",
+            &error,
+        )
+    })?;
+    report(&outcome)
+}
+
+/// A file, or standard input.
+struct Input {
+    bytes: Box<dyn Read + Send>,
+    /// In bytes, where it is known.
+    length: Option<u64>,
+}
+
+impl Input {
+    /// `file` may be `-`.
+    fn open(file: &Path) -> Result<Self, Failure> {
+        if file == Path::new("-") {
+            let bytes = Box::new(std::io::stdin());
+            return Ok(Self {
+                bytes,
+                length: None,
+            });
+        }
+        let what = format_args!("cannot read {}", file.display());
+        let bytes = File::open(file).map_err(|error| Failure::caused(what, &error))?;
+        // Pipes and devices have no length.
+        let about = bytes.metadata().ok().filter(std::fs::Metadata::is_file);
+        Ok(Self {
+            bytes: Box::new(bytes),
+            length: about.map(|about| about.len()),
+        })
+    }
+}
+
+/// The result as data, what was rejected for people.
+fn report(outcome: &Outcome) -> Result<(), Failure> {
+    data_json(outcome)?;
+    for error in &outcome.errors {
+        say!("line {}: {}", error.line, error.message);
+    }
+    let shown = outcome.errors.len() as u64;
+    if shown < outcome.rejected {
+        say!("{shown} of {} errors shown", outcome.rejected);
+    }
     say!(
         "{} upserted, {} rejected",
         outcome.upserted,
@@ -71,8 +139,7 @@ pub(crate) fn run(file: &Path, into: &Path) -> Result<(), Failure> {
 fn when_locked(file: &Path) -> String {
     format!(
         "If that is a running server, import through it:\n  \
-         curl -X POST -H \"X-Api-Key: $ADMIN_KEY\" -H 'content-type: application/x-ndjson' \
-         --data-binary @{} http://127.0.0.1:8080/operator/workspaces",
+         deskfleet import {} --url http://127.0.0.1:8080 --key-file FILE",
         file.display()
     )
 }
@@ -143,7 +210,6 @@ impl Outcome {
     fn reject(&mut self, line: u64, message: String) {
         self.rejected += 1;
         if self.errors.len() < LINE_ERRORS_MAX {
-            say!("line {line}: {message}");
             self.errors.push(LineError { line, message });
         }
     }

@@ -2,13 +2,18 @@
 
 mod args;
 mod backups;
+mod client;
+mod export;
 mod failure;
 mod import;
 mod keys;
 mod output;
+mod progress_line;
 mod serve;
 mod signals;
+mod start_keys;
 mod store;
+mod systemd;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -62,7 +67,8 @@ fn print(outcome: &clap::Error) -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(&args),
-        Command::Import { file, store } => import::run(&file, &store.file),
+        Command::Import(args) => import::run(args),
+        Command::Export(args) => export::run(args),
         Command::Keys(command) => run_keys(command),
         Command::Check { store } => store::check(&store.file),
         Command::Backup { destination, store } => store::backup(&destination, &store.file),

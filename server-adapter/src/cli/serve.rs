@@ -6,16 +6,20 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{CommitDriver, Engine, Event, NewKey, Observer as _, Scope, WorkspaceQuery};
+use deskfleet::{CommitDriver, Engine, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock};
-use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, stderr_log};
+use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, listen, stderr_log};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use super::args::ServeArgs;
-use super::backups::Backups;
+use super::backups::{self, Backups};
 use super::failure::Failure;
-use super::output::{data, log};
+use super::output::log;
 use super::signals;
+use super::start_keys;
 use super::store;
+use super::systemd;
 
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
@@ -30,9 +34,10 @@ const RUNTIME_END: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
+    if let Some(folder) = &args.backups {
+        backups::check_folder(folder)?;
+    }
     let metrics = Metrics::default();
-    let engine = open(args, metrics.clone())?;
-    require_key(&engine, args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
@@ -41,6 +46,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .max_blocking_threads(available_parallelism().map_or(1, NonZero::get))
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
+    // Before a store is opened: a start that fails here leaves no new file behind.
+    let listener = runtime.block_on(async { listener(args.listen) })?;
+    let address = listener.local_addr().unwrap_or(args.listen);
+    let file = args.file().map(PathBuf::as_path);
+    start_keys::require(file.is_some_and(Path::exists), address, file)?;
+    let engine = open(args, metrics.clone())?;
+    start_keys::require(engine.has_key(), address, file)?;
     let options = ServerOptions {
         connections_max: connections(args.connections.map(NonZero::get)),
         connections_per_source: args.connections_per_source.map(NonZero::get),
@@ -52,7 +64,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let backups = Backups::start(engine.clone(), args.backups.clone())
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
-    let served = runtime.block_on(serve(&engine, args, options, &backups));
+    let served = runtime.block_on(async {
+        let stop = signals::catch(backups.requests())
+            .map_err(|error| Failure::caused("cannot catch signals", &error))?;
+        let server = Server::new(listener, engine.clone(), options)
+            .map_err(|error| Failure::caused("cannot listen", &error))?;
+        greet(file, address);
+        // Only now: a key issued by a start that fails would be lost.
+        start_keys::issue_first(&engine, address, file)?;
+        serve(server, stop).await
+    });
     runtime.shutdown_timeout(RUNTIME_END);
     backups.finish();
     let closed = engine.close();
@@ -161,44 +182,25 @@ fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An address that other machines can reach needs a key that can be used, issued before the start: the first key must not
-/// end up in the log of a service.
-fn require_key(engine: &Engine, args: &ServeArgs) -> Result<(), Failure> {
-    if engine.has_key() || args.listen.ip().to_canonical().is_loopback() {
-        return Ok(());
-    }
-    let advice = match args.file() {
-        Some(file) => format!(
-            "Issue one first:\n  deskfleet keys issue --name admin --scope admin --data {}",
-            file.display()
-        ),
-        None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
-    };
-    Err(Failure(format!(
-        "{} can be reached by other machines, and the store has no API key. {advice}",
-        args.listen
-    )))
+/// The socket that systemd opened for this process, or one at `address`.
+fn listener(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let handed_over = systemd::listener()
+        .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
+    handed_over
+        .map_or_else(|| listen(address), Ok)
+        .map_err(|error| {
+            Failure(format!(
+                "cannot listen on {address}: {}; choose another address with --listen",
+                error_chain(&error)
+            ))
+        })
 }
 
-async fn serve(
-    engine: &Engine,
-    args: &ServeArgs,
-    options: ServerOptions,
-    backups: &Backups,
-) -> Result<(), Failure> {
-    let stop = signals::catch(backups.requests())
-        .map_err(|error| Failure::caused("cannot catch signals", &error))?;
-    let server = Server::bind(args.listen, engine.clone(), options)
-        .await
-        .map_err(|error| {
-            Failure::caused(format_args!("cannot listen on {}", args.listen), &error)
-        })?;
-    let address = server.local_addr().unwrap_or(args.listen);
-    greet(args.file().map(PathBuf::as_path), address);
-    // Only now: a key issued before a failed bind would be lost.
-    issue_first_key(engine, address)?;
+async fn serve(server: Server, stop: oneshot::Receiver<()>) -> Result<(), Failure> {
+    notify("READY=1");
     let stopped = async {
         drop(stop.await);
+        notify("STOPPING=1");
         log!("Stopping; once more to stop at once.");
     };
     let served = server.run(stopped).await;
@@ -207,6 +209,13 @@ async fn serve(
         log!("{} connections were cut off.", drained.cut_off);
     }
     Ok(())
+}
+
+/// A server that its manager does not hear of serves all the same.
+fn notify(state: &str) {
+    if let Err(error) = systemd::notify(state) {
+        log!("deskfleet: cannot notify the service manager: {error}");
+    }
 }
 
 fn greet(file: Option<&Path>, address: SocketAddr) {
@@ -218,25 +227,4 @@ fn greet(file: Option<&Path>, address: SocketAddr) {
     log!(
         "  http://{address}/openapi.json describes it, http://{address}/readyz reports its health."
     );
-}
-
-/// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only
-/// after it was shown: a start that ends before leaves a store without keys, and the next one shows another.
-fn issue_first_key(engine: &Engine, address: SocketAddr) -> Result<(), Failure> {
-    if !engine.keys().is_empty() {
-        return Ok(());
-    }
-    let key = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
-    log!("The store's first key, for everything but ingest. It is shown only now; to try it:");
-    engine.issue_key_shown(key, |secret| {
-        data(secret)?;
-        data(format_args!(
-            "curl -H 'X-Api-Key: {secret}' http://{address}/api/Information/GetAllWorkSpaces"
-        ))
-    })?;
-    Ok(())
 }

@@ -121,7 +121,7 @@ pub(crate) fn open_read_only(file: &Path, when_locked: &str) -> Result<Engine, F
         .map_err(|error| explain(error, file, when_locked))
 }
 
-fn must_exist(file: &Path) -> Result<(), Failure> {
+pub(crate) fn must_exist(file: &Path) -> Result<(), Failure> {
     if file.exists() {
         return Ok(());
     }

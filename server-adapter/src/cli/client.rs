@@ -1,0 +1,300 @@
+//! A client of a running server, for the commands that take `--url`: HTTP/1.1 in clear text, a connection for each request.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::body::{Body, Frame, Incoming};
+use hyper::client::conn::http1::handshake;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+
+use super::failure::Failure;
+use super::progress_line::ProgressLine;
+
+/// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
+pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
+/// Bytes of the input that are read at once.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Most bytes of a response: a page of 500 rows has a tenth of that.
+const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// The address of a server: `http://HOST`, `http://HOST:PORT`, with or without a path before its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerUrl {
+    /// Host and port as written.
+    authority: String,
+    host: String,
+    port: u16,
+    /// Empty, or a path without a slash at its end.
+    path: String,
+}
+
+impl std::str::FromStr for ServerUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "not of the form http://127.0.0.1:8080";
+        let uri: Uri = text.parse().map_err(|_| FORM)?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => {
+                return Err("this command has no TLS: run it beside the server, or use a tunnel");
+            }
+            _ => return Err(FORM),
+        }
+        let authority = uri.authority().ok_or(FORM)?;
+        if authority.as_str().contains('@') || uri.query().is_some() {
+            return Err(FORM);
+        }
+        let host = authority.host();
+        Ok(Self {
+            authority: authority.to_string(),
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: authority.port_u16().unwrap_or(80),
+            path: uri.path().trim_end_matches('/').to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+/// A server, and the key to use there.
+pub(crate) struct Client {
+    url: ServerUrl,
+    key: HeaderValue,
+    runtime: Runtime,
+}
+
+impl Client {
+    /// The key is the content of `key_file`, else of the variable [`KEY_VARIABLE`]. Connects to nothing yet.
+    pub(crate) fn new(url: ServerUrl, key_file: Option<&Path>) -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
+        Ok(Self {
+            url,
+            key: key(key_file)?,
+            runtime,
+        })
+    }
+
+    /// The body of the response to a GET of `target`.
+    pub(crate) fn get(&self, target: &str) -> Result<Bytes, Failure> {
+        let request = Request::get(format!("{}{target}", self.url.path));
+        self.send(request, Empty::<Bytes>::new())
+    }
+
+    /// Posts `body` and returns the body of the response.
+    pub(crate) fn post(
+        &self,
+        target: &str,
+        content_type: &str,
+        body: Pieces,
+    ) -> Result<Bytes, Failure> {
+        let request = Request::post(format!("{}{target}", self.url.path))
+            .header(header::CONTENT_TYPE, content_type);
+        self.send(request, body)
+    }
+
+    fn send<B>(&self, request: http::request::Builder, body: B) -> Result<Bytes, Failure>
+    where
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        let request = request
+            .header(header::HOST, &self.url.authority)
+            .header(header::ACCEPT, "application/json")
+            .header(header::CONNECTION, "close")
+            .header("x-api-key", self.key.clone())
+            .body(body)
+            .map_err(|error| Failure::caused("cannot write the request", &error))?;
+        let (status, body) = self
+            .runtime
+            .block_on(self.exchange(request))
+            .map_err(|error| Failure::caused(&self.url, &*error))?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        Err(refused(&self.url, status, &body))
+    }
+
+    async fn exchange<B>(
+        &self,
+        request: Request<B>,
+    ) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>>
+    where
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        let socket = TcpStream::connect((&*self.url.host, self.url.port)).await?;
+        let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
+        let connection = tokio::spawn(connection);
+        let response = async {
+            let response: Response<Incoming> = sender.send_request(request).await?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX);
+            Ok((status, body.collect().await?.to_bytes()))
+        };
+        let response = response.await;
+        // Its error, if it has one, is that of the request. It has dropped the body when this returns.
+        connection.abort();
+        let _ = connection.await;
+        response
+    }
+}
+
+/// The members of a problem body that people need.
+#[derive(Deserialize)]
+struct Problem {
+    code: String,
+    title: String,
+    detail: Option<String>,
+}
+
+fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
+    let Ok(problem) = serde_json::from_slice::<Problem>(body) else {
+        return Failure(format!(
+            "{url} returned {status}; is that a deskfleet server?"
+        ));
+    };
+    let said = problem.detail.unwrap_or(problem.title);
+    let advice = if status == StatusCode::UNAUTHORIZED {
+        format!("; the key is that of --key-file or {KEY_VARIABLE}")
+    } else {
+        String::new()
+    };
+    Failure(format!(
+        "{url} returned {} {}: {said}{advice}",
+        status.as_u16(),
+        problem.code
+    ))
+}
+
+fn key(file: Option<&Path>) -> Result<HeaderValue, Failure> {
+    let (text, place) = match file {
+        Some(file) => {
+            let what = format_args!("cannot read {}", file.display());
+            let text = std::fs::read_to_string(file).map_err(|error| Failure::caused(what, &error));
+            (text?, file.display().to_string())
+        }
+        None => match std::env::var(KEY_VARIABLE) {
+            Ok(text) => (text, KEY_VARIABLE.to_owned()),
+            Err(_) => {
+                return Err(Failure(format!(
+                    "--url needs an API key: name its file with --key-file, or put it into the variable {KEY_VARIABLE}"
+                )));
+            }
+        },
+    };
+    let key = HeaderValue::from_str(text.trim()).ok();
+    let mut key = key
+        .filter(|key| !key.is_empty())
+        .ok_or_else(|| Failure(format!("{place} holds no API key")))?;
+    key.set_sensitive(true);
+    Ok(key)
+}
+
+/// A body that another thread reads, piece by piece: a response that comes early does not wait for the input.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    pieces: mpsc::Receiver<io::Result<Bytes>>,
+    progress: ProgressLine,
+}
+
+impl Pieces {
+    /// Reads `input` on a thread of its own; `length` is its length in bytes where that is known.
+    pub(crate) fn read(
+        mut input: impl Read + Send + 'static,
+        length: Option<u64>,
+    ) -> io::Result<Self> {
+        let (send, pieces) = mpsc::channel(1);
+        let thread = std::thread::Builder::new().name("deskfleet-input".into());
+        thread.spawn(move || {
+            loop {
+                let mut piece = vec![0; PIECE_BYTES];
+                let read = match input.read(&mut piece) {
+                    Ok(0) => return,
+                    Ok(read) => {
+                        piece.truncate(read);
+                        Ok(Bytes::from(piece))
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => Err(error),
+                };
+                let is_last = read.is_err();
+                // The receiver is gone when the response is there.
+                if send.blocking_send(read).is_err() || is_last {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            pieces,
+            progress: ProgressLine::new(length),
+        })
+    }
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let piece = ready!(self.pieces.poll_recv(context));
+        if let Some(Ok(piece)) = &piece {
+            self.progress.advance(piece.len());
+        }
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn url_of_a_server_is_split() {
+        let url: ServerUrl = "http://[::1]:8080/fleet/".parse().unwrap();
+        assert_eq!((&*url.host, url.port, &*url.path), ("::1", 8080, "/fleet"));
+        assert_eq!(url.to_string(), "http://[::1]:8080/fleet");
+        let url: ServerUrl = "http://fleet.example".parse().unwrap();
+        assert_eq!(
+            (&*url.host, url.port, &*url.path),
+            ("fleet.example", 80, "")
+        );
+    }
+
+    #[test]
+    fn url_of_another_form_is_refused() {
+        for text in [
+            "",
+            "127.0.0.1:8080",
+            "fleet.example",
+            "/operator",
+            "ftp://fleet.example",
+            "http://user:password@fleet.example",
+            "http://fleet.example/?apiKey=x",
+        ] {
+            let refused = text.parse::<ServerUrl>().unwrap_err();
+            assert!(refused.contains("form"), "{text}: {refused}");
+        }
+        let refused = "https://fleet.example".parse::<ServerUrl>().unwrap_err();
+        assert!(refused.contains("TLS"));
+    }
+}

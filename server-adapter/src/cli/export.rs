@@ -1,0 +1,210 @@
+//! `export`: the rows of a store, or of a running server, as lines of JSON or as CSV.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use deskfleet::{Engine, Workspace, WorkspaceList};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+
+use super::args::{ExportArgs, ExportFormat, ExportedRows};
+use super::client::Client;
+use super::failure::Failure;
+use super::output::say;
+use super::store::open_read_only;
+
+/// One row, as JSON.
+type Row = Box<RawValue>;
+type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
+
+const WHEN_LOCKED: &str =
+    "If that is a running server, export through it: --url http://127.0.0.1:8080";
+
+pub(crate) fn run(args: ExportArgs) -> Result<(), Failure> {
+    let rows = match args.server.url {
+        Some(url) => {
+            let client = Client::new(url, args.server.key_file.as_deref())?;
+            rows_of_server(client, args.rows)
+        }
+        None => rows_of_store(&open_read_only(&args.store.file, WHEN_LOCKED)?, args.rows),
+    };
+    let mut rows = rows.peekable();
+    // A refusal leaves the file as it was.
+    if let Some(Err(failure)) = rows.next_if(Result::is_err) {
+        return Err(failure);
+    }
+    let name = args.output.as_deref().map_or_else(
+        || "standard output".to_owned(),
+        |file| file.display().to_string(),
+    );
+    let written = output(args.output.as_deref())
+        .map_err(|error| unwritten(&name, &error))
+        .and_then(|out| write(rows, columns(args.rows), args.format, out, &name));
+    let count = written.map_err(|failure| match &args.output {
+        Some(_) => Failure(format!("{failure}; {name} is incomplete")),
+        None => failure,
+    })?;
+    say!("{count} rows written to {name}");
+    Ok(())
+}
+
+fn unwritten(name: &str, error: &io::Error) -> Failure {
+    Failure::caused(format_args!("cannot write to {name}"), error)
+}
+
+fn output(file: Option<&Path>) -> io::Result<Box<dyn Write>> {
+    Ok(match file {
+        Some(file) => Box::new(BufWriter::new(File::create(file)?)),
+        None => Box::new(BufWriter::new(io::stdout().lock())),
+    })
+}
+
+/// The members of a row, in their order.
+fn columns(rows: ExportedRows) -> &'static [&'static str] {
+    match rows {
+        ExportedRows::Workspaces => &Workspace::FIELDS,
+    }
+}
+
+fn rows_of_store(engine: &Engine, rows: ExportedRows) -> Rows {
+    fn row(value: &impl Serialize) -> Result<Row, Failure> {
+        to_raw_value(value).map_err(|error| Failure::caused("cannot write JSON", &error))
+    }
+    match rows {
+        ExportedRows::Workspaces => Box::new(
+            engine
+                .all_workspaces(WorkspaceList::All)
+                .map(|workspace| row(&workspace?)),
+        ),
+    }
+}
+
+/// A page of a list of the server.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    #[serde(rename = "workSpaces")]
+    rows: Vec<Row>,
+    next_token: Option<String>,
+}
+
+/// Ends after the first failure.
+fn rows_of_server(client: Client, rows: ExportedRows) -> Rows {
+    let path = match rows {
+        ExportedRows::Workspaces => "/operator/workspaces?limit=500",
+    };
+    let mut next = Some(path.to_owned());
+    let pages = std::iter::from_fn(move || {
+        let page = page(&client, &next.take()?);
+        if let Ok(Page {
+            next_token: Some(token),
+            ..
+        }) = &page
+        {
+            next = Some(format!("{path}&nextToken={token}"));
+        }
+        Some(page)
+    });
+    Box::new(pages.flat_map(|page| {
+        let (rows, failure) = match page {
+            Ok(page) => (page.rows, None),
+            Err(failure) => (Vec::new(), Some(Err(failure))),
+        };
+        rows.into_iter().map(Ok).chain(failure)
+    }))
+}
+
+fn page(client: &Client, target: &str) -> Result<Page, Failure> {
+    let body = client.get(target)?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Failure::caused("the server's response is not a page", &error))
+}
+
+/// Writes all rows and returns their number.
+fn write(
+    rows: impl Iterator<Item = Result<Row, Failure>>,
+    columns: &[&str],
+    format: ExportFormat,
+    mut out: impl Write,
+    name: &str,
+) -> Result<u64, Failure> {
+    let failed = |error: io::Error| unwritten(name, &error);
+    if format == ExportFormat::Csv {
+        write_fields(columns, &mut out).map_err(failed)?;
+    }
+    let mut count = 0;
+    for row in rows {
+        let row = row?;
+        match format {
+            ExportFormat::Ndjson => writeln!(out, "{row}").map_err(failed)?,
+            ExportFormat::Csv => {
+                let row: Map<String, Value> = serde_json::from_str(row.get())
+                    .map_err(|error| Failure::caused("a row is not an object", &error))?;
+                let fields = columns.iter().map(|column| match row.get(*column) {
+                    None | Some(Value::Null) => String::new(),
+                    Some(Value::String(text)) => text.clone(),
+                    Some(other) => other.to_string(),
+                });
+                write_fields(fields, &mut out).map_err(failed)?;
+            }
+        }
+        count += 1;
+    }
+    out.flush().map_err(failed)?;
+    Ok(count)
+}
+
+/// One line of CSV (RFC 4180); a field is quoted where it must be.
+fn write_fields<T: AsRef<str>>(
+    fields: impl IntoIterator<Item = T>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut separator = "";
+    for field in fields {
+        let field = field.as_ref();
+        let quoted = field.contains(['"', ',', '\n', '\r']) || field.trim() != field;
+        if quoted {
+            write!(out, "{separator}\"{}\"", field.replace('"', "\"\""))?;
+        } else {
+            write!(out, "{separator}{field}")?;
+        }
+        separator = ",";
+    }
+    out.write_all(b"\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_fields_are_quoted_where_they_must_be() {
+        let mut line = Vec::new();
+        let fields = [
+            "plain",
+            "",
+            "a,b",
+            "say \"hi\"",
+            "two\nlines",
+            " space",
+            "Grün",
+        ];
+        write_fields(fields, &mut line).unwrap();
+        assert_eq!(
+            String::from_utf8(line).unwrap(),
+            "plain,,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" space\",Grün\r\n"
+        );
+    }
+
+    #[test]
+    fn columns_of_workspaces_are_all_members_of_a_row() {
+        let row = serde_json::to_value(Workspace::default()).unwrap();
+        let mut names: Vec<_> = row.as_object().unwrap().keys().collect();
+        let mut columns = columns(ExportedRows::Workspaces).to_vec();
+        names.sort();
+        columns.sort_unstable();
+        assert_eq!(names, columns);
+    }
+}

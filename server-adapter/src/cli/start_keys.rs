@@ -1,0 +1,70 @@
+//! The API keys that a server needs at its start.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use deskfleet::{Engine, NewKey, Scope};
+
+use super::failure::Failure;
+use super::output::{data, log};
+
+/// An address that other machines can reach needs a key that can be used, issued before the start: the first key must not
+/// end up in the log of a service. `file` is that of the store, `None` for memory.
+pub(crate) fn require(
+    has_key: bool,
+    address: SocketAddr,
+    file: Option<&Path>,
+) -> Result<(), Failure> {
+    if has_key || address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    let advice = match file {
+        Some(file) => format!("Issue one first:\n  {}", command(file)),
+        None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
+    };
+    Err(Failure(format!(
+        "{address} can be reached by other machines, and the store has no API key. {advice}"
+    )))
+}
+
+fn command(file: &Path) -> String {
+    let file = file.display();
+    format!("deskfleet keys issue --name admin --scope admin --data {file}")
+}
+
+/// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only
+/// after it was shown: a start that ends before leaves a store without keys, and the next one shows another. Where keys exist and
+/// none administers, the log says how to make one.
+pub(crate) fn issue_first(
+    engine: &Engine,
+    address: SocketAddr,
+    file: Option<&Path>,
+) -> Result<(), Failure> {
+    let (keys, now) = (engine.keys(), engine.now());
+    if !keys.is_empty() {
+        let administers = keys.iter().any(|key| {
+            let live = key.revoked.is_none() && key.expires.is_none_or(|expires| now < expires);
+            live && key.scopes.grant(Scope::Admin)
+        });
+        if let Some(file) = file.filter(|_| !administers) {
+            log!(
+                "The store has no key of the scope admin that can be used. To issue one, stop the server and run:\n  {}",
+                command(file)
+            );
+        }
+        return Ok(());
+    }
+    let key = NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    log!("The store's first key, for everything but ingest. It is shown only now; to try it:");
+    engine.issue_key_shown(key, |secret| {
+        data(secret)?;
+        data(format_args!(
+            "curl -H 'X-Api-Key: {secret}' http://{address}/api/Information/GetAllWorkSpaces"
+        ))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! What a service manager is told, and what it hands over: `sd_notify` and socket activation of systemd.
+
+use std::io;
+
+use tokio::net::TcpListener;
+
+/// Says `state` to the service manager that started this process, such as `READY=1`; without one it does nothing.
+#[cfg(target_os = "linux")]
+pub(crate) fn notify(state: &str) -> io::Result<()> {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let Some(name) = std::env::var_os("NOTIFY_SOCKET") else {
+        return Ok(());
+    };
+    let address = match name.as_bytes().strip_prefix(b"@") {
+        Some(abstract_name) => SocketAddr::from_abstract_name(abstract_name)?,
+        None => SocketAddr::from_pathname(&name)?,
+    };
+    let sent = UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address)?;
+    debug_assert_eq!(sent, state.len(), "a datagram is sent whole");
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn notify(_state: &str) -> io::Result<()> {
+    Ok(())
+}
+
+/// The listening socket that the service manager opened for this process, if it did. Needs a tokio runtime with I/O.
+pub(crate) fn listener() -> io::Result<Option<TcpListener>> {
+    let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else {
+        return Ok(None);
+    };
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener).map(Some)
+}

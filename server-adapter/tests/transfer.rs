@@ -1,0 +1,194 @@
+//! `import` and `export`: of a file, and through a running server.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod load;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Command, Output};
+
+use load::{Place, Served, command, done};
+
+/// More than two pages, with every kind of value and with texts that need quotes.
+fn fleet() -> String {
+    let mut lines = String::new();
+    for number in 0..1234 {
+        let odd = match number % 4 {
+            0 => r#","username":"o, \"ne\"\n two ","region":null"#,
+            1 => r#","username":"Zoë","state":"available","runningMode":"AUTO_STOP""#,
+            2 => {
+                r#","computeTypeName":"STANDARD","protocol":"WSP","account":"12","directoryId":"d-1""#
+            }
+            _ => "",
+        };
+        writeln!(
+            lines,
+            r#"{{"workSpId":"ws-{number:05}","computerName":"PC-{number}"{odd}}}"#
+        )
+        .unwrap();
+    }
+    lines
+}
+
+/// A place with a running server, a file `key`, and a file `fleet`.
+fn served() -> (Place, Served) {
+    let place = Place::new();
+    fs::write(place.file("key"), format!("{}\n", place.admin)).unwrap();
+    fs::write(place.file("fleet"), fleet()).unwrap();
+    let served = place.serve();
+    (place, served)
+}
+
+fn through(place: &Place, served: &Served, line: &str) -> Command {
+    let line = format!("{line} --url http://{}", served.address);
+    command(place.path(), &line)
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn exported_fleet_is_imported_again_unchanged() {
+    let (place, served) = served();
+    let imported = through(&place, &served, "import fleet --key-file key").output();
+    let imported = imported.unwrap();
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    assert_eq!(json(&imported)["upserted"], 1234);
+    let exported = through(&place, &served, "export workspaces --key-file key").output();
+    let exported = exported.unwrap();
+    assert!(text(&exported.stderr).contains("1234 rows"));
+    let exported = text(&exported.stdout);
+    assert_eq!(exported.lines().count(), 1234);
+    drop(served);
+
+    let by_file = done(place.path(), "export workspaces");
+    assert_eq!(by_file, exported, "of the file and of the server");
+    done(place.path(), "export workspaces --output copy.ndjson");
+    let import = command(place.path(), "import copy.ndjson --create --data copy.redb").output();
+    let import = import.unwrap();
+    assert!(import.status.success());
+    assert_eq!(text(&import.stderr), "1234 upserted, 0 rejected\n");
+    let again = done(place.path(), "export workspaces --data copy.redb");
+    assert_eq!(again, exported);
+}
+
+#[test]
+fn csv_export_has_a_column_for_each_field() {
+    let (place, served) = served();
+    let import = through(&place, &served, "import fleet --key-file key").output();
+    assert!(import.unwrap().status.success());
+    let line = "export workspaces --format csv --output fleet.csv --key-file key";
+    let export = through(&place, &served, line).output().unwrap();
+    assert!(export.status.success() && export.stdout.is_empty());
+    let csv = fs::read_to_string(place.file("fleet.csv")).unwrap();
+    let mut lines = csv.split("\r\n");
+    assert_eq!(
+        lines.next().unwrap(),
+        "workSpId,computerName,account,region,directoryId,runningMode,computeTypeName,protocol,username,state"
+    );
+    assert_eq!(
+        lines.next().unwrap(),
+        "ws-00000,PC-0,,,,,,,\"o, \"\"ne\"\"\n two \","
+    );
+    assert_eq!(
+        lines.next().unwrap(),
+        "ws-00001,PC-1,,,,AUTO_STOP,,,Zoë,AVAILABLE"
+    );
+    assert_eq!(lines.filter(|line| !line.is_empty()).count(), 1232);
+}
+
+#[test]
+fn import_through_a_server_reports_rejected_lines_once_and_in_order() {
+    let (place, served) = served();
+    let mut lines = "{\"workSpId\":\"ws-1\"}\nnonsense\n".to_owned();
+    lines.push_str(&"{\"workSpId\":7}\n".repeat(200));
+    fs::write(place.file("bad"), lines).unwrap();
+    let mut import = through(&place, &served, "import bad");
+    let output = import.env("DESKFLEET_KEY", &place.admin).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let result = json(&output);
+    assert_eq!(
+        (&result["upserted"], &result["rejected"]),
+        (&1.into(), &201.into())
+    );
+    let said = text(&output.stderr);
+    let named: Vec<u32> = said
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("line ")?
+                .split([':', ','])
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert_eq!(named, (2..=101).collect::<Vec<_>>());
+    assert!(said.contains("100 of 201 errors shown"), "{said}");
+}
+
+#[test]
+fn refused_key_ends_import_and_export_with_its_reason() {
+    let (place, served) = served();
+    let wrong = "dfk_wrong";
+    fs::write(
+        place.file("large"),
+        "{\"workSpId\":\"ws-1\"}\n".repeat(400_000),
+    )
+    .unwrap();
+    fs::write(place.file("kept"), "an earlier export").unwrap();
+    for line in ["import large", "export workspaces --output kept"] {
+        let output = through(&place, &served, line)
+            .env("DESKFLEET_KEY", wrong)
+            .output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        let said = text(&output.stderr);
+        assert!(said.contains("401 InvalidApiKey"), "{line}: {said}");
+        assert!(
+            said.contains("--key-file") && !said.contains(wrong),
+            "{said}"
+        );
+    }
+    let kept = fs::read_to_string(place.file("kept")).unwrap();
+    assert_eq!(kept, "an earlier export");
+    let output = through(&place, &served, "export workspaces")
+        .output()
+        .unwrap();
+    assert!(text(&output.stderr).contains("needs an API key"));
+}
+
+#[test]
+fn wrong_combinations_of_options_exit_with_2() {
+    let place = Place::new();
+    for line in [
+        "import f --url http://127.0.0.1:1 --data d",
+        "import f --url http://127.0.0.1:1 --create",
+        "import f --url https://127.0.0.1:1",
+        "import f --url 127.0.0.1:8080",
+        "import f --key-file k",
+        "export",
+        "export keys",
+        "export workspaces --format xml",
+    ] {
+        let output = command(place.path(), line).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}");
+    }
+}
+
+#[test]
+fn import_makes_a_store_only_when_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("fleet"), fleet()).unwrap();
+    let output = command(folder.path(), "import fleet").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("--create"));
+    assert!(!folder.path().join("deskfleet.redb").exists());
+    done(folder.path(), "import fleet --create");
+    done(folder.path(), "import fleet");
+}
