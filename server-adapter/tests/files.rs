@@ -50,11 +50,16 @@ fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
     open(folder, 0o777);
     open(&file, 0o444);
     let before = fs::read(&file).unwrap();
+    fs::create_dir(folder.join("copies")).unwrap();
+    open(&folder.join("copies"), 0o777);
+    // Nor can a file be made beside it.
+    open(folder, 0o555);
     for line in [
         "check",
         "keys list",
-        "backup copy.redb",
-        "check --data copy.redb",
+        "export workspaces",
+        "backup copies/copy.redb",
+        "check --data copies/copy.redb",
     ] {
         let mut command = Command::new(&program);
         command.args(line.split_whitespace()).current_dir(folder);
@@ -65,8 +70,9 @@ fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{line}: {said}");
     }
+    open(folder, 0o777);
     assert_eq!(fs::read(&file).unwrap(), before);
-    assert!(folder.join("copy.redb").exists());
+    assert!(folder.join("copies/copy.redb").exists());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deskfleet::{Scope, Timestamp};
 
 use super::client::ServerUrl;
+use super::texts::Shell;
 
 /// Inventory, lifecycle actions and telemetry of virtual desktops
 #[derive(Debug, PartialEq, Eq, Parser)]
@@ -69,6 +70,16 @@ pub(crate) enum Command {
         #[command(flatten)]
         store: StoreFile,
     },
+    /// Prints the completions of a shell
+    #[command(after_help = "Examples:\n  \
+        deskfleet completions bash > /etc/bash_completion.d/deskfleet\n  \
+        deskfleet completions zsh > /usr/local/share/zsh/site-functions/_deskfleet\n  \
+        deskfleet completions fish > ~/.config/fish/completions/deskfleet.fish")]
+    Completions { shell: Shell },
+    /// Prints the manual page
+    #[command(after_help = "Example:\n  \
+        deskfleet man > /usr/local/share/man/man1/deskfleet.1")]
+    Man,
 }
 
 #[derive(Debug, PartialEq, Eq, Subcommand)]

@@ -14,6 +14,7 @@ mod signals;
 mod start_keys;
 mod store;
 mod systemd;
+mod texts;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ use deskfleet_server::LogQueue;
 use self::args::{Command, KeysCommand};
 use self::failure::Failure;
 use self::output::{data, log, say};
+use self::texts::MAN_PAGE;
 
 /// Time for the last log lines of a server.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -69,6 +71,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Serve(args) => serve::run(&args),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),
+        Command::Completions { shell } => data(shell.completions().trim_end()),
+        Command::Man => data(MAN_PAGE.trim_end()),
         Command::Keys(command) => run_keys(command),
         Command::Check { store } => store::check(&store.file),
         Command::Backup { destination, store } => store::backup(&destination, &store.file),

@@ -7,23 +7,30 @@ use deskfleet::{Engine, NewKey, Scope};
 
 use super::failure::Failure;
 use super::output::{data, log};
+use super::systemd;
 
-/// An address that other machines can reach needs a key that can be used, issued before the start: the first key must not
-/// end up in the log of a service. `file` is that of the store, `None` for memory.
+/// A server that other machines can reach, or whose standard output is the journal, needs a key that can be used, issued before the
+/// start: the first key must not end up in the log of a service. `file` is that of the store, `None` for memory.
 pub(crate) fn require(
     has_key: bool,
     address: SocketAddr,
     file: Option<&Path>,
 ) -> Result<(), Failure> {
-    if has_key || address.ip().to_canonical().is_loopback() {
+    let reason = if has_key {
         return Ok(());
-    }
+    } else if !address.ip().to_canonical().is_loopback() {
+        format!("{address} can be reached by other machines")
+    } else if file.is_some() && systemd::stdout_is_the_journal() {
+        "the journal is no place to print a first key".to_owned()
+    } else {
+        return Ok(());
+    };
     let advice = match file {
         Some(file) => format!("Issue one first:\n  {}", command(file)),
         None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
     };
     Err(Failure(format!(
-        "{address} can be reached by other machines, and the store has no API key. {advice}"
+        "{reason}, and the store has no API key. {advice}"
     )))
 }
 

@@ -1,10 +1,10 @@
-//! What a service manager is told, and what it hands over: `sd_notify` and socket activation of systemd.
+//! The service manager systemd: notifications to it (`sd_notify`), and the socket that it hands over (socket activation).
 
 use std::io;
 
 use tokio::net::TcpListener;
 
-/// Says `state` to the service manager that started this process, such as `READY=1`; without one it does nothing.
+/// Reports `state`, such as `READY=1`, to the service manager that started this process; without one it does nothing.
 #[cfg(target_os = "linux")]
 pub(crate) fn notify(state: &str) -> io::Result<()> {
     use std::os::linux::net::SocketAddrExt as _;
@@ -26,6 +26,22 @@ pub(crate) fn notify(state: &str) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn notify(_state: &str) -> io::Result<()> {
     Ok(())
+}
+
+/// Whether standard output is the journal, where many can read what a program writes.
+#[cfg(target_os = "linux")]
+pub(crate) fn stdout_is_the_journal() -> bool {
+    let Ok(about) = rustix::fs::fstat(io::stdout()) else {
+        return false;
+    };
+    // Processes far below a service have the variable too, and another standard output.
+    std::env::var_os("JOURNAL_STREAM")
+        .is_some_and(|journal| journal == *format!("{}:{}", about.st_dev, about.st_ino))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn stdout_is_the_journal() -> bool {
+    false
 }
 
 /// The listening socket that the service manager opened for this process, if it did. Needs a tokio runtime with I/O.
