@@ -1,8 +1,10 @@
-//! How far a command has come, on standard error: a bar that is drawn again and again on a terminal, a line for each tenth elsewhere.
+//! How far a command has come, on standard error: a bar that is drawn again and again on a terminal, a line now and then elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
 
 const MB: u64 = 1_000_000;
+/// Without a terminal at most one line for this many bytes, nor more than ten in all where the total is known.
+const LINE_BYTES: u64 = 10 * MB;
 /// Characters of a full bar.
 const BAR: u64 = 30;
 
@@ -12,59 +14,62 @@ pub(crate) struct ProgressLine {
     /// `None` where the end is not known.
     total: Option<u64>,
     done: u64,
-    on_terminal: bool,
-    /// What was drawn last: a percentage, or megabytes where the total is not known.
+    /// Something is written at each multiple of this.
     step: u64,
+    on_terminal: bool,
+    /// Whether there is something to wipe away.
+    is_drawn: bool,
 }
 
 impl ProgressLine {
     pub(crate) fn new(total: Option<u64>) -> Self {
+        Self::on(std::io::stderr().is_terminal(), total)
+    }
+
+    fn on(on_terminal: bool, total: Option<u64>) -> Self {
+        let step = match total {
+            Some(total) if on_terminal => (total / 100).max(1),
+            None if on_terminal => MB,
+            total => total.map_or(0, |total| total / 10).max(LINE_BYTES),
+        };
         Self {
             total,
             done: 0,
-            on_terminal: std::io::stderr().is_terminal(),
-            step: 0,
+            step,
+            on_terminal,
+            is_drawn: false,
         }
     }
 
     /// `bytes` more are done.
     pub(crate) fn advance(&mut self, bytes: usize) {
-        self.done += bytes as u64;
-        if let Some(text) = self.next() {
+        if let Some(text) = self.next(bytes as u64) {
+            self.is_drawn = true;
             // Nobody may be reading.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
     }
 
-    /// What is to be written now, if anything has changed.
-    fn next(&mut self) -> Option<String> {
-        let percent = self.total.map(|total| {
-            let share = self.done.saturating_mul(100).checked_div(total);
-            share.unwrap_or(100).min(100)
-        });
-        let step = percent.unwrap_or(self.done / MB);
-        let step = if self.on_terminal {
-            step
-        } else {
-            step / 10 * 10
-        };
-        if step == self.step {
+    /// What is to be written now, if anything.
+    fn next(&mut self, bytes: u64) -> Option<String> {
+        let before = self.done / self.step;
+        self.done += bytes;
+        if self.done / self.step == before {
             return None;
         }
-        self.step = step;
-        let done = self.done / MB;
-        let text = match (self.total, percent) {
-            (Some(total), Some(percent)) if self.on_terminal => {
-                let filled = "#".repeat(usize::try_from(percent * BAR / 100).unwrap_or_default());
-                let width = usize::try_from(BAR).unwrap_or_default();
-                format!(
-                    "[{filled:width$}] {percent:3} %  {done} of {} MB",
-                    total / MB
-                )
-            }
-            (Some(total), _) => format!("{step} %, {done} of {} MB", total / MB),
-            (None, _) => format!("{done} MB"),
-        };
+        let done = megabytes(self.done);
+        let text = self.total.map_or_else(
+            || format!("{done} MB"),
+            |total| {
+                let percent = (self.done.saturating_mul(100) / total.max(1)).min(100);
+                let bar = if self.on_terminal {
+                    bar(percent)
+                } else {
+                    String::new()
+                };
+                format!("{bar}{percent:3} %, {done} of {} MB", megabytes(total))
+            },
+        );
         Some(if self.on_terminal {
             format!("\r{text}")
         } else {
@@ -73,10 +78,21 @@ impl ProgressLine {
     }
 }
 
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{}", bytes / MB, bytes % MB / (MB / 10))
+}
+
+fn bar(percent: u64) -> String {
+    let filled = percent * BAR / 100;
+    let part = |at| if at < filled { '#' } else { ' ' };
+    let inside: String = (0..BAR).map(part).collect();
+    format!("[{inside}] ")
+}
+
 impl Drop for ProgressLine {
     /// Leaves the line of the terminal to what is written next.
     fn drop(&mut self) {
-        if self.on_terminal && self.step > 0 {
+        if self.on_terminal && self.is_drawn {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
     }
@@ -86,48 +102,38 @@ impl Drop for ProgressLine {
 mod tests {
     use super::*;
 
-    fn drawn(on_terminal: bool, total: Option<u64>, pieces: &[u64]) -> Vec<String> {
-        let mut line = ProgressLine {
-            total,
-            done: 0,
-            on_terminal: false,
-            step: 0,
-        };
-        let mut drawn = Vec::new();
-        for piece in pieces {
-            line.done += piece;
-            line.on_terminal = on_terminal;
-            drawn.extend(line.next());
-            // Its end is not to be drawn by a test.
-            line.on_terminal = false;
-        }
-        drawn
+    fn drawn(mut line: ProgressLine, pieces: &[u64]) -> Vec<String> {
+        pieces
+            .iter()
+            .filter_map(|piece| line.next(*piece))
+            .collect()
     }
 
     #[test]
     fn terminal_gets_a_bar_for_each_percent() {
+        let line = ProgressLine::on(true, Some(26_200_000));
         assert_eq!(
-            drawn(true, Some(26_000_000), &[1, 12_999_999, 1, 13_000_000]),
+            drawn(line, &[1, 13_099_999, 1, 13_099_999]),
             [
-                "\r[###############               ]  50 %  13 of 26 MB",
-                "\r[##############################] 100 %  26 of 26 MB",
+                "\r[###############               ]  50 %, 13.1 of 26.2 MB",
+                "\r[##############################] 100 %, 26.2 of 26.2 MB",
             ]
         );
+        let line = ProgressLine::on(true, None);
+        assert_eq!(drawn(line, &[900_000, 600_000]), ["\r1.5 MB"]);
     }
 
     #[test]
-    fn anything_else_gets_a_line_for_each_tenth() {
+    fn anything_else_gets_a_line_now_and_then() {
         let pieces = [1_000_000; 26];
-        let lines = drawn(false, Some(26_000_000), &pieces);
-        assert_eq!(lines.len(), 10);
-        assert_eq!(lines.first().unwrap(), "10 %, 3 of 26 MB\n");
-        assert_eq!(lines.last().unwrap(), "100 %, 26 of 26 MB\n");
-    }
-
-    #[test]
-    fn input_of_unknown_length_shows_megabytes() {
-        let pieces = [4_000_000; 6];
-        assert_eq!(drawn(false, None, &pieces), ["12 MB\n", "20 MB\n"]);
-        assert_eq!(drawn(true, None, &[1_500_000]), ["\r1 MB"]);
+        let line = ProgressLine::on(false, Some(26_000_000));
+        assert_eq!(
+            drawn(line, &pieces),
+            [" 38 %, 10.0 of 26.0 MB\n", " 76 %, 20.0 of 26.0 MB\n"]
+        );
+        let line = ProgressLine::on(false, None);
+        assert_eq!(drawn(line, &pieces), ["10.0 MB\n", "20.0 MB\n"]);
+        let line = ProgressLine::on(false, Some(500 * MB));
+        assert_eq!(drawn(line, &[MB; 500]).len(), 10);
     }
 }
