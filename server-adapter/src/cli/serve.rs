@@ -32,6 +32,8 @@ const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    let handed_over = systemd::listener()
+        .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     if let Some(folder) = &args.backups {
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     // Before a store is opened: a start that fails here leaves no new file behind.
-    let listener = runtime.block_on(async { listener(args.listen) })?;
+    let listener = runtime.block_on(async { listener(handed_over, args.listen) })?;
     let address = listener.local_addr().unwrap_or(args.listen);
     let file = args.file().map(PathBuf::as_path);
     start_keys::require(file.is_some_and(Path::exists), address, file)?;
@@ -182,12 +184,13 @@ fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The socket that systemd opened for this process, or one at `address`.
-fn listener(address: SocketAddr) -> Result<TcpListener, Failure> {
-    let handed_over = systemd::listener()
-        .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
+/// The socket that systemd handed over, or one at `address`.
+fn listener(
+    handed_over: Option<std::net::TcpListener>,
+    address: SocketAddr,
+) -> Result<TcpListener, Failure> {
     handed_over
-        .map_or_else(|| listen(address), Ok)
+        .map_or_else(|| listen(address), TcpListener::from_std)
         .map_err(|error| {
             Failure(format!(
                 "cannot listen on {address}: {}; choose another address with --listen",

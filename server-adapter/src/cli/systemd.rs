@@ -1,8 +1,7 @@
 //! The service manager systemd: notifications to it (`sd_notify`), and the socket that it hands over (socket activation).
 
 use std::io;
-
-use tokio::net::TcpListener;
+use std::net::TcpListener;
 
 /// Reports `state`, such as `READY=1`, to the service manager that started this process; without one it does nothing.
 #[cfg(target_os = "linux")]
@@ -44,11 +43,12 @@ pub(crate) fn stdout_is_the_journal() -> bool {
     false
 }
 
-/// The listening socket that the service manager opened for this process, if it did. Needs a tokio runtime with I/O.
+/// The listening socket that the service manager opened for this process, if it did. Call it before there are threads: it takes
+/// variables out of the environment.
 pub(crate) fn listener() -> io::Result<Option<TcpListener>> {
-    let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else {
-        return Ok(None);
-    };
-    listener.set_nonblocking(true)?;
-    TcpListener::from_std(listener).map(Some)
+    let listener = listenfd::ListenFd::from_env().take_tcp_listener(0)?;
+    if let Some(listener) = &listener {
+        listener.set_nonblocking(true)?;
+    }
+    Ok(listener)
 }
