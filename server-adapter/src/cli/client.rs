@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
@@ -95,26 +95,23 @@ impl Client {
 
     /// The body of the response to a GET of `target`.
     pub(crate) fn get(&self, target: &str) -> Result<Bytes, Failure> {
-        let request = Request::get(format!("{}{target}", self.url.path));
-        self.send(request, Empty::<Bytes>::new())
+        self.send(Request::get(self.target(target)), Pieces::default())
     }
 
-    /// Posts `body` and returns the body of the response.
-    pub(crate) fn post(
-        &self,
-        target: &str,
-        content_type: &str,
-        body: Pieces,
-    ) -> Result<Bytes, Failure> {
-        let request = Request::post(format!("{}{target}", self.url.path))
-            .header(header::CONTENT_TYPE, content_type);
-        self.send(request, body)
+    /// Posts `body`, whose first bytes say what it is, and returns the body of the response.
+    pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
+        let request = Request::post(self.target(target));
+        self.send(
+            request.header(header::CONTENT_TYPE, "application/octet-stream"),
+            body,
+        )
     }
 
-    fn send<B>(&self, request: http::request::Builder, body: B) -> Result<Bytes, Failure>
-    where
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-    {
+    fn target(&self, target: &str) -> String {
+        format!("{}{target}", self.url.path)
+    }
+
+    fn send(&self, request: http::request::Builder, body: Pieces) -> Result<Bytes, Failure> {
         let request = request
             .header(header::HOST, &self.url.authority)
             .header(header::ACCEPT, "application/json")
@@ -132,13 +129,10 @@ impl Client {
         Err(refused(&self.url, status, &body))
     }
 
-    async fn exchange<B>(
+    async fn exchange(
         &self,
-        request: Request<B>,
-    ) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>>
-    where
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-    {
+        request: Request<Pieces>,
+    ) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>> {
         let socket = TcpStream::connect((&*self.url.host, self.url.port)).await?;
         let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
         let connection = tokio::spawn(connection);
@@ -207,9 +201,13 @@ fn key(file: Option<&Path>) -> Result<HeaderValue, Failure> {
     Ok(key)
 }
 
-/// A body that another thread reads, piece by piece: a response that comes early does not wait for the input.
+/// A body that another thread reads, piece by piece: a response that comes early does not wait for the input. By default there is
+/// none.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces(Option<Reading>);
+
 #[derive(Debug)]
-pub(crate) struct Pieces {
+struct Reading {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     progress: ProgressLine,
 }
@@ -241,10 +239,8 @@ impl Pieces {
                 }
             }
         })?;
-        Ok(Self {
-            pieces,
-            progress: ProgressLine::new(length),
-        })
+        let progress = ProgressLine::new(length);
+        Ok(Self(Some(Reading { pieces, progress })))
     }
 }
 
@@ -256,11 +252,18 @@ impl Body for Pieces {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let piece = ready!(self.pieces.poll_recv(context));
+        let Some(reading) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let piece = ready!(reading.pieces.poll_recv(context));
         if let Some(Ok(piece)) = &piece {
-            self.progress.advance(piece.len());
+            reading.progress.advance(piece.len());
         }
         Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
     }
 }
 

@@ -72,7 +72,7 @@ fn through_server(client: &Client, file: &Path) -> Result<(), Failure> {
     let input = Input::open(file)?;
     let body = Pieces::read(input.bytes, input.length)
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
-    let answer = client.post("/operator/workspaces", "application/x-ndjson", body);
+    let answer = client.post("/operator/workspaces", body);
     let answer = answer.map_err(|failure| {
         Failure(format!(
             "{failure}\nWhat was committed before that stays; it is safe to import the file again."
