@@ -39,9 +39,8 @@ pub(crate) fn run(args: ExportArgs) -> Result<(), Failure> {
         || "standard output".to_owned(),
         |file| file.display().to_string(),
     );
-    let written = output(args.output.as_deref())
-        .map_err(|error| unwritten(&name, &error))
-        .and_then(|out| write(rows, columns(args.rows), args.format, out, &name));
+    let out = output(args.output.as_deref()).map_err(|error| unwritten(&name, &error))?;
+    let written = write(rows, columns(args.rows), args.format, out, &name);
     let count = written.map_err(|failure| match &args.output {
         Some(_) => Failure(format!("{failure}; {name} is incomplete")),
         None => failure,
