@@ -2,9 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::future::poll_fn;
 use std::io::{self, Read};
 use std::path::Path;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -133,20 +134,27 @@ impl Client {
         &self,
         request: Request<Pieces>,
     ) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>> {
-        let socket = TcpStream::connect((&*self.url.host, self.url.port)).await?;
-        let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
-        let connection = tokio::spawn(connection);
+        let socket = std::net::TcpStream::connect((&*self.url.host, self.url.port))?;
+        socket.set_nonblocking(true)?;
+        let socket = TokioIo::new(TcpStream::from_std(socket)?);
+        let (mut sender, connection) = handshake(socket).await?;
         let response = async {
             let response: Response<Incoming> = sender.send_request(request).await?;
             let status = response.status();
             let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX);
             Ok((status, body.collect().await?.to_bytes()))
         };
-        let response = response.await;
-        // Its error, if it has one, is that of the request. It has dropped the body when this returns.
-        connection.abort();
-        let _ = connection.await;
-        response
+        let (mut connection, mut response) = (Some(pin!(connection)), pin!(response));
+        poll_fn(|context| {
+            if let Some(open) = &mut connection
+                && open.as_mut().poll(context).is_ready()
+            {
+                // Its error, if it has one, is that of the response.
+                connection = None;
+            }
+            response.as_mut().poll(context)
+        })
+        .await
     }
 }
 

@@ -49,7 +49,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     // Before a store is opened: a start that fails here leaves no new file behind.
-    let listener = runtime.block_on(async { listener(handed_over, args.listen) })?;
+    let listener = {
+        let _inside = runtime.enter();
+        listener(handed_over, args.listen)?
+    };
     let address = listener.local_addr().unwrap_or(args.listen);
     let file = args.file().map(PathBuf::as_path);
     start_keys::require(file.is_some_and(Path::exists), address, file)?;
