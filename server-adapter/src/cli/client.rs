@@ -4,18 +4,18 @@ use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, Read};
+use std::net::TcpStream;
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
@@ -25,7 +25,7 @@ use super::progress_line::ProgressLine;
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
 pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
 /// Bytes of the input that are read at once.
-const PIECE_BYTES: usize = 64 * 1024;
+pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 /// Most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
@@ -96,66 +96,78 @@ impl Client {
 
     /// The body of the response to a GET of `target`.
     pub(crate) fn get(&self, target: &str) -> Result<Bytes, Failure> {
-        self.send(Request::get(self.target(target)), Pieces::default())
+        self.send(Method::GET, target, Pieces::default(), "")
     }
 
     /// Posts `body`, whose first bytes say what it is, and returns the body of the response.
     pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
-        let request = Request::post(self.target(target));
-        self.send(
-            request.header(header::CONTENT_TYPE, "application/octet-stream"),
-            body,
-        )
+        let advice = "; a part may have been committed, and it is safe to send the same again";
+        self.send(Method::POST, target, body, advice)
     }
 
-    fn target(&self, target: &str) -> String {
-        format!("{}{target}", self.url.path)
-    }
-
-    fn send(&self, request: http::request::Builder, body: Pieces) -> Result<Bytes, Failure> {
-        let request = request
-            .header(header::HOST, &self.url.authority)
-            .header(header::ACCEPT, "application/json")
-            .header(header::CONNECTION, "close")
-            .header("x-api-key", self.key.clone())
-            .body(body)
-            .map_err(|error| Failure::caused("cannot write the request", &error))?;
+    /// `advice` is for a connection that ends before the response.
+    fn send(
+        &self,
+        method: Method,
+        target: &str,
+        body: Pieces,
+        advice: &str,
+    ) -> Result<Bytes, Failure> {
+        let invalid = |error: &dyn Error| Failure::caused("cannot write the request", error);
+        let target = format!("{}{target}", self.url.path);
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = target
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| invalid(&error))?;
+        let host = HeaderValue::from_str(&self.url.authority).map_err(|error| invalid(&error))?;
+        let headers = [
+            (header::HOST, host),
+            (header::ACCEPT, HeaderValue::from_static("application/json")),
+            (header::CONNECTION, HeaderValue::from_static("close")),
+            (HeaderName::from_static("x-api-key"), self.key.clone()),
+        ];
+        request.headers_mut().extend(headers);
+        let socket = TcpStream::connect((&*self.url.host, self.url.port))
+            .map_err(|error| Failure::caused(&self.url, &error))?;
         let (status, body) = self
             .runtime
-            .block_on(self.exchange(request))
-            .map_err(|error| Failure::caused(&self.url, &*error))?;
+            .block_on(exchange(socket, request))
+            .map_err(|error| {
+                let error = Failure::caused(format_args!("{} broke off", self.url), &*error);
+                Failure(format!("{error}{advice}"))
+            })?;
         if status.is_success() {
             return Ok(body);
         }
         Err(refused(&self.url, status, &body))
     }
+}
 
-    async fn exchange(
-        &self,
-        request: Request<Pieces>,
-    ) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>> {
-        let socket = std::net::TcpStream::connect((&*self.url.host, self.url.port))?;
-        socket.set_nonblocking(true)?;
-        let socket = TokioIo::new(TcpStream::from_std(socket)?);
-        let (mut sender, connection) = handshake(socket).await?;
-        let response = async {
-            let response: Response<Incoming> = sender.send_request(request).await?;
-            let status = response.status();
-            let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX);
-            Ok((status, body.collect().await?.to_bytes()))
-        };
-        let (mut connection, mut response) = (Some(pin!(connection)), pin!(response));
-        poll_fn(|context| {
-            if let Some(open) = &mut connection
-                && open.as_mut().poll(context).is_ready()
-            {
-                // Its error, if it has one, is that of the response.
-                connection = None;
-            }
-            response.as_mut().poll(context)
-        })
-        .await
-    }
+async fn exchange(
+    socket: TcpStream,
+    request: Request<Pieces>,
+) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>> {
+    socket.set_nonblocking(true)?;
+    let socket = TokioIo::new(tokio::net::TcpStream::from_std(socket)?);
+    let (mut sender, connection) = handshake(socket).await?;
+    let response = async {
+        let response: Response<Incoming> = sender.send_request(request).await?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX);
+        Ok((status, body.collect().await?.to_bytes()))
+    };
+    let (mut connection, mut response) = (Some(pin!(connection)), pin!(response));
+    poll_fn(|context| {
+        if let Some(open) = &mut connection
+            && open.as_mut().poll(context).is_ready()
+        {
+            // Its error, if it has one, is that of the response.
+            connection = None;
+        }
+        response.as_mut().poll(context)
+    })
+    .await
 }
 
 /// The members of a problem body that people need.
