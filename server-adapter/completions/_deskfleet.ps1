@@ -27,7 +27,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serves a store over HTTP')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates or replaces workspaces from a file')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes the workspaces of a store or of a running server, in a form that import reads')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
@@ -95,6 +95,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         }
         'deskfleet;keys;revoke' {
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Even the last key of the scope admin')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

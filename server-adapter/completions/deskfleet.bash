@@ -141,7 +141,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__export)
-            opts="-h --format --output --url --key-file --data --help workspaces"
+            opts="-h --format --output --url --key-file --data --help workspaces audit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -263,7 +263,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__keys__subcmd__revoke)
-            opts="-h --data --help"
+            opts="-h --force --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

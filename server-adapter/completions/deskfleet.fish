@@ -28,7 +28,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -s h -l help -d 'Print
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -s V -l version -d 'Print version'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "serve" -d 'Serves a store over HTTP'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates or replaces workspaces from a file'
-complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes the workspaces of a store or of a running server, in a form that import reads'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
@@ -70,6 +70,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l data -d 'The file of the store' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -s h -l help -d 'Print help'

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Output};
 
-use load::{Place, Served, command, done};
+use load::{Client, Place, Served, command, done};
+use serde_json::{Map, Value};
 
 /// More than two pages, with every kind of value and with texts that need quotes.
 fn fleet() -> String {
@@ -49,7 +50,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-fn json(output: &Output) -> serde_json::Value {
+fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -101,6 +102,40 @@ fn csv_export_has_a_column_for_each_field() {
         "ws-00001,PC-1,,,,AUTO_STOP,,,Zoë,AVAILABLE"
     );
     assert_eq!(lines.filter(|line| !line.is_empty()).count(), 1232);
+}
+
+#[test]
+fn audit_of_a_file_is_that_of_its_server_with_a_column_for_each_member() {
+    let (place, served) = served();
+    let mut client = Client::connect(served.address, &place.admin).unwrap();
+    for number in 0..3 {
+        let action = format!("POST /api/Actions/StartWorkSpace?workSpaceId=ws-{number}");
+        assert_eq!(client.ask(&action, "").unwrap().0, 404);
+    }
+    let export = through(&place, &served, "export audit --key-file key")
+        .output()
+        .unwrap();
+    let of_server = text(&export.stdout).to_owned();
+    assert!(text(&export.stderr).contains("4 rows"));
+    drop((client, served));
+
+    assert_eq!(done(place.path(), "export audit"), of_server);
+    let newest: Map<String, Value> =
+        serde_json::from_str(of_server.lines().next().unwrap()).unwrap();
+    let csv = done(place.path(), "export audit --format csv");
+    let mut columns: Vec<_> = csv.lines().next().unwrap().split(',').collect();
+    columns.sort_unstable();
+    assert_eq!(columns, newest.keys().collect::<Vec<_>>());
+    let row: Vec<_> = csv.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(row.first(), Some(&"4"));
+    assert_eq!(
+        row.get(2..6),
+        Some(&["admin", "StartWorkSpace", "ws-2", ""][..])
+    );
+    assert_eq!(
+        row.get(11..),
+        Some(&["WorkSpaceNotFound", "admin", "1"][..])
+    );
 }
 
 #[test]

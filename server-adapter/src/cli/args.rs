@@ -42,10 +42,11 @@ pub(crate) enum Command {
         deskfleet import fleet.csv --url http://127.0.0.1:8080 --key-file admin.key\n  \
         generate-fleet | deskfleet import -")]
     Import(ImportArgs),
-    /// Writes the workspaces of a store or of a running server, in a form that import reads
+    /// Writes the workspaces or the audit of a store or of a running server
     #[command(after_help = "Examples:\n  \
         deskfleet export workspaces > fleet.ndjson\n  \
-        deskfleet export workspaces --format csv --output fleet.csv --url http://127.0.0.1:8080 --key-file admin.key")]
+        deskfleet export audit --format csv --output audit.csv\n  \
+        deskfleet export workspaces --url http://127.0.0.1:8080 --key-file admin.key")]
     Export(ExportArgs),
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
@@ -175,8 +176,10 @@ pub(crate) struct ExportArgs {
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportedRows {
-    /// All workspaces, in the order of their ids
+    /// All workspaces, in the order of their ids, in a form that import reads
     Workspaces,
+    /// All rows of the audit, newest first
+    Audit,
 }
 
 /// The form of an export.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use deskfleet::{Engine, Workspace, WorkspaceList};
+use deskfleet::limits::PAGE_ITEMS_MAX;
+use deskfleet::{AuditEntry, AuditQuery, Engine, Workspace, WorkspaceList};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -60,10 +61,38 @@ fn output(file: Option<&Path>) -> io::Result<Box<dyn Write>> {
     })
 }
 
+/// A row of the audit as the endpoint returns it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditRow {
+    #[serde(flatten)]
+    entry: AuditEntry,
+    api_key_id: Option<u64>,
+}
+
+/// The members of an [`AuditRow`].
+const AUDIT_FIELDS: [&str; 14] = [
+    "id",
+    "activityTime",
+    "requester",
+    "action",
+    "workSpaceId",
+    "username",
+    "computerName",
+    "result",
+    "previousState",
+    "newState",
+    "completedTime",
+    "detail",
+    "apiKeyName",
+    "apiKeyId",
+];
+
 /// The members of a row, in their order.
 fn columns(rows: ExportedRows) -> &'static [&'static str] {
     match rows {
         ExportedRows::Workspaces => &Workspace::FIELDS,
+        ExportedRows::Audit => &AUDIT_FIELDS,
     }
 }
 
@@ -72,11 +101,21 @@ fn rows_of_store(engine: &Engine, rows: ExportedRows) -> Rows {
         to_raw_value(value).map_err(|error| Failure::caused("cannot write JSON", &error))
     }
     match rows {
-        ExportedRows::Workspaces => Box::new(
-            engine
-                .all_workspaces(WorkspaceList::All)
-                .map(|workspace| row(&workspace?)),
-        ),
+        ExportedRows::Workspaces => {
+            let workspaces = engine.all_workspaces(WorkspaceList::All);
+            Box::new(workspaces.map(|workspace| row(&workspace?)))
+        }
+        ExportedRows::Audit => {
+            let entries = engine.all_audit(AuditQuery {
+                limit: PAGE_ITEMS_MAX.unsigned_abs(),
+                ..AuditQuery::default()
+            });
+            Box::new(entries.map(|entry| {
+                let entry = entry?;
+                let api_key_id = entry.api_key_id;
+                row(&AuditRow { entry, api_key_id })
+            }))
+        }
     }
 }
 
@@ -84,7 +123,7 @@ fn rows_of_store(engine: &Engine, rows: ExportedRows) -> Rows {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    #[serde(rename = "workSpaces")]
+    #[serde(rename = "workSpaces", alias = "activities")]
     rows: Vec<Row>,
     next_token: Option<String>,
 }
@@ -93,6 +132,7 @@ struct Page {
 fn rows_of_server(client: Client, rows: ExportedRows) -> Rows {
     let path = match rows {
         ExportedRows::Workspaces => "/operator/workspaces?limit=500",
+        ExportedRows::Audit => "/operator/audit?limit=500",
     };
     let mut next = Some(path.to_owned());
     let pages = std::iter::from_fn(move || {
