@@ -118,7 +118,7 @@ fn start_without_a_usable_admin_key_says_how_to_issue_one() {
     };
     admin_says(false);
     done(place.path(), "keys issue --name desk --scope act");
-    done(place.path(), "keys revoke 1");
+    done(place.path(), "keys revoke 1 --force");
     admin_says(true);
     done(place.path(), "keys issue --name admin --scope admin");
     admin_says(false);
