@@ -26,7 +26,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serves a store over HTTP')
-            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates or replaces workspaces from a file')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
@@ -56,8 +56,8 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
             [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'Make the store where there is none')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;export' {

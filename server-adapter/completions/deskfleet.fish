@@ -27,7 +27,7 @@ end
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -s V -l version -d 'Print version'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "serve" -d 'Serves a store over HTTP'
-complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates or replaces workspaces from a file'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
@@ -50,7 +50,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l url -d 'U
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l data -d 'The file of the store' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
 csv\t'A line with the names of the fields, then a line for each row; null is an empty field'"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; by default standard output' -r -F

@@ -279,9 +279,14 @@ fn import_reads_lines_and_arrays() {
     let report: serde_json::Value =
         serde_json::from_str(&place.done("import fleet.ndjson --create")).unwrap();
     assert_eq!(
-        report,
-        serde_json::json!({"upserted": 2, "rejected": 0, "errors": []})
+        (
+            &report["upserted"],
+            &report["rejected"],
+            &report["committed"]
+        ),
+        (&2.into(), &0.into(), &2.into())
     );
+    assert_eq!(report["warnings"][0]["message"], "unknown member future");
     std::fs::write(
         place.file("fleet.json"),
         r#" [{"workSpId":"ws-2"},{"workSpId":"ws-3"}]"#,
@@ -314,7 +319,7 @@ fn import_names_rejected_lines_and_imports_the_others() {
         .collect();
     lines.sort_unstable();
     assert_eq!(lines, [2, 3, 4, 5]);
-    assert!(err(&output).contains("line 3: "));
+    assert!(err(&output).contains("line 3, column 2: "));
     assert_eq!(count(&place, "workspaces"), 2);
 }
 

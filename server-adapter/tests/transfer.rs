@@ -102,6 +102,12 @@ fn csv_export_has_a_column_for_each_field() {
         "ws-00001,PC-1,,,,AUTO_STOP,,,Zoë,AVAILABLE"
     );
     assert_eq!(lines.filter(|line| !line.is_empty()).count(), 1232);
+    drop(served);
+
+    let import = command(place.path(), "import fleet.csv --create --data copy.redb").output();
+    assert_eq!(text(&import.unwrap().stderr), "1234 upserted, 0 rejected\n");
+    let copy = done(place.path(), "export workspaces --data copy.redb");
+    assert_eq!(copy, done(place.path(), "export workspaces"));
 }
 
 #[test]

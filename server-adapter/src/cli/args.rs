@@ -36,7 +36,10 @@ pub(crate) enum Command {
         deskfleet --memory --demo            try it with a demo fleet, in memory\n  \
         deskfleet serve --listen 0.0.0.0:80 --host fleet.example.com --backups /var/backups")]
     Serve(ServeArgs),
-    /// Creates or replaces workspaces from a file
+    /// Creates and changes workspaces from a file
+    ///
+    /// The file may be NDJSON, a JSON array, a saved response of `GetAllWorkSpaces`, or CSV whose first line names the fields. What a
+    /// record leaves out stays as it is; null in JSON removes a value.
     #[command(after_help = "Examples:\n  \
         deskfleet import fleet.ndjson --create\n  \
         deskfleet import fleet.csv --url http://127.0.0.1:8080 --key-file admin.key\n  \
@@ -145,7 +148,7 @@ pub(crate) struct ServerArgs {
 /// The options of `import`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct ImportArgs {
-    /// One JSON object a line, or one JSON array; - for standard input
+    /// The file to read; - for standard input
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
