@@ -44,7 +44,9 @@ fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
         folder.path().join("deskfleet.redb"),
         folder.path().join("program"),
     );
-    fs::copy(PROGRAM, &program).unwrap();
+    // By another process: a program that this one has open for writing could not be run.
+    let copied = Command::new("cp").arg(PROGRAM).arg(&program).status();
+    assert!(copied.unwrap().success());
     let folder = folder.path();
     let is_root = fs::metadata(folder).unwrap().uid() == 0;
     open(folder, 0o777);
