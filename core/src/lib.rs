@@ -47,6 +47,7 @@
 //! - `system` (default): the clock and the randomness of the operating system, unless the builder is given others. Without it
 //!   the engine has neither, and compiles to `wasm32-unknown-unknown`.
 //! - `tower`: `tower_service::Service` for [`Engine`].
+//! - `schema`: JSON Schemas of all bodies, for documents and type definitions; a program that serves does not need it.
 //! - `tracing`: an [`Observer`] that hands every event to `tracing`.
 
 mod api;
@@ -109,6 +110,12 @@ pub mod routes {
         Access, Answer, Endpoint, Method, Param, ParamKind, RequestBody, Route, Work,
     };
     pub use crate::api::routes::ROUTES;
+}
+
+/// The JSON Schemas of all bodies, derived from the types.
+#[cfg(feature = "schema")]
+pub mod schema {
+    pub use crate::api::schemas::Schemas;
 }
 
 /// The tables of the fields of the telemetry records, for what treats all fields alike: a document, a converter, a check.

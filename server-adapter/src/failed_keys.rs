@@ -7,8 +7,6 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use deskfleet::Config;
-use deskfleet::routes::Access;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
@@ -82,14 +80,6 @@ pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
     headers.contains_key("x-api-key")
         || headers.contains_key(AUTHORIZATION)
         || query.is_some_and(|query| !query.is_empty())
-}
-
-/// Whether a call needs a key, in this configuration.
-pub(crate) fn needs_key(access: Access, config: &Config) -> bool {
-    match access {
-        Access::Key(_) => true,
-        Access::Telemetry => config.require_ingest_key,
-    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
 //! | `cors.rs` | which pages of other origins may read responses |
 //! | `pages.rs`, `landing.rs` | the pages served without the engine's router; the page at `/` |
-//! | `openapi/` | the OpenAPI document, built from the engine's tables |
+//! | `openapi.rs` | the OpenAPI document, which `cargo openapi` writes |
 //! | `operation.rs` | what a request asks for, as metrics and access log name it |
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
@@ -63,7 +63,7 @@ mod log;
 mod logged_request;
 mod maintenance;
 mod metrics;
-pub mod openapi;
+mod openapi;
 mod operation;
 mod options;
 mod page;

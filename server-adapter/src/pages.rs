@@ -47,12 +47,7 @@ async fn content(page: Page, shared: &ServerState, headers: &HeaderMap) -> Respo
             let text = options.metrics.text(&figures, options.connections_max);
             page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
-        Page::OpenApi => {
-            let document = shared
-                .openapi
-                .get_or_init(|| openapi::document(engine.config()).to_string().into());
-            page_response(StatusCode::OK, JSON, document.clone())
-        }
+        Page::OpenApi => page_response(StatusCode::OK, JSON, openapi::document()),
         Page::Index => landing::index(headers),
         Page::Icon => landing::icon(),
     }

@@ -2,9 +2,8 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use bytes::Bytes;
 use deskfleet::Engine;
 use http::HeaderMap;
 use hyper::server::conn::http1;
@@ -30,7 +29,6 @@ const STREAMS_PER_CONNECTION: usize = 8;
 pub(crate) struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) options: ServerOptions,
-    pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) cors: Cors,
     pub(crate) scraped: Scraped,
     /// The budget of request bodies.
@@ -76,7 +74,6 @@ impl ServerState {
         Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
-            openapi: OnceLock::new(),
             cors: Cors::new(&options.cors_origins)?,
             scraped: Scraped::default(),
             hosts: Hosts::new(&options.hosts, address),

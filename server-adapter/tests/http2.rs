@@ -282,7 +282,7 @@ fn http2_requests_above_the_bound_of_the_server_return_503() {
         stream.send_data(Bytes::from_static(RECORD), true).unwrap();
         assert_eq!(answer.await.unwrap().status(), 200);
         let metrics = connection.get("/metrics").await.unwrap();
-        let counted = "{operation=\"test\",status=\"503\"} 1\n";
+        let counted = "{operation=\"testStats\",status=\"503\"} 1\n";
         assert!(text(metrics).await.contains(counted));
     });
 }

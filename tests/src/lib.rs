@@ -17,6 +17,7 @@ pub mod disk;
 pub mod fuzzing;
 pub mod http2;
 pub mod model;
+pub mod openapi;
 pub mod panics;
 pub mod posting;
 pub mod simulation;

@@ -1,4 +1,7 @@
+import type { ActionFailure, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
+
+export type * from "./types.js";
 
 /** Where an engine keeps its bytes. All methods are synchronous and throw when they fail. */
 export interface Storage {
@@ -27,35 +30,7 @@ export interface Storage {
 
 /** The codes of the interface, and those of this package. */
 export type ErrorCode =
-    | "InvalidParameter"
-    | "InvalidBody"
-    | "InvalidApiKey"
-    | "InsufficientScope"
-    | "NotFound"
-    | "WorkSpaceNotFound"
-    | "UserNotFound"
-    | "MethodNotAllowed"
-    | "InvalidResourceState"
-    | "OperationInProgress"
-    | "LitigationHold"
-    | "AmbiguousWorkSpace"
-    | "UnsupportedConfiguration"
-    /** A key of that name is accepted already. */
-    | "DuplicateKeyName"
-    /** The key is the last accepted one with scope `admin`. */
-    | "LastAdminKey"
-    | "PayloadTooLarge"
-    | "UnsupportedMediaType"
-    | "UriTooLong"
-    | "HeadersTooLarge"
-    | "Throttled"
-    | "QueueFull"
-    /** The storage failed, and the write was certainly not made. */
-    | "StorageUnavailable"
-    /** The storage failed while it made a write durable, or the engine was lost: the write may take effect or not. */
-    | "Indeterminate"
-    | "LowDisk"
-    | "Internal"
+    | ProblemCode
     /** An argument or an option is not valid. */
     | "InvalidArgument"
     /** The engine was called from a callback of its own clock or storage. */
@@ -144,57 +119,8 @@ export interface EngineOptions {
     wasm?: WasmModule | ArrayBuffer | ArrayBufferView;
 }
 
-export interface Workspace {
-    workSpId: string;
-    computerName?: string | null;
-    account?: string | null;
-    region?: string | null;
-    directoryId?: string | null;
-    runningMode?: string | null;
-    computeTypeName?: string | null;
-    protocol?: string | null;
-    username?: string | null;
-    state?: string | null;
-}
-
-/** What an import has done; `line` is the position of the record, counted from 1. */
-export interface ImportReport {
-    upserted: number;
-    rejected: number;
-    /** Of the applied records, those that are durable. */
-    committed: number;
-    /** The first 100. */
-    errors: { line: number; column: number; message: string }[];
-    /** Such as unknown members, each once; at most 20. */
-    warnings: { line: number; message: string }[];
-}
-
-export type Scope = "read" | "act" | "admin" | "ingest";
-
-/** A key without its secret; times as in the interface, in UTC. */
-export interface KeyInfo {
-    id: number;
-    name: string;
-    scopes: Scope[];
-    created: string;
-    expires: string | null;
-    lastUsed: string | null;
-    revoked: string | null;
-}
-
-export interface IssuedKey extends KeyInfo {
-    /** The key to hand out; it is returned only here. */
-    key: string;
-}
-
-export interface PendingAction {
-    id: number;
-    action: string;
-    workSpaceId: string;
-    requestedAt: string;
-    dueAt: string | null;
-    computeType: string | null;
-}
+/** A workspace to store. */
+export type Workspace = WorkSpaceInput & { workSpId: string };
 
 /** The result of {@link Engine.handle}. */
 export interface Answer {
@@ -238,17 +164,17 @@ export class Engine {
      */
     putWorkspaces(workspaces: Workspace[]): Promise<number>;
     /** Creates and changes workspaces, each by itself: what is absent stays as it is, and `null` becomes null. */
-    importWorkspaces(changes: Workspace[]): Promise<ImportReport>;
-    placeHold(workSpaceId: string, hold: { matter: string; reason?: string }): Promise<void>;
+    importWorkspaces(changes: WorkSpacePatch[]): Promise<ImportReport>;
+    placeHold(workSpaceId: string, hold: NewHold): Promise<void>;
     releaseHold(workSpaceId: string): Promise<void>;
-    issueKey(key: { name: string; scopes: Scope[]; expires?: string | Date }): Promise<IssuedKey>;
+    issueKey(key: Omit<NewKey, "expires"> & { expires?: string | Date | null }): Promise<IssuedKey>;
     /** Of the last accepted key with scope `admin` only with `force`. */
     revokeKey(id: number, how?: { force?: boolean }): Promise<void>;
     keys(): Promise<KeyInfo[]>;
     /** The outbox: the actions that have not ended. */
     pendingActions(): Promise<PendingAction[]>;
     completeAction(id: number): Promise<void>;
-    failAction(id: number, how?: { state?: "ERROR" | "UNHEALTHY"; detail?: string }): Promise<void>;
+    failAction(id: number, how?: ActionFailure): Promise<void>;
     /** Telemetry records that are not filed yet. */
     queueCount(): Promise<number>;
     /** Files all queued telemetry into history; returns the number of records. */

@@ -13,6 +13,8 @@ mod information;
 mod operator;
 pub(crate) mod router;
 pub(crate) mod routes;
+#[cfg(feature = "schema")]
+pub(crate) mod schemas;
 mod stats;
 
 use bytes::Bytes;

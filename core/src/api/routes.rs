@@ -1,6 +1,6 @@
 //! THE table: every endpoint of the interface document, then the operator surface.
 //!
-//! The router, the key check, the body limits, the OpenAPI document and the conformance suite all read these rows.
+//! The router, the key check, the body limits, the generator of the OpenAPI document and the conformance suite all read these rows.
 
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::model::{Action, AuditAction, Scope, Stream};
@@ -265,9 +265,9 @@ pub static ROUTES: [Route; 37] = [
     action(Action::ChangeComputeType, "changeComputeType", "/api/Actions/ChangeComputeType", CHANGE_PARAMS,
         &[Code::WorkSpaceNotFound, Code::InvalidResourceState, Code::OperationInProgress, Code::UnsupportedConfiguration]),
 
-    stats(Endpoint::Post(Stream::Stats), "post", Method::Post, "/api/Stats/Post", RequestBody::Record(Stream::Stats), Answer::Empty),
-    stats(Endpoint::Test, "test", Method::Get, "/api/Stats/Test", RequestBody::None, Answer::Empty),
-    stats(Endpoint::QueueCount, "queueCount", Method::Get, "/api/Stats/queue/count", RequestBody::None, Answer::Count),
+    stats(Endpoint::Post(Stream::Stats), "postStats", Method::Post, "/api/Stats/Post", RequestBody::Record(Stream::Stats), Answer::Empty),
+    stats(Endpoint::Test, "testStats", Method::Get, "/api/Stats/Test", RequestBody::None, Answer::Empty),
+    stats(Endpoint::QueueCount, "getQueueCount", Method::Get, "/api/Stats/queue/count", RequestBody::None, Answer::Count),
     stats(Endpoint::Post(Stream::Activity), "postActivity", Method::Post, "/api/Stats/PostActivity", RequestBody::Record(Stream::Activity), Answer::Empty),
     stats(Endpoint::Post(Stream::Startup), "postStartupMetrics", Method::Post, "/api/Stats/PostStartupMetrics", RequestBody::Record(Stream::Startup), Answer::Empty),
     stats(Endpoint::Post(Stream::Processes), "postProcesses", Method::Post, "/api/Stats/PostProcesses", RequestBody::Record(Stream::Processes), Answer::Empty),

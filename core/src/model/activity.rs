@@ -8,19 +8,19 @@ use super::field::{Nullable, record};
 record! {
     /// Something a user did: a logon, a lock, a disconnect. Every field is optional.
     pub struct ActivityRecord {
-        /// The agent's own number for the record.
+        /// Number that the agent gave the record; stored, not interpreted.
         id: Option<i32> = "id",
-        /// Compute type of the instance.
+        /// Compute type of the instance, for example `STANDARD`.
         compute_type_name: Nullable<String> = "computeTypeName" max COMPUTE_TYPE_NAME_MAX,
-        /// Whose activity it is.
+        /// User who acted.
         username: Nullable<String> = "username" max USERNAME_MAX,
         /// What happened, for example `Logon`.
         activity: Nullable<String> = "activity",
-        /// When it happened.
+        /// When it happened. The time of receipt counts where this is absent or more than 24 hours ahead.
         activity_time: Option<Timestamp> = "activityTime",
-        /// The instance that posts.
+        /// Instance that posts: a `workSpId` or a computer name. History is kept for each instance.
         instance_id: Nullable<String> = "instanceId" max INSTANCE_ID_MAX,
-        /// Tenant of the instance.
+        /// Tenant that the instance belongs to.
         tenant_id: Nullable<String> = "tenantId",
     }
 }

@@ -68,8 +68,25 @@ impl Serialize for AuditAction {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for AuditAction {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AuditAction".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "What was asked for: a lifecycle action, by the last segment of its path, or a change by the operator.",
+            "type": "string",
+            "x-extensible-enum": Self::ALL.map(Self::as_str),
+        })
+    }
+}
+
 /// The outcome of an audited call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
 pub enum AuditResult {
     /// Accepted and still running.
     Accepted,
@@ -77,7 +94,7 @@ pub enum AuditResult {
     Completed,
     /// Accepted, then failed.
     Failed,
-    /// Refused; the detail is the code.
+    /// Refused; `detail` is the code of the problem.
     Refused,
     /// Accepted, with nothing to do.
     NoChange,
@@ -110,8 +127,11 @@ impl AuditResult {
     }
 }
 
-/// One row of the audit. Serialized as `GetAdminActivity` returns it: without [`Self::api_key_id`].
+/// One row of the audit: a call that changed the fleet, or tried to. Serialized as `GetAdminActivity` returns it: without
+/// [`Self::api_key_id`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "AdminActivity"))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Number of the row; never used twice.
@@ -119,28 +139,28 @@ pub struct AuditEntry {
     /// When the call was made.
     #[serde(rename = "activityTime")]
     pub time: Timestamp,
-    /// Who asked, in free text.
+    /// Who asked, in free text: the parameter `requester` of the call, else the name of the key.
     pub requester: String,
     /// What was asked for.
     pub action: AuditAction,
-    /// The workspace, as named in the call or found by its account.
+    /// `workSpId` of the workspace, as named in the call or found by its account.
     #[serde(rename = "workSpaceId")]
     pub workspace_id: Option<String>,
-    /// The workspace's user at that time.
+    /// User of the workspace at that time.
     pub username: Option<String>,
-    /// The workspace's computer at that time.
+    /// Computer name of the workspace at that time.
     pub computer_name: Option<String>,
     /// The outcome.
     pub result: AuditResult,
-    /// State before.
+    /// State before the call.
     pub previous_state: Option<String>,
-    /// State after: of an action still running, the transitional one.
+    /// State after it; while an action runs, the transitional one.
     pub new_state: Option<String>,
-    /// When it ended.
+    /// When the action ended, or was refused.
     pub completed_time: Option<Timestamp>,
-    /// The code of a refusal, or the host's detail of a failure.
+    /// Code of the refusal, or what the host said of a failure.
     pub detail: Option<String>,
-    /// Name of the key used; `None` when the host itself acted.
+    /// Name of the key used; null where the host itself acted.
     pub api_key_name: Option<String>,
     /// Number of the key used; `None` when the host itself acted, and in rows that a version without it wrote.
     #[serde(skip)]

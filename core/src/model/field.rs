@@ -1,7 +1,7 @@
 //! How the posted records describe their fields.
 //!
-//! Each record type is one table of (field, type, wire name, bound). Code that treats all fields alike (the JSON reader
-//! and writer, the block codec, the OpenAPI document) walks that table.
+//! Each record type is one table of (field, type, wire name, bound), with the documentation of each field for its JSON Schema.
+//! Code that treats all fields alike (the JSON reader and writer, the block codec) walks that table.
 
 use std::borrow::Cow;
 
@@ -37,6 +37,9 @@ pub struct FieldSpec {
     pub nullable: bool,
     /// Longest text, in Unicode code points.
     pub length_max: Option<usize>,
+    /// The documentation of the field: meaning and unit.
+    #[cfg(feature = "schema")]
+    pub doc: &'static str,
     /// The name as compact JSON writes it: in quotes, with the colon.
     pub(crate) key: &'static str,
 }
@@ -201,18 +204,18 @@ impl From<&f64> for FieldValue<'_> {
     }
 }
 
-/// Declares a record type together with its table.
+/// Declares a record type together with its table, and with its JSON Schema.
 macro_rules! record {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])*
         $visibility:vis struct $name:ident {
-            $($(#[$field_meta:meta])* $field:ident: $type:ty = $wire:literal $(max $max:expr)?,)*
+            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $wire:literal $(max $max:expr)?,)*
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, Default)]
         $visibility struct $name {
-            $($(#[$field_meta])* $visibility $field: $type,)*
+            $($(#[doc = $field_doc])* $visibility $field: $type,)*
         }
 
         impl $name {
@@ -223,9 +226,22 @@ macro_rules! record {
                     kind: <$type as $crate::model::field::FieldType>::KIND,
                     nullable: <$type as $crate::model::field::FieldType>::NULLABLE,
                     length_max: $crate::model::field::length_max!($($max)?),
+                    #[cfg(feature = "schema")]
+                    doc: concat!($($field_doc, "\n"),*),
                     key: concat!("\"", $wire, "\":"),
                 },)*
             ];
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::model::field::schema(concat!($($doc, "\n"),*), Self::FIELDS, generator)
+            }
         }
 
         impl $crate::model::Fields for $name {
@@ -260,6 +276,51 @@ macro_rules! record {
     };
 }
 
+/// The JSON Schema of a record: every field optional, unknown ones ignored.
+#[cfg(feature = "schema")]
+pub(crate) fn schema(
+    doc: &str,
+    fields: &[FieldSpec],
+    generator: &mut schemars::SchemaGenerator,
+) -> schemars::Schema {
+    let mut properties = schemars::Schema::default();
+    for spec in fields {
+        let schema = field_schema(spec, generator);
+        properties.insert(spec.name.to_owned(), schema.to_value());
+    }
+    schemars::json_schema!({"description": doc, "type": "object", "properties": properties})
+}
+
+#[cfg(feature = "schema")]
+fn field_schema(spec: &FieldSpec, generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let (kind, format) = match spec.kind {
+        FieldKind::Int32 => ("integer", Some("int32")),
+        FieldKind::Int64 => ("integer", Some("int64")),
+        FieldKind::Float => ("number", Some("float")),
+        FieldKind::Double => ("number", Some("double")),
+        FieldKind::Text => ("string", None),
+        FieldKind::Time => ("string", Some("date-time")),
+        FieldKind::Items => ("array", None),
+    };
+    let mut schema = schemars::json_schema!({"description": spec.doc, "type": kind});
+    if spec.nullable {
+        schema.insert("type".to_owned(), [kind, "null"].as_slice().into());
+    }
+    if let Some(format) = format {
+        schema.insert("format".to_owned(), format.into());
+    }
+    if let Some(length_max) = spec.length_max {
+        schema.insert("maxLength".to_owned(), length_max.into());
+    }
+    if spec.kind == FieldKind::Items {
+        let item = generator.subschema_for::<ProcessItem>();
+        schema.insert("items".to_owned(), item.to_value());
+        let items_max = crate::limits::PROCESS_ITEMS_MAX;
+        schema.insert("maxItems".to_owned(), items_max.into());
+    }
+    schema
+}
+
 macro_rules! length_max {
     () => {
         None
@@ -272,17 +333,17 @@ macro_rules! length_max {
 pub(crate) use {length_max, record};
 
 record! {
-    /// One process name of a [`ProcessReport`](super::ProcessReport), summed over its processes. Every field is optional.
+    /// The processes of one name in a process report, summed. Every field is optional.
     pub struct ProcessItem {
-        /// Name of the executable.
+        /// Name of the executable, for example `outlook.exe`.
         process_name: Option<String> = "processName",
-        /// Processor load, percent.
+        /// Processor load of these processes together, in percent.
         processor_usage: Option<f64> = "processorUsage",
-        /// Memory, bytes.
+        /// Memory of these processes together, in bytes.
         memory_usage: Option<f64> = "memoryUsage",
-        /// Processes of that name.
+        /// Number of processes of that name.
         process_count: Option<i64> = "processCount",
-        /// Who runs them.
+        /// User who runs them.
         username: Option<String> = "username",
     }
 }

@@ -83,6 +83,7 @@ impl WorkspacePatch {
 
 /// What an import has done.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportReport {
     /// Records that were applied.
@@ -92,6 +93,7 @@ pub struct ImportReport {
     /// Of the applied records, those that are durable: all of them once the import has ended.
     pub committed: u64,
     /// The first 100 errors, in the order of the records.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::LINE_ERRORS_MAX)))]
     pub errors: Vec<LineError>,
     /// What was read but probably not meant, at most 20.
     pub warnings: Vec<LineWarning>,
@@ -99,12 +101,15 @@ pub struct ImportReport {
 
 /// A line of a bulk request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineError {
-    /// Counted from 1; in a JSON array, the position of the element.
+    /// Number of the line, from 1; in a JSON array, the position of the element.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub line: u64,
     /// Of an import: the byte of the line or element at which the error is, counted from 1; in CSV, the number of the cell.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64", range(min = 1)))]
     pub column: Option<u64>,
     /// What is wrong. A refusal by a rule begins with its code: `OperationInProgress: …`, `LitigationHold: …`.
     pub message: String,
@@ -112,9 +117,11 @@ pub struct LineError {
 
 /// Something in an import that was read but probably not meant, such as a misspelled name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineWarning {
-    /// Where it was first; counted as in [`LineError::line`].
+    /// Number of the line on which it was first, counted as that of an error.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub line: u64,
     /// What it is.
     pub message: String,

@@ -8,6 +8,8 @@ use crate::timestamp::Timestamp;
 
 /// One right a key can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The Information GET endpoints, and the histories.
@@ -110,37 +112,56 @@ impl Serialize for Scopes {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Scopes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Scopes".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let scope = generator.subschema_for::<Scope>();
+        schemars::json_schema!({"type": "array", "minItems": 1, "items": scope})
+    }
+}
+
 /// SHA-256 of a secret: all that is stored of it.
 pub(crate) type SecretHash = [u8; 32];
 
-/// A key without its secret.
+/// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeyInfo {
     /// Number of the key.
     pub id: u64,
-    /// Name, for people and the audit; at most 256 code points.
+    /// Name, for people and the audit; 1 to 256 code points.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::TEXT_MAX)))]
     pub name: String,
-    /// Its scopes.
+    /// What it may do.
     pub scopes: Scopes,
     /// When it was issued.
     pub created: Timestamp,
-    /// When it stops being accepted.
+    /// When it stops being accepted; null: never.
     pub expires: Option<Timestamp>,
-    /// When it was last accepted, to the minute.
+    /// When it was last accepted, to the minute; null: never.
     pub last_used: Option<Timestamp>,
-    /// When it was revoked.
+    /// When it was revoked; null: it was not.
     pub revoked: Option<Timestamp>,
 }
 
-/// A key just issued. `secret` exists nowhere else: the store keeps only its SHA-256.
+/// An API key just issued, with its secret, which exists nowhere else: the store keeps only its SHA-256.
 #[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IssuedKey {
     /// The key as it will be listed.
     #[serde(flatten)]
     pub info: KeyInfo,
-    /// The key to hand out, `dfk_…`.
+    /// The secret to hand out, `dfk_…`. It is returned only here.
     #[serde(rename = "key")]
     pub secret: String,
 }

@@ -12,6 +12,8 @@ mod key;
 mod places;
 mod processes;
 mod request;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 mod startup;
 mod stats;
 mod stream;

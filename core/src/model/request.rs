@@ -83,11 +83,14 @@ impl ActionRequest {
 
 /// The state a failed action leaves the workspace in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename_all = "UPPERCASE"))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::closed_enum))]
 pub enum FailedState {
-    /// [`State::Error`]
+    /// It cannot be used before it is repaired.
     #[default]
     Error,
-    /// [`State::Unhealthy`]
+    /// It runs, but does not respond to health checks.
     Unhealthy,
 }
 
@@ -102,11 +105,13 @@ impl From<FailedState> for State {
 
 /// An API key to issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewKey {
     /// Name, for people and the audit; 1 to 256 code points.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::TEXT_MAX)))]
     pub name: String,
-    /// Its scopes; not empty.
+    /// What it may do; not empty.
     pub scopes: Scopes,
-    /// When it stops being accepted.
+    /// When it stops being accepted; absent or null: never.
     pub expires: Option<Timestamp>,
 }

@@ -5,25 +5,25 @@ use crate::timestamp::Timestamp;
 use super::field::{Nullable, record};
 
 record! {
-    /// How long the phases of one logon took, in milliseconds. Every field is optional.
+    /// How long the phases of one logon took. Every field is optional.
     pub struct StartupRecord {
-        /// The agent's own number for the record.
+        /// Number that the agent gave the record; stored, not interpreted.
         id: Option<i32> = "id",
-        /// Compute type of the instance.
+        /// Compute type of the instance, for example `STANDARD`.
         compute_type_name: Nullable<String> = "computeTypeName",
-        /// Who logged on.
+        /// User who logged on.
         username: Nullable<String> = "username",
-        /// When the logon began.
+        /// When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead.
         baseline_utc: Option<Timestamp> = "baselineUtc",
-        /// Profile load, milliseconds.
+        /// Time to load the profile, in milliseconds.
         profile_ms: Option<i32> = "profileMs",
-        /// Group policy, milliseconds.
+        /// Time to apply group policy, in milliseconds.
         group_policy_ms: Option<i32> = "groupPolicyMs",
-        /// Shell start, milliseconds.
+        /// Time to start the shell, in milliseconds.
         shell_ms: Option<i32> = "shellMs",
-        /// The whole logon, milliseconds.
+        /// Time of the whole logon, in milliseconds.
         total_ms: Option<i32> = "totalMs",
-        /// The instance that posts.
+        /// Instance that posts: a `workSpId` or a computer name. History is kept for each instance.
         instance_id: Nullable<String> = "instanceId",
     }
 }

@@ -91,16 +91,34 @@ impl<T: Vocabulary> From<Named<T>> for String {
     }
 }
 
+#[cfg(feature = "schema")]
+impl<T: Vocabulary + schemars::JsonSchema> schemars::JsonSchema for Named<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    /// Any text: the known values are examples.
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = T::json_schema(generator);
+        if let Some(values) = schema.remove("x-extensible-enum") {
+            schema.insert("examples".into(), values);
+        }
+        schema
+    }
+}
+
 /// Declares an enum of upper-case names.
 macro_rules! vocabulary {
     (
         $(#[$meta:meta])*
         pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }
     ) => {
-        $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(transform = super::schema::open_enum))]
+        $(#[$meta])*
         pub enum $name {
-            $($(#[$variant_meta])* #[doc = concat!("`", $text, "`")] #[serde(rename = $text)] $variant,)*
+            $($(#[$variant_meta])* #[serde(rename = $text)] $variant,)*
         }
 
         impl $name {
@@ -139,54 +157,85 @@ macro_rules! vocabulary {
 }
 
 vocabulary! {
-    /// The state of a workspace.
+    /// The state of a workspace. An unknown value is kept as given.
+    #[cfg_attr(feature = "schema", schemars(rename = "WorkSpaceState"))]
     pub enum State {
+        /// It is being created.
         Pending = "PENDING",
+        /// It runs, or can be connected to.
         Available = "AVAILABLE",
+        /// It runs, but does not react as it should.
         Impaired = "IMPAIRED",
+        /// It does not respond to health checks.
         Unhealthy = "UNHEALTHY",
+        /// It restarts, after `RebootWorkSpace` or `RecoveryRebootWorkSpace`.
         Rebooting = "REBOOTING",
+        /// It starts, after `StartWorkSpace`.
         Starting = "STARTING",
+        /// Its system is made anew from the image, after `RebuildWorkSpace`.
         Rebuilding = "REBUILDING",
+        /// Its volumes are taken from the last backup, after `RestoreWorkSpace`.
         Restoring = "RESTORING",
+        /// The cloud provider maintains it.
         Maintenance = "MAINTENANCE",
+        /// An administrator maintains it.
         AdminMaintenance = "ADMIN_MAINTENANCE",
+        /// It is being deleted, after `TerminateWorkSpace`.
         Terminating = "TERMINATING",
+        /// It is deleted; its record stays listed for 7 days.
         Terminated = "TERMINATED",
+        /// It is suspended.
         Suspended = "SUSPENDED",
+        /// Its compute type changes, after `ChangeComputeType`.
         Updating = "UPDATING",
+        /// It is being stopped.
         Stopping = "STOPPING",
+        /// It is stopped; `StartWorkSpace` starts it.
         Stopped = "STOPPED",
+        /// Creating it or an action on it failed.
         Error = "ERROR",
     }
 }
 
 vocabulary! {
-    /// How a workspace runs.
+    /// When a workspace runs. An unknown value is kept as given.
     pub enum RunningMode {
+        /// It stops after some time without a user.
         AutoStop = "AUTO_STOP",
+        /// It runs always.
         AlwaysOn = "ALWAYS_ON",
+        /// It is started and stopped by hand.
         Manual = "MANUAL",
     }
 }
 
 vocabulary! {
-    /// The streaming protocol of a workspace.
+    /// The streaming protocol of a workspace. An unknown value is kept as given.
     pub enum Protocol {
+        /// PC over IP.
         Pcoip = "PCOIP",
+        /// Amazon DCV, formerly the WorkSpaces Streaming Protocol.
         Wsp = "WSP",
     }
 }
 
 vocabulary! {
     /// A lifecycle action, by the last segment of its path.
+    #[cfg_attr(feature = "schema", schemars(rename = "WorkSpaceAction"))]
     pub enum Action {
+        /// Restarts the system.
         Reboot = "RebootWorkSpace",
+        /// Moves to a new host, with the same volumes and id.
         RecoveryReboot = "RecoveryRebootWorkSpace",
+        /// Makes the system anew from its image.
         Rebuild = "RebuildWorkSpace",
+        /// Takes the volumes from the last backup.
         Restore = "RestoreWorkSpace",
+        /// Deletes the workspace.
         Terminate = "TerminateWorkSpace",
+        /// Starts a stopped workspace.
         Start = "StartWorkSpace",
+        /// Changes the hardware.
         ChangeComputeType = "ChangeComputeType",
     }
 }
@@ -246,6 +295,23 @@ impl Vocabulary for ComputeType {
 
     fn as_str(&self) -> &str {
         Self::as_str(self)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ComputeType {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ComputeType".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names: Vec<_> = SINGLE_TYPES.into_iter().chain(FAMILIES).collect();
+        schemars::json_schema!({
+            "description": "The hardware of a workspace, in upper case. The graphics families may have a size, for example \
+                `GRAPHICS_G6_4XLARGE`. An unknown value is kept as given.",
+            "type": "string",
+            "x-extensible-enum": names,
+        })
     }
 }
 

@@ -6,28 +6,36 @@ use crate::timestamp::Timestamp;
 
 use super::{Action, ComputeType, LitigationHold, Named, Protocol, RunningMode, State, Vocabulary};
 
-/// One workspace, as the interface's `WorkSpaceDetails` has it.
+/// One workspace: a virtual desktop, as the inventory has it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WorkSpaceDetails"))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Workspace {
-    /// Identifier, for example `ws-8k2m4n6p1`; at most 64 code points, compared exactly.
+    /// Identifier, for example `ws-8k2m4n6p1`; 1 to 64 code points, compared exactly.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::limits::WORKSPACE_ID_MAX)))]
     #[serde(rename = "workSpId")]
     pub id: String,
-    /// Name of the computer.
+    /// Name of the computer, for example `WSAMZN-4F7Q2L9A`.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::WORKSPACE_FIELD_MAX)))]
     pub computer_name: Option<String>,
-    /// Cloud account.
+    /// Cloud account that it runs in.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::WORKSPACE_FIELD_MAX)))]
     pub account: Option<String>,
-    /// Cloud region.
+    /// Cloud region that it runs in, for example `eu-central-1`.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::WORKSPACE_FIELD_MAX)))]
     pub region: Option<String>,
-    /// Directory the user belongs to.
+    /// Directory that the user belongs to, for example `d-9067a1b2c3`.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::WORKSPACE_FIELD_MAX)))]
     pub directory_id: Option<String>,
-    /// How it runs.
+    /// When it runs.
     pub running_mode: Option<Named<RunningMode>>,
-    /// Its compute type.
+    /// Its hardware.
     pub compute_type_name: Option<Named<ComputeType>>,
     /// Its streaming protocol.
     pub protocol: Option<Named<Protocol>>,
-    /// The user it belongs to.
+    /// User that it belongs to.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::limits::WORKSPACE_FIELD_MAX)))]
     pub username: Option<String>,
     /// Its state.
     pub state: Option<Named<State>>,
@@ -109,35 +117,38 @@ impl Workspace {
 
 /// An accepted action that has not ended: a row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PendingAction {
-    /// The action's number, also that of its audit row.
+    /// Number of the action, also that of its audit row.
     pub id: u64,
     /// What was asked for.
     pub action: Action,
-    /// The workspace.
+    /// `workSpId` of the workspace.
     #[serde(rename = "workSpaceId")]
     pub workspace_id: String,
     /// When it was accepted.
     pub requested_at: Timestamp,
-    /// When the clock ends it; `None` when the host does.
+    /// When the clock ends it; null where the host does.
     pub due_at: Option<Timestamp>,
-    /// The new compute type of a `ChangeComputeType`.
+    /// The new compute type of a `ChangeComputeType`; null for other actions.
     pub compute_type: Option<String>,
 }
 
 /// One workspace with its running action and its hold, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WorkSpaceView"))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkspaceView {
-    /// The record, with the state as of that moment.
+    /// The record, with the state at that moment.
     #[serde(rename = "workSpace")]
     pub workspace: Workspace,
-    /// The action that is running, if one is.
+    /// The action that runs; null where none does.
     pub transition: Option<PendingAction>,
-    /// The hold, if one is placed.
+    /// The litigation hold; null where none is placed.
     pub litigation_hold: Option<LitigationHold>,
 }
 

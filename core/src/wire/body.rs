@@ -28,7 +28,7 @@ record! {
 
 record! {
     /// How an action failed.
-    struct FailureBody {
+    pub(crate) struct FailureBody {
         /// `ERROR` or `UNHEALTHY`
         state: Nullable<String> = "state",
         /// What happened.

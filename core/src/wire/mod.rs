@@ -10,5 +10,7 @@ pub(crate) mod problem;
 pub(crate) mod query;
 mod record;
 pub(crate) mod reply;
+#[cfg(feature = "schema")]
+pub(crate) mod shapes;
 mod tokens;
 pub(crate) mod trace;

@@ -4,43 +4,75 @@ use crate::error::{EngineError, ErrorKind, RETRY_AFTER_SECONDS};
 
 use super::json::Json;
 
-/// A `code` of a problem body; the strings are contract. `InvalidRequest`, `RequestTimeout`, `MisdirectedRequest` and
-/// `ServerBusy` are for servers: the engine never returns them by itself.
+/// What was wrong with a request, for programs. These strings do not change; more may be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(
-    missing_docs,
-    reason = "the variants are the contract's codes, letter by letter"
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(
+        rename = "ProblemCode",
+        transform = crate::model::schema::open_enum
+    )
 )]
 #[non_exhaustive]
 pub enum Code {
+    /// A query parameter is missing, malformed or out of range; `errors` names it.
     InvalidParameter,
+    /// The body cannot be read, or a value in it is not valid; `errors` says where.
     InvalidBody,
+    /// The request itself is malformed. Only servers return it.
     InvalidRequest,
+    /// The key is missing, unknown, revoked or expired; which of them is not said.
     InvalidApiKey,
+    /// The key is good but lacks the scope that the endpoint needs.
     InsufficientScope,
+    /// There is no such endpoint, or nothing of that number.
     NotFound,
+    /// The workspace is unknown or was not named, or does not belong to `samAccount`.
     WorkSpaceNotFound,
+    /// Neither a workspace nor telemetry knows the user, or none was named.
     UserNotFound,
+    /// The path has other methods; `Allow` lists them.
     MethodNotAllowed,
+    /// The request came too slowly. Only servers return it.
     RequestTimeout,
+    /// The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
     InvalidResourceState,
+    /// Another action runs on the workspace.
     OperationInProgress,
+    /// The workspace is on litigation hold, which forbids this.
     LitigationHold,
+    /// The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
     AmbiguousWorkSpace,
+    /// The workspace cannot change from its compute type to that one.
     UnsupportedConfiguration,
+    /// A live key of that name exists.
     DuplicateKeyName,
+    /// The key is the last live one with scope `admin`; `force=true` revokes it all the same.
     LastAdminKey,
+    /// The body is larger than the configured limit.
     PayloadTooLarge,
+    /// The path and the query are longer than the configured limit, by default 8 KiB.
     UriTooLong,
+    /// The `Content-Type` or the `Content-Encoding` of the body is not supported.
     UnsupportedMediaType,
+    /// The request names a host that this server does not serve. Only servers return it.
     MisdirectedRequest,
+    /// Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
     Throttled,
+    /// The headers are larger than the configured limit, by default 16 KiB.
     HeadersTooLarge,
+    /// A failure inside; the log of the host has the cause.
     Internal,
+    /// The telemetry queue is full; nothing was accepted. Try again after `Retry-After` seconds.
     QueueFull,
+    /// The store cannot be read or written now. Nothing was written.
     StorageUnavailable,
+    /// The store failed while this was written: it may take effect or not. Read before you try again.
     Indeterminate,
+    /// The disk is nearly full; nothing was written.
     LowDisk,
+    /// The server has as many requests as it may. Only servers return it.
     ServerBusy,
 }
 

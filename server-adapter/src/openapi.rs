@@ -1,0 +1,40 @@
+//! The OpenAPI document, which `cargo openapi` writes.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use flate2::{Decompress, FlushDecompress};
+
+/// `openapi.json`, deflated by the build script.
+const DEFLATED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.deflate"));
+/// The length of `openapi.json`, in bytes.
+const LENGTH: usize = include_bytes!("../openapi.json").len();
+
+/// The document; empty only if the build script wrote something else.
+pub(crate) fn document() -> Bytes {
+    static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+        let mut text = Vec::with_capacity(LENGTH);
+        let mut inflate = Decompress::new(false);
+        let done = inflate.decompress_vec(DEFLATED, &mut text, FlushDecompress::Finish);
+        done.map(|_| text.into()).unwrap_or_default()
+    });
+    DOCUMENT.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::Page;
+
+    use super::*;
+
+    #[test]
+    fn document_is_the_file_and_describes_every_page() {
+        let file = include_str!("../openapi.json");
+        assert_eq!(document(), file);
+        let document: serde_json::Value = serde_json::from_str(file).unwrap();
+        for page in Page::ALL {
+            let operation = &document["paths"][page.path()]["get"];
+            assert_eq!(operation["operationId"], page.name());
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Makes the OpenAPI document and the TypeScript types: from the route table and the schemas of the engine, whose texts are the
+//! documentation of the Rust types, and from the texts and examples of the operations in `operations/`.
+//!
+//! `cargo openapi` writes both files; a test compares them with what is made here.
+
+mod fleet;
+mod layout;
+mod operations;
+mod parameters;
+mod problems;
+mod schemas;
+mod typescript;
+
+use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
+use deskfleet::schema::Schemas;
+use serde_json::{Value, json};
+
+use fleet::Fleet;
+use layout::Json;
+use operations::{AREAS, Operation, PAGES};
+use problems::Problems;
+
+/// The files that are made here, from the root of the repository, with what makes them.
+pub const FILES: [(&str, Text); 2] = [
+    ("server-adapter/openapi.json", document),
+    ("wasm/js/types.d.ts", types),
+];
+
+/// Makes the text of a file.
+pub type Text = fn() -> String;
+
+const DESCRIPTION: &str = "Inventory, lifecycle actions and telemetry of virtual desktop workspaces.\n\n\
+Paths and query names are matched without regard to case; unknown query names and unknown members of a body are ignored. Every GET \
+answers HEAD too. JSON is read as `application/json`, `text/json` and `application/*+json`. Times are UTC.\n\n\
+Send the key as `X-Api-Key`, as a bearer token, or as the query parameter `apiKey`.\n\n\
+A refused request returns problem details with a `code`, which does not change; its texts may. Values listed as \
+`x-extensible-enum` may become more: a client must accept others.";
+
+/// The OpenAPI document.
+#[must_use]
+pub fn document() -> String {
+    let mut schemas = Schemas::default();
+    schemas.problems();
+    let bodies: Vec<_> = ROUTES
+        .iter()
+        .map(|route| (schemas.body(route.body), schemas.answer(route.answer)))
+        .collect();
+    let components = schemas::cleaned(schemas.components().to_value());
+    let mut problems = Problems::new(&components["ProblemCode"]);
+    let texts = AREAS.iter().map(|area| area.operations.len());
+    assert_eq!(
+        texts.sum::<usize>(),
+        ROUTES.len(),
+        "an endpoint for each text"
+    );
+    let mut paths = Json::object::<String>([]);
+    for (route, (body, answer)) in ROUTES.iter().zip(bodies) {
+        let body = body.map(|schema| schemas::cleaned(schema.to_value()));
+        let answer = answer.map(|schema| schemas::cleaned(schema.to_value()));
+        let method = route.method.as_str().to_ascii_lowercase();
+        let operation = operation(route, body.as_ref(), answer.as_ref(), &mut problems);
+        insert(&mut paths, route.path, &method, operation);
+    }
+    for page in &PAGES {
+        insert(&mut paths, page.path, "get", self::page(page));
+    }
+    let fleet = Fleet::new();
+    let examples = problems.codes.iter().map(|code| {
+        let value = Json::parse(&fleet.problem(*code));
+        (code.as_str(), Json::object([("value", value)]))
+    });
+    let components = [
+        ("schemas", Json::from(components)),
+        ("parameters", parameters::shared().into()),
+        ("headers", problems::headers().into()),
+        ("responses", problems.shared().into()),
+        ("examples", Json::object(examples)),
+        ("securitySchemes", security_schemes().into()),
+    ];
+    let tags = AREAS
+        .iter()
+        .map(|area| json!({"name": area.tag, "description": area.description}))
+        .chain([
+            json!({"name": "service", "description": "The server's own pages. They need no key."}),
+        ]);
+    Json::object([
+        ("openapi", json!("3.1.0").into()),
+        ("info", info()),
+        (
+            "servers",
+            json!([{"url": "/", "description": "The server that this document comes from."}])
+                .into(),
+        ),
+        ("tags", tags.collect::<Value>().into()),
+        ("paths", paths),
+        ("components", Json::object(components)),
+    ])
+    .pretty()
+}
+
+/// The TypeScript types of all bodies.
+#[must_use]
+pub fn types() -> String {
+    let mut schemas = Schemas::default();
+    schemas.problems();
+    for route in &ROUTES {
+        schemas.body(route.body);
+        schemas.answer(route.answer);
+    }
+    typescript::declarations(&Json::from(schemas::cleaned(
+        schemas.components().to_value(),
+    )))
+}
+
+fn info() -> Json {
+    Json::object([
+        ("title", json!("deskfleet").into()),
+        ("summary", json!("Workspace Management Service").into()),
+        ("description", json!(DESCRIPTION).into()),
+        ("version", json!("1.0.0").into()),
+        (
+            "license",
+            json!({"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"}).into(),
+        ),
+    ])
+}
+
+fn security_schemes() -> Value {
+    json!({
+        "apiKeyHeader": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The key, `dfk_…`."},
+        "bearer": {"type": "http", "scheme": "bearer", "description": "The key as a bearer token."},
+        "apiKey": {"type": "apiKey", "in": "query", "name": "apiKey", "description": "The key in the address, for clients that cannot set headers."},
+    })
+}
+
+fn insert(paths: &mut Json, path: &str, method: &str, operation: Json) {
+    let methods = paths.members_mut().entry(path.to_owned());
+    let methods = methods.or_insert_with(|| Json::object::<String>([]));
+    methods.members_mut().insert(method.to_owned(), operation);
+}
+
+fn operation(
+    route: &Route,
+    body: Option<&Value>,
+    answer: Option<&Value>,
+    problems: &mut Problems,
+) -> Json {
+    let (tag, text) = operations::find(route.path, route.operation_id);
+    let mut operation = vec![
+        ("operationId", json!(route.operation_id).into()),
+        ("tags", json!([tag]).into()),
+        ("summary", json!(text.summary).into()),
+        ("description", json!(description(route, text)).into()),
+        ("security", security(route.access).into()),
+    ];
+    let fleet = Fleet::new();
+    let parameters = parameters::of(route, &fleet.target(text));
+    if !parameters.is_empty() {
+        operation.push(("parameters", json!(parameters).into()));
+    }
+    if let Some(schema) = body {
+        operation.push(("requestBody", request_body(route, schema, text.body)));
+    }
+    let example = fleet.example(route.method, text);
+    let success = success(route.answer, text.done, answer, &example);
+    let status = if route.answer == Answer::IssuedKey {
+        "201"
+    } else {
+        "200"
+    };
+    let refused = problems.responses(route).into_iter();
+    let refused = refused.map(|(status, response)| (status, response.into()));
+    let responses = [(status.to_owned(), success)].into_iter().chain(refused);
+    operation.push(("responses", Json::object(responses)));
+    Json::object(operation)
+}
+
+fn description(route: &Route, text: &Operation) -> String {
+    let key = match route.access {
+        Access::Key(scope) => format!("\n\nNeeds a key with scope `{}`.", scope.as_str()),
+        Access::Telemetry => {
+            "\n\nNeeds no key, unless the server requires one with scope `ingest`.".to_owned()
+        }
+    };
+    let audited = route
+        .audited
+        .map(|action| format!(" Each call is a row `{}` of the audit.", action.as_str()));
+    format!("{}{key}{}", text.description, audited.unwrap_or_default())
+}
+
+/// Any one of the three ways to send the key; of telemetry also none.
+fn security(access: Access) -> Value {
+    match access {
+        Access::Key(_) => json!([{"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}]),
+        Access::Telemetry => json!([{}, {"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}]),
+    }
+}
+
+fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
+    let media = |schema: &Value, example: Json| {
+        Json::object([("schema", schema.clone().into()), ("example", example)])
+    };
+    let lines = json!({
+        "description": "One JSON object a line.",
+        "type": "string",
+        "contentMediaType": "application/x-ndjson",
+        "contentSchema": schema,
+    });
+    let text = || Json::from(json!(example));
+    let content = match route.body {
+        RequestBody::Batch => vec![("application/x-ndjson", media(&lines, text()))],
+        RequestBody::Workspaces => {
+            let array = json!({"type": "array", "items": schema});
+            let first = example.lines().next().expect("an example with a line");
+            let items = Json::Array(vec![Json::parse(first)]);
+            let csv = json!({"type": "string", "description": "The first line names the fields. An empty cell leaves its field unchanged."});
+            let table = json!("workSpId,username,state\nws-5n7p9q2r4,kchan,AVAILABLE\n");
+            vec![
+                ("application/x-ndjson", media(&lines, text())),
+                ("application/json", media(&array, items)),
+                ("text/csv", media(&csv, table.into())),
+            ]
+        }
+        RequestBody::None
+        | RequestBody::Record(_)
+        | RequestBody::Workspace
+        | RequestBody::Hold
+        | RequestBody::NewKey
+        | RequestBody::ActionFailure => {
+            vec![("application/json", media(schema, Json::parse(example)))]
+        }
+    };
+    let required = route.body != RequestBody::ActionFailure;
+    Json::object([
+        ("required", json!(required).into()),
+        ("content", Json::object(content)),
+    ])
+}
+
+fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) -> Json {
+    let mut response = Json::from(json!({"description": done}));
+    let Some(schema) = schema else {
+        assert!(example.is_empty(), "{answer:?} has no schema");
+        return response;
+    };
+    let media_types = if answer == Answer::NegotiatedPage {
+        // As the interface document has them.
+        &["application/json", "text/json", "text/plain"][..]
+    } else {
+        &["application/json"]
+    };
+    let content = media_types.iter().map(|media_type| {
+        let schema = ("schema", Json::from(schema.clone()));
+        (
+            *media_type,
+            Json::object([schema, ("example", Json::parse(example))]),
+        )
+    });
+    let content = Json::object(content);
+    response.members_mut().insert("content".to_owned(), content);
+    response
+}
+
+fn page(page: &operations::Page) -> Json {
+    let responses = page.responses.iter().map(|(status, description, example)| {
+        let media = if page.media_type == "text/plain" {
+            json!({"schema": {"type": "string"}, "example": example})
+        } else {
+            json!({"schema": {}})
+        };
+        let response = json!({"description": description, "content": {page.media_type: media}});
+        (*status, response.into())
+    });
+    let misdirected = json!({"$ref": "#/components/responses/MisdirectedRequest"});
+    let responses = responses.chain([("421", misdirected.into())]);
+    Json::object([
+        ("operationId", json!(page.id).into()),
+        ("tags", json!(["service"]).into()),
+        ("summary", json!(page.summary).into()),
+        ("description", json!(page.description).into()),
+        ("security", json!([]).into()),
+        ("responses", Json::object(responses)),
+    ])
+}

@@ -1,0 +1,169 @@
+//! The operator surface.
+
+use super::{Area, Operation};
+
+pub(super) const AREA: Area = Area {
+    tag: "operator",
+    prefix: "/operator/",
+    description: "The inventory, litigation holds, telemetry in bulk and its history, the outbox of actions, and API keys.",
+    operations: &[
+        Operation {
+            id: "listWorkspaces",
+            summary: "List workspaces by filter",
+            description: "One page of the workspaces that match every given filter, in the order of `workSpId`. Filters compare whole \
+                values without case. Paging is that of `GetAllWorkSpaces`.",
+            done: "One page of workspaces.",
+            target: "/operator/workspaces?state=UNHEALTHY&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "importWorkspaces",
+            summary: "Create or change workspaces in bulk",
+            description: "Merges: what a record leaves out stays as it is, and null becomes null. Reads NDJSON, a JSON array, a page as \
+                `GetAllWorkSpaces` returns it, or CSV whose first line names the fields, of any length, and commits by the 1000. A \
+                record with an error is left out and reported: it never changes a state that an action is changing, nor the identity \
+                of a workspace on litigation hold. One row `ImportWorkSpaces` of the audit has the counts, and one row \
+                `UpdateWorkSpace` each workspace whose state or user changed.",
+            done: "How many records were applied and are durable, the errors of the others, and warnings such as misspelled names.",
+            target: "/operator/workspaces",
+            body: "{\"workSpId\":\"ws-5n7p9q2r4\",\"username\":\"kchan\",\"computerName\":\"WSAMZN-7J2M4N6P\",\"runningMode\":\"AUTO_STOP\",\"state\":\"AVAILABLE\"}\n{\"workSpId\":\"\",\"state\":\"AVAILABLE\"}\n",
+        },
+        Operation {
+            id: "getWorkspace",
+            summary: "Read a workspace",
+            description: "The record with its running action and its litigation hold.",
+            done: "The workspace.",
+            target: "/operator/workspaces/ws-1b3d5f7h9",
+            body: "",
+        },
+        Operation {
+            id: "putWorkspace",
+            summary: "Create or replace a workspace",
+            description: "Stores the record as given; members that are left out become null. A state that an action is changing is \
+                changed only with `override=true`, which cancels the action. On a workspace on litigation hold neither the identity \
+                nor TERMINATED can be set.",
+            done: "The workspace as stored.",
+            target: "/operator/workspaces/ws-5n7p9q2r4",
+            body: r#"{"workSpId":"ws-5n7p9q2r4","computerName":"WSAMZN-7J2M4N6P","account":"123456789012","region":"eu-central-1","directoryId":"d-9067a1b2c3","runningMode":"AUTO_STOP","computeTypeName":"STANDARD","protocol":"WSP","username":"kchan","state":"AVAILABLE"}"#,
+        },
+        Operation {
+            id: "placeLitigationHold",
+            summary: "Place a litigation hold",
+            description: "From now on the workspace is neither rebuilt, restored, terminated nor removed, and its telemetry, activity \
+                and audit are kept. A hold that is there is replaced.",
+            done: "The workspace with its hold.",
+            target: "/operator/workspaces/ws-8k2m4n6p1/litigation-hold",
+            body: r#"{"matter":"Doe v. Example Corp.","reason":"Preserve until 2027-06-30."}"#,
+        },
+        Operation {
+            id: "releaseLitigationHold",
+            summary: "Release a litigation hold",
+            description: "The refusals end, and retention counts again.",
+            done: "The workspace without its hold.",
+            target: "/operator/workspaces/ws-1b3d5f7h9/litigation-hold",
+            body: "",
+        },
+        Operation {
+            id: "postTelemetryBatch",
+            summary: "Post telemetry in bulk",
+            description: "One record a line, of any stream. A line with an error is left out and reported. At most 8 MiB by default.",
+            done: "How many records were accepted, all of them durable, and the errors of the other lines.",
+            target: "/operator/telemetry",
+            body: "{\"stats\":{\"instanceId\":\"ws-8k2m4n6p1\",\"updatetime\":\"2026-11-20T09:14:00Z\",\"processorInUse\":41}}\n{\"activity\":{\"instanceId\":\"ws-8k2m4n6p1\",\"username\":\"jdoe\",\"activity\":\"Lock\",\"activityTime\":\"2026-11-20T09:13:20Z\"}}\n{\"stats\":{\"processorInUse\":\"high\"}}\n",
+        },
+        Operation {
+            id: "getStatsHistory",
+            summary: "Read the statistics of an instance",
+            description: "One page of the resource statistics of an instance, oldest first, pending and filed ones. `from` is inclusive, \
+                `to` is not. Paging is that of `GetAllWorkSpaces`; a page with large records ends before its `limit`.",
+            done: "One page of records.",
+            target: "/operator/telemetry/stats?instanceId=ws-8k2m4n6p1&from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "getActivityHistory",
+            summary: "Read the activity of an instance",
+            description: "As `getStatsHistory`, for user activities.",
+            done: "One page of records.",
+            target: "/operator/telemetry/activity?instanceId=ws-8k2m4n6p1&from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "getStartupHistory",
+            summary: "Read the startup timings of an instance",
+            description: "As `getStatsHistory`, for startup timings.",
+            done: "One page of records.",
+            target: "/operator/telemetry/startup?instanceId=ws-8k2m4n6p1&from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "getProcessesHistory",
+            summary: "Read the process reports of an instance",
+            description: "As `getStatsHistory`, for process reports.",
+            done: "One page of records.",
+            target: "/operator/telemetry/processes?instanceId=ws-8k2m4n6p1&from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "listActions",
+            summary: "List the actions that run",
+            description: "The outbox: every accepted action that has not ended, in the order of its number. Who performs the actions \
+                (a cloud provider, a script, a person) reads it, and completes or fails each.",
+            done: "The actions.",
+            target: "/operator/actions?state=pending",
+            body: "",
+        },
+        Operation {
+            id: "completeAction",
+            summary: "Complete an action",
+            description: "Ends a running action now, with success.",
+            done: "The action has ended; no content.",
+            target: "/operator/actions/{action}/complete",
+            body: "",
+        },
+        Operation {
+            id: "failAction",
+            summary: "Fail an action",
+            description: "Ends a running action now, with failure: the workspace goes to ERROR, or to UNHEALTHY. The body may be empty.",
+            done: "The action has ended; no content.",
+            target: "/operator/actions/{action}/fail",
+            body: r#"{"state":"UNHEALTHY","detail":"The host did not come back within 5 minutes."}"#,
+        },
+        Operation {
+            id: "listAudit",
+            summary: "List the audit by filter",
+            description: "One page of the rows that match every given filter, newest first: all that was done to the fleet in the last \
+                365 days. Paging is that of `GetAllWorkSpaces`; a page may have fewer rows than `limit`, even none, while `hasMore` is \
+                true.",
+            done: "One page of rows.",
+            target: "/operator/audit?workSpaceId=ws-1b3d5f7h9&from=2026-11-19T00:00:00Z&limit=50",
+            body: "",
+        },
+        Operation {
+            id: "listKeys",
+            summary: "List the API keys",
+            description: "All keys, revoked and expired ones too, without their secrets.",
+            done: "The keys.",
+            target: "/operator/keys",
+            body: "",
+        },
+        Operation {
+            id: "issueKey",
+            summary: "Issue an API key",
+            description: "The secret is in the response and nowhere else: the store keeps only its SHA-256. The name of a key that is \
+                accepted cannot be given again, and an expiry in the past is refused.",
+            done: "The key with its secret.",
+            target: "/operator/keys",
+            body: r#"{"name":"console","scopes":["read","act"],"expires":"2027-11-20T00:00:00Z"}"#,
+        },
+        Operation {
+            id: "revokeKey",
+            summary: "Revoke an API key",
+            description: "The key is refused from now on; it stays listed. The last accepted key with scope `admin` is revoked only with \
+                `force=true`.",
+            done: "The key is revoked; no content.",
+            target: "/operator/keys/2",
+            body: "",
+        },
+    ],
+};

@@ -1,0 +1,146 @@
+//! The parameters of an operation, with their texts.
+
+use deskfleet::limits::WORKSPACE_ID_MAX;
+use deskfleet::routes::{Access, Param, ParamKind, RequestBody, Route};
+use serde_json::{Value, json};
+
+/// What a parameter means. Of the same name it means the same in every operation, but for those that an operation id precedes.
+#[rustfmt::skip]
+const TEXTS: &[(&str, &str)] = &[
+    ("id", "Number of the key."),
+    ("completeAction id", "Number of the action, as `listActions` returns it."),
+    ("failAction id", "Number of the action, as `listActions` returns it."),
+    ("workSpId", "The workspace. Compared exactly."),
+    ("username", "Name of the user, without case; a domain is ignored."),
+    ("numberOfActivities", "Number of rows; 0 or less returns none, at most 10 000 are returned."),
+    ("workSpaceId", "`workSpId` of the workspace."),
+    ("samAccount", "Account of the user: selects the user's only live workspace. Given with `workSpaceId`, it must own that workspace. A domain (`CORP\\jdoe`, `jdoe@corp.example`) and case are ignored."),
+    ("requester", "Who asks, in free text, for the audit; cut at 256 characters. Default: the name of the key."),
+    ("computeType", "The new compute type, in any case; an unknown one is refused."),
+    ("limit", "Most items on the page."),
+    ("nextToken", "Token of the page, as the page before returned it. Absent: the first page."),
+    ("state", "State of the workspaces."),
+    ("listActions state", "Only `pending`, which is also the default."),
+    ("region", "Cloud region of the workspaces."),
+    ("directoryId", "Directory of the workspaces."),
+    ("runningMode", "Running mode of the workspaces."),
+    ("computeTypeName", "Compute type of the workspaces."),
+    ("q", "A part of the id, the computer name or the username."),
+    ("instanceId", "Instance of the records: a `workSpId` or a computer name, as it posts it."),
+    ("from", "Records of this time or later. Default: no bound."),
+    ("to", "Records before this time. Default: no bound."),
+    ("listAudit from", "Calls of this time or later. Default: no bound."),
+    ("listAudit to", "Calls before this time. Default: no bound."),
+    ("listAudit requester", "Who asked, without case."),
+    ("action", "What was asked for, as the rows name it, without case."),
+    ("result", "The outcome, as the rows name it, without case."),
+    ("override", "Whether a state that an action is changing is set too, which cancels the action."),
+    ("force", "Whether the last admin key is revoked too."),
+];
+
+fn text(route: &Route, name: &str) -> &'static str {
+    let own = format!("{} {name}", route.operation_id);
+    let find = |key: &str| TEXTS.iter().find(|(text, _)| *text == key);
+    let found = find(&own).or_else(|| find(name));
+    found
+        .unwrap_or_else(|| panic!("{own} has no text in tests/src/openapi/parameters.rs"))
+        .1
+}
+
+/// The parameters of a route; their examples are those of the `target`.
+pub(super) fn of(route: &Route, target: &str) -> Vec<Value> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut parameters = Vec::new();
+    for (name, value) in route.path.split('/').zip(path.split('/')) {
+        if let Some(name) = name
+            .strip_prefix('{')
+            .and_then(|name| name.strip_suffix('}'))
+        {
+            parameters.push(path_parameter(route, name, value));
+        }
+    }
+    for param in route.query {
+        let value = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix(param.name)?.strip_prefix('='));
+        parameters.push(query_parameter(route, param, value));
+    }
+    // As the interface document has it. The header is better, so it is a security scheme first.
+    if matches!(route.access, Access::Key(_)) && route.path.starts_with("/api/") {
+        parameters.push(json!({"$ref": "#/components/parameters/apiKey"}));
+    }
+    if route.body != RequestBody::None {
+        parameters.push(json!({"$ref": "#/components/parameters/contentEncoding"}));
+    }
+    parameters
+}
+
+/// The parameters that several operations share.
+pub(super) fn shared() -> Value {
+    json!({
+        "apiKey": {
+            "name": "apiKey",
+            "in": "query",
+            "description": "The key of the caller, where it is not sent in a header. Headers are better: addresses end up in logs.",
+            "schema": {"type": "string"},
+        },
+        "contentEncoding": {
+            "name": "Content-Encoding",
+            "in": "header",
+            "description": "`gzip` for a compressed body. The limit of the body holds for it as sent and decoded.",
+            "schema": {"type": "string", "default": "identity", "x-extensible-enum": ["gzip", "identity"]},
+        },
+    })
+}
+
+fn path_parameter(route: &Route, name: &str, value: &str) -> Value {
+    let (schema, example) = if name == "id" {
+        let number: u64 = value.parse().expect("the example has a number");
+        (
+            json!({"type": "integer", "format": "int64", "minimum": 0}),
+            json!(number),
+        )
+    } else {
+        (
+            json!({"type": "string", "minLength": 1, "maxLength": WORKSPACE_ID_MAX}),
+            json!(value),
+        )
+    };
+    json!({"name": name, "in": "path", "required": true, "description": text(route, name), "schema": schema, "example": example})
+}
+
+fn query_parameter(route: &Route, param: &Param, value: Option<&str>) -> Value {
+    let mut schema = match param.kind {
+        ParamKind::Text => json!({"type": "string"}),
+        ParamKind::Time => json!({"type": "string", "format": "date-time"}),
+        ParamKind::Flag => json!({"type": "boolean", "default": false}),
+        ParamKind::Int32 { default, .. } => {
+            json!({"type": "integer", "format": "int32", "default": default})
+        }
+    };
+    // The bounds of the type itself are no constraint.
+    if let ParamKind::Int32 { min, max, .. } = param.kind {
+        if min != i32::MIN {
+            schema["minimum"] = json!(min);
+        }
+        if max != i32::MAX {
+            schema["maximum"] = json!(max);
+        }
+    }
+    let mut parameter = json!({
+        "name": param.name,
+        "in": "query",
+        "required": param.required,
+        "description": text(route, param.name),
+        "schema": schema,
+    });
+    if let Some(value) = value {
+        let number = matches!(param.kind, ParamKind::Int32 { .. });
+        parameter["example"] = if number {
+            json!(value.parse::<i32>().expect("the example has a number"))
+        } else {
+            json!(value.replace("%5C", "\\"))
+        };
+    }
+    parameter
+}

@@ -1,0 +1,882 @@
+// Written by `cargo openapi`; the texts are the documentation of the Rust types.
+
+/** How an action failed. */
+export interface ActionFailure {
+    /** What happened, for the audit; at most 256 code points. */
+    detail?: string | null;
+    /** The state that the action leaves the workspace in; absent or null: `ERROR`. */
+    state?: FailedState | null;
+}
+
+/** Something a user did: a logon, a lock, a disconnect. Every field is optional. */
+export interface ActivityRecord {
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who acted. */
+    username?: string | null;
+    /** What happened, for example `Logon`. */
+    activity?: string | null;
+    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    activityTime?: string;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+    /** Tenant that the instance belongs to. */
+    tenantId?: string | null;
+}
+
+/** One page of the history of one instance, oldest first. */
+export interface ActivityRecordPage {
+    /** The records of this page; fewer than `limit` where they are large. */
+    records: ReceivedActivityRecord[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/** One row of the audit: a call that changed the fleet, or tried to. Serialized as `GetAdminActivity` returns it: without `Self::api_key_id`. */
+export interface AdminActivity {
+    /** Number of the row; never used twice. */
+    id: number;
+    /** When the call was made. */
+    activityTime: string;
+    /** Who asked, in free text: the parameter `requester` of the call, else the name of the key. */
+    requester: string;
+    /** What was asked for. */
+    action: AuditAction;
+    /** `workSpId` of the workspace, as named in the call or found by its account. */
+    workSpaceId: string | null;
+    /** User of the workspace at that time. */
+    username: string | null;
+    /** Computer name of the workspace at that time. */
+    computerName: string | null;
+    /** The outcome. */
+    result: AuditResult;
+    /** State before the call. */
+    previousState: string | null;
+    /** State after it; while an action runs, the transitional one. */
+    newState: string | null;
+    /** When the action ended, or was refused. */
+    completedTime: string | null;
+    /** Code of the refusal, or what the host said of a failure. */
+    detail: string | null;
+    /** Name of the key used; null where the host itself acted. */
+    apiKeyName: string | null;
+}
+
+/** What was asked for: a lifecycle action, by the last segment of its path, or a change by the operator. */
+export type AuditAction =
+    | "RebootWorkSpace"
+    | "RecoveryRebootWorkSpace"
+    | "RebuildWorkSpace"
+    | "RestoreWorkSpace"
+    | "TerminateWorkSpace"
+    | "StartWorkSpace"
+    | "ChangeComputeType"
+    | "RemoveWorkSpaceDbEntry"
+    | "PlaceLitigationHold"
+    | "ReleaseLitigationHold"
+    | "IssueKey"
+    | "RevokeKey"
+    | "ImportWorkSpaces"
+    | "UpdateWorkSpace";
+
+/** One page of the audit, newest first. */
+export interface AuditPage {
+    /** The rows of this page. */
+    activities: AuditRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/**
+ * The outcome of an audited call.
+ *
+ * - `Accepted`: Accepted and still running.
+ * - `Completed`: Done.
+ * - `Failed`: Accepted, then failed.
+ * - `Refused`: Refused; `detail` is the code of the problem.
+ * - `NoChange`: Accepted, with nothing to do.
+ * - `Cancelled`: Accepted, then cancelled by another action.
+ */
+export type AuditResult = "Accepted" | "Completed" | "Failed" | "Refused" | "NoChange" | "Cancelled";
+
+/** One row of the audit, with the number of the key. */
+export interface AuditRow {
+    /** Number of the row; never used twice. */
+    id: number;
+    /** When the call was made. */
+    activityTime: string;
+    /** Who asked, in free text: the parameter `requester` of the call, else the name of the key. */
+    requester: string;
+    /** What was asked for. */
+    action: AuditAction;
+    /** `workSpId` of the workspace, as named in the call or found by its account. */
+    workSpaceId: string | null;
+    /** User of the workspace at that time. */
+    username: string | null;
+    /** Computer name of the workspace at that time. */
+    computerName: string | null;
+    /** The outcome. */
+    result: AuditResult;
+    /** State before the call. */
+    previousState: string | null;
+    /** State after it; while an action runs, the transitional one. */
+    newState: string | null;
+    /** When the action ended, or was refused. */
+    completedTime: string | null;
+    /** Code of the refusal, or what the host said of a failure. */
+    detail: string | null;
+    /** Name of the key used; null where the host itself acted. */
+    apiKeyName: string | null;
+    /** Number of the key used; null where the host itself acted, and in rows that a version without it wrote. */
+    apiKeyId: number | null;
+}
+
+/** The outcome of a telemetry batch. */
+export interface BatchResult {
+    /** Records accepted, and durable. */
+    accepted: number;
+    /** Lines refused. */
+    rejected: number;
+    /** The first 100 errors, in the order of the lines. */
+    errors: LineError[];
+}
+
+/** The hardware of a workspace, in upper case. The graphics families may have a size, for example `GRAPHICS_G6_4XLARGE`. An unknown value is kept as given. */
+export type ComputeType =
+    | "VALUE"
+    | "STANDARD"
+    | "PERFORMANCE"
+    | "POWER"
+    | "POWERPRO"
+    | "GRAPHICS"
+    | "GRAPHICSPRO"
+    | "GRAPHICS_G4DN"
+    | "GRAPHICSPRO_G4DN"
+    | "GENERALPURPOSE_4XLARGE"
+    | "GENERALPURPOSE_8XLARGE"
+    | "GRAPHICS_G6"
+    | "GRAPHICS_GR6"
+    | "GRAPHICS_G6F"
+    | "GRAPHICS_GR6F"
+    | "GRAPHICS_G7"
+    | (string & {});
+
+/**
+ * The state a failed action leaves the workspace in.
+ *
+ * - `ERROR`: It cannot be used before it is repaired.
+ * - `UNHEALTHY`: It runs, but does not respond to health checks.
+ */
+export type FailedState = "ERROR" | "UNHEALTHY";
+
+/** What an import has done. */
+export interface ImportReport {
+    /** Records that were applied. */
+    upserted: number;
+    /** Records that were refused, each with an error. */
+    rejected: number;
+    /** Of the applied records, those that are durable: all of them once the import has ended. */
+    committed: number;
+    /** The first 100 errors, in the order of the records. */
+    errors: LineError[];
+    /** What was read but probably not meant, at most 20. */
+    warnings: LineWarning[];
+}
+
+/** An API key just issued, with its secret, which exists nowhere else: the store keeps only its SHA-256. */
+export interface IssuedKey {
+    /** Number of the key. */
+    id: number;
+    /** Name, for people and the audit; 1 to 256 code points. */
+    name: string;
+    /** What it may do. */
+    scopes: Scope[];
+    /** When it was issued. */
+    created: string;
+    /** When it stops being accepted; null: never. */
+    expires: string | null;
+    /** When it was last accepted, to the minute; null: never. */
+    lastUsed: string | null;
+    /** When it was revoked; null: it was not. */
+    revoked: string | null;
+    /** The secret to hand out, `dfk_…`. It is returned only here. */
+    key: string;
+}
+
+/** An API key without its secret. */
+export interface KeyInfo {
+    /** Number of the key. */
+    id: number;
+    /** Name, for people and the audit; 1 to 256 code points. */
+    name: string;
+    /** What it may do. */
+    scopes: Scope[];
+    /** When it was issued. */
+    created: string;
+    /** When it stops being accepted; null: never. */
+    expires: string | null;
+    /** When it was last accepted, to the minute; null: never. */
+    lastUsed: string | null;
+    /** When it was revoked; null: it was not. */
+    revoked: string | null;
+}
+
+/** All API keys, revoked and expired ones too, in the order of their numbers. */
+export interface KeyList {
+    /** The keys, without their secrets. */
+    keys: KeyInfo[];
+}
+
+/** A line of a bulk request that was refused. */
+export interface LineError {
+    /** Number of the line, from 1; in a JSON array, the position of the element. */
+    line: number;
+    /** What is wrong. A refusal by a rule begins with its code: `OperationInProgress: …`, `LitigationHold: …`. */
+    message: string;
+    /** Of an import: the byte of the line or element at which the error is, counted from 1; in CSV, the number of the cell. */
+    column?: number;
+}
+
+/** Something in an import that was read but probably not meant, such as a misspelled name. */
+export interface LineWarning {
+    /** Number of the line on which it was first, counted as that of an error. */
+    line: number;
+    /** What it is. */
+    message: string;
+}
+
+/** Why a workspace must be kept, and since when. */
+export interface LitigationHold {
+    /** The legal matter; at most 256 code points. */
+    matter: string;
+    /** The reason, if one was given; at most 256 code points. */
+    reason: string | null;
+    /** Who placed it: the name of the key, or `host`. */
+    placedBy: string;
+    /** When it was placed. */
+    placedAt: string;
+}
+
+/** A litigation hold to place. */
+export interface NewHold {
+    /** The legal matter; 1 to 256 code points. */
+    matter: string;
+    /** The reason; at most 256 code points. */
+    reason?: string | null;
+}
+
+/** An API key to issue. */
+export interface NewKey {
+    /** Name, for people and the audit; 1 to 256 code points. */
+    name: string;
+    /** What it may do; not empty. */
+    scopes: Scope[];
+    /** When it stops being accepted; absent or null: never. */
+    expires?: string | null;
+}
+
+/** An accepted action that has not ended: a row of the outbox. */
+export interface PendingAction {
+    /** Number of the action, also that of its audit row. */
+    id: number;
+    /** What was asked for. */
+    action: WorkSpaceAction;
+    /** `workSpId` of the workspace. */
+    workSpaceId: string;
+    /** When it was accepted. */
+    requestedAt: string;
+    /** When the clock ends it; null where the host does. */
+    dueAt: string | null;
+    /** The new compute type of a `ChangeComputeType`; null for other actions. */
+    computeType: string | null;
+}
+
+/** The actions that have not ended, in the order of their numbers. */
+export interface PendingActionList {
+    /** The actions. */
+    actions: PendingAction[];
+}
+
+/**
+ * What was wrong with a request, for programs. These strings do not change; more may be added.
+ *
+ * - `InvalidParameter`: A query parameter is missing, malformed or out of range; `errors` names it.
+ * - `InvalidBody`: The body cannot be read, or a value in it is not valid; `errors` says where.
+ * - `InvalidRequest`: The request itself is malformed. Only servers return it.
+ * - `InvalidApiKey`: The key is missing, unknown, revoked or expired; which of them is not said.
+ * - `InsufficientScope`: The key is good but lacks the scope that the endpoint needs.
+ * - `NotFound`: There is no such endpoint, or nothing of that number.
+ * - `WorkSpaceNotFound`: The workspace is unknown or was not named, or does not belong to `samAccount`.
+ * - `UserNotFound`: Neither a workspace nor telemetry knows the user, or none was named.
+ * - `MethodNotAllowed`: The path has other methods; `Allow` lists them.
+ * - `RequestTimeout`: The request came too slowly. Only servers return it.
+ * - `InvalidResourceState`: The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
+ * - `OperationInProgress`: Another action runs on the workspace.
+ * - `LitigationHold`: The workspace is on litigation hold, which forbids this.
+ * - `AmbiguousWorkSpace`: The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
+ * - `UnsupportedConfiguration`: The workspace cannot change from its compute type to that one.
+ * - `DuplicateKeyName`: A live key of that name exists.
+ * - `LastAdminKey`: The key is the last live one with scope `admin`; `force=true` revokes it all the same.
+ * - `PayloadTooLarge`: The body is larger than the configured limit.
+ * - `UriTooLong`: The path and the query are longer than the configured limit, by default 8 KiB.
+ * - `UnsupportedMediaType`: The `Content-Type` or the `Content-Encoding` of the body is not supported.
+ * - `MisdirectedRequest`: The request names a host that this server does not serve. Only servers return it.
+ * - `Throttled`: Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
+ * - `HeadersTooLarge`: The headers are larger than the configured limit, by default 16 KiB.
+ * - `Internal`: A failure inside; the log of the host has the cause.
+ * - `QueueFull`: The telemetry queue is full; nothing was accepted. Try again after `Retry-After` seconds.
+ * - `StorageUnavailable`: The store cannot be read or written now. Nothing was written.
+ * - `Indeterminate`: The store failed while this was written: it may take effect or not. Read before you try again.
+ * - `LowDisk`: The disk is nearly full; nothing was written.
+ * - `ServerBusy`: The server has as many requests as it may. Only servers return it.
+ */
+export type ProblemCode =
+    | "InvalidParameter"
+    | "InvalidBody"
+    | "InvalidRequest"
+    | "InvalidApiKey"
+    | "InsufficientScope"
+    | "NotFound"
+    | "WorkSpaceNotFound"
+    | "UserNotFound"
+    | "MethodNotAllowed"
+    | "RequestTimeout"
+    | "InvalidResourceState"
+    | "OperationInProgress"
+    | "LitigationHold"
+    | "AmbiguousWorkSpace"
+    | "UnsupportedConfiguration"
+    | "DuplicateKeyName"
+    | "LastAdminKey"
+    | "PayloadTooLarge"
+    | "UriTooLong"
+    | "UnsupportedMediaType"
+    | "MisdirectedRequest"
+    | "Throttled"
+    | "HeadersTooLarge"
+    | "Internal"
+    | "QueueFull"
+    | "StorageUnavailable"
+    | "Indeterminate"
+    | "LowDisk"
+    | "ServerBusy";
+
+/** Why a request was refused: problem details (RFC 9457). Decide by `code`; the texts may change. */
+export interface ProblemDetails {
+    /** The section of the RFC that defines the status. */
+    type: string;
+    /** The reason phrase of the status, for people. */
+    title: string;
+    /** The HTTP status. */
+    status: number;
+    /** W3C trace id: that of the request's `traceparent`, or a new one. */
+    traceId: string;
+    /** What was wrong with this request, for programs. */
+    code: ProblemCode;
+    /** What was wrong with this request, for people. */
+    detail?: string;
+}
+
+/** The processes of one name in a process report, summed. Every field is optional. */
+export interface ProcessItem {
+    /** Name of the executable, for example `outlook.exe`. */
+    processName?: string;
+    /** Processor load of these processes together, in percent. */
+    processorUsage?: number;
+    /** Memory of these processes together, in bytes. */
+    memoryUsage?: number;
+    /** Number of processes of that name. */
+    processCount?: number;
+    /** User who runs them. */
+    username?: string;
+}
+
+/** What runs on an instance at one moment. Every field is optional. */
+export interface ProcessReport {
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who was logged on. */
+    username?: string | null;
+    /** When the report was made. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    createdDate?: string;
+    /** The processes by name, at most 4096 items. */
+    processes?: ProcessItem[];
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** One page of the history of one instance, oldest first. */
+export interface ProcessReportPage {
+    /** The records of this page; fewer than `limit` where they are large. */
+    records: ReceivedProcessReport[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/**
+ * The streaming protocol of a workspace. An unknown value is kept as given.
+ *
+ * - `PCOIP`: PC over IP.
+ * - `WSP`: Amazon DCV, formerly the WorkSpaces Streaming Protocol.
+ */
+export type Protocol = "PCOIP" | "WSP" | (string & {});
+
+/** A record as posted, with the time of receipt. */
+export interface ReceivedActivityRecord {
+    /** When the record was accepted. */
+    receivedAt: string;
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who acted. */
+    username?: string | null;
+    /** What happened, for example `Logon`. */
+    activity?: string | null;
+    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    activityTime?: string;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+    /** Tenant that the instance belongs to. */
+    tenantId?: string | null;
+}
+
+/** A record as posted, with the time of receipt. */
+export interface ReceivedProcessReport {
+    /** When the record was accepted. */
+    receivedAt: string;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who was logged on. */
+    username?: string | null;
+    /** When the report was made. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    createdDate?: string;
+    /** The processes by name, at most 4096 items. */
+    processes?: ProcessItem[];
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** A record as posted, with the time of receipt. */
+export interface ReceivedStartupRecord {
+    /** When the record was accepted. */
+    receivedAt: string;
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who logged on. */
+    username?: string | null;
+    /** When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    baselineUtc?: string;
+    /** Time to load the profile, in milliseconds. */
+    profileMs?: number;
+    /** Time to apply group policy, in milliseconds. */
+    groupPolicyMs?: number;
+    /** Time to start the shell, in milliseconds. */
+    shellMs?: number;
+    /** Time of the whole logon, in milliseconds. */
+    totalMs?: number;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** A record as posted, with the time of receipt. */
+export interface ReceivedStatsRecord {
+    /** When the record was accepted. */
+    receivedAt: string;
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** When the statistics were taken. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    updatetime?: string;
+    /** User who was logged on. */
+    username?: string | null;
+    /** Number of logical processors of the instance. */
+    processorCount?: number;
+    /** Processor load, in percent. */
+    processorInUse?: number;
+    /** Size of the physical memory, in bytes. */
+    physicalMemory?: number;
+    /** Available physical memory, in bytes. */
+    availablePhysicalMemory?: number;
+    /** Size of the virtual memory, in bytes. */
+    virtualMemory?: number;
+    /** Available virtual memory, in bytes. */
+    availableVirtualMemory?: number;
+    /** Memory in use, in bytes. */
+    memoryInUse?: number;
+    /** Size of the root volume, in bytes. */
+    rootTotal?: number;
+    /** Free space on the root volume, in bytes. */
+    rootAvailable?: number;
+    /** Size of the user volume, in bytes. */
+    userTotal?: number;
+    /** Free space on the user volume, in bytes. */
+    userAvailable?: number;
+    /** Disk reads, in operations per second. */
+    diskReads?: number;
+    /** Disk writes, in operations per second. */
+    diskWrites?: number;
+    /** Network traffic received, in bytes per second. */
+    networkReceived?: number;
+    /** Network traffic sent, in bytes per second. */
+    networkSent?: number;
+    /** Time since the instance started, in seconds. */
+    uptime?: number | null;
+    /** Version of the operating system, for example `10.0.17763`. */
+    osVersion?: string | null;
+    /** Tenant that the instance belongs to. */
+    tenantId?: string | null;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** The record of a workspace was removed; the desktop itself was not touched. */
+export interface RemovedWorkSpace {
+    /** `workSpId` of the workspace. */
+    workSpaceId: string;
+    /** Always true. */
+    removed: boolean;
+}
+
+/**
+ * When a workspace runs. An unknown value is kept as given.
+ *
+ * - `AUTO_STOP`: It stops after some time without a user.
+ * - `ALWAYS_ON`: It runs always.
+ * - `MANUAL`: It is started and stopped by hand.
+ */
+export type RunningMode = "AUTO_STOP" | "ALWAYS_ON" | "MANUAL" | (string & {});
+
+/**
+ * One right a key can carry.
+ *
+ * - `read`: The Information GET endpoints, and the histories.
+ * - `act`: The Actions endpoints and `RemoveWorkSpaceDbEntry`.
+ * - `admin`: The operator surface; includes `read` and `act`.
+ * - `ingest`: The Stats endpoints, where the host requires a key for them.
+ */
+export type Scope = "read" | "act" | "admin" | "ingest";
+
+/** How long the phases of one logon took. Every field is optional. */
+export interface StartupRecord {
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who logged on. */
+    username?: string | null;
+    /** When the logon began. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    baselineUtc?: string;
+    /** Time to load the profile, in milliseconds. */
+    profileMs?: number;
+    /** Time to apply group policy, in milliseconds. */
+    groupPolicyMs?: number;
+    /** Time to start the shell, in milliseconds. */
+    shellMs?: number;
+    /** Time of the whole logon, in milliseconds. */
+    totalMs?: number;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** One page of the history of one instance, oldest first. */
+export interface StartupRecordPage {
+    /** The records of this page; fewer than `limit` where they are large. */
+    records: ReceivedStartupRecord[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/** Resource statistics of one workspace instance. Every field is optional; values are stored as sent, odd ones too. */
+export interface StatsRecord {
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** When the statistics were taken. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    updatetime?: string;
+    /** User who was logged on. */
+    username?: string | null;
+    /** Number of logical processors of the instance. */
+    processorCount?: number;
+    /** Processor load, in percent. */
+    processorInUse?: number;
+    /** Size of the physical memory, in bytes. */
+    physicalMemory?: number;
+    /** Available physical memory, in bytes. */
+    availablePhysicalMemory?: number;
+    /** Size of the virtual memory, in bytes. */
+    virtualMemory?: number;
+    /** Available virtual memory, in bytes. */
+    availableVirtualMemory?: number;
+    /** Memory in use, in bytes. */
+    memoryInUse?: number;
+    /** Size of the root volume, in bytes. */
+    rootTotal?: number;
+    /** Free space on the root volume, in bytes. */
+    rootAvailable?: number;
+    /** Size of the user volume, in bytes. */
+    userTotal?: number;
+    /** Free space on the user volume, in bytes. */
+    userAvailable?: number;
+    /** Disk reads, in operations per second. */
+    diskReads?: number;
+    /** Disk writes, in operations per second. */
+    diskWrites?: number;
+    /** Network traffic received, in bytes per second. */
+    networkReceived?: number;
+    /** Network traffic sent, in bytes per second. */
+    networkSent?: number;
+    /** Time since the instance started, in seconds. */
+    uptime?: number | null;
+    /** Version of the operating system, for example `10.0.17763`. */
+    osVersion?: string | null;
+    /** Tenant that the instance belongs to. */
+    tenantId?: string | null;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+}
+
+/** One page of the history of one instance, oldest first. */
+export interface StatsRecordPage {
+    /** The records of this page; fewer than `limit` where they are large. */
+    records: ReceivedStatsRecord[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/** One telemetry record, below the name of its stream: exactly one member. */
+export interface TelemetryLine {
+    activity?: ActivityRecord;
+    processes?: ProcessReport;
+    startup?: StartupRecord;
+    stats?: StatsRecord;
+}
+
+/** An activity as posted, with the workspace it belongs to. */
+export interface UserActivity {
+    /** Number that the agent gave the record; stored, not interpreted. */
+    id?: number;
+    /** Compute type of the instance, for example `STANDARD`. */
+    computeTypeName?: string | null;
+    /** User who acted. */
+    username?: string | null;
+    /** What happened, for example `Logon`. */
+    activity?: string | null;
+    /** When it happened. The time of receipt counts where this is absent or more than 24 hours ahead. */
+    activityTime?: string;
+    /** Instance that posts: a `workSpId` or a computer name. History is kept for each instance. */
+    instanceId?: string | null;
+    /** Tenant that the instance belongs to. */
+    tenantId?: string | null;
+    /** Name of its computer; absent where it has none. */
+    computerName?: string;
+    /** `workSpId` of the workspace; absent where the record names none. */
+    workSpId?: string;
+}
+
+/** A user: the workspaces and the newest telemetry. */
+export interface UserInformation {
+    /** Name of the user, as the workspaces have it, else as telemetry had it. */
+    username: string;
+    /** The workspaces of the user, in the order of `workSpId`. */
+    workSpaces: WorkSpaceDetails[];
+    /** Whether one of them is on litigation hold. */
+    litigationHold: boolean;
+    /** What the user did last, for example `Logon`; null where nothing is known. */
+    lastActivity: string | null;
+    /** When that was. */
+    lastActivityTime: string | null;
+    /** The newest time of any telemetry record of the user. */
+    lastSeen: string | null;
+    /** The newest statistics of the user, as posted. */
+    lastStats: StatsRecord | null;
+    /** The newest startup timings of the user, as posted. */
+    lastStartup: StartupRecord | null;
+}
+
+/** Why a request was refused: problem details with the fields that are wrong. */
+export interface ValidationProblemDetails {
+    /** The section of the RFC that defines the status. */
+    type: string;
+    /** The reason phrase of the status, for people. */
+    title: string;
+    /** The HTTP status. */
+    status: number;
+    /** W3C trace id: that of the request's `traceparent`, or a new one. */
+    traceId: string;
+    /** What was wrong with this request, for programs. */
+    code: ProblemCode;
+    /** What was wrong with this request, for people. */
+    detail?: string;
+    /** The messages of each field that is wrong: a query parameter by its name, a member of the body by its path, such as `$.id`. */
+    errors?: Record<string, string[]>;
+}
+
+/**
+ * A lifecycle action, by the last segment of its path.
+ *
+ * - `RebootWorkSpace`: Restarts the system.
+ * - `RecoveryRebootWorkSpace`: Moves to a new host, with the same volumes and id.
+ * - `RebuildWorkSpace`: Makes the system anew from its image.
+ * - `RestoreWorkSpace`: Takes the volumes from the last backup.
+ * - `TerminateWorkSpace`: Deletes the workspace.
+ * - `StartWorkSpace`: Starts a stopped workspace.
+ * - `ChangeComputeType`: Changes the hardware.
+ */
+export type WorkSpaceAction =
+    | "RebootWorkSpace"
+    | "RecoveryRebootWorkSpace"
+    | "RebuildWorkSpace"
+    | "RestoreWorkSpace"
+    | "TerminateWorkSpace"
+    | "StartWorkSpace"
+    | "ChangeComputeType";
+
+/** One page of workspaces, in the order of `workSpId`. */
+export interface WorkSpaceApiResponse {
+    /** The workspaces of this page. */
+    workSpaces: WorkSpaceDetails[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+}
+
+/** One workspace: a virtual desktop, as the inventory has it. */
+export interface WorkSpaceDetails {
+    /** Identifier, for example `ws-8k2m4n6p1`; 1 to 64 code points, compared exactly. */
+    workSpId: string;
+    /** Name of the computer, for example `WSAMZN-4F7Q2L9A`. */
+    computerName: string | null;
+    /** Cloud account that it runs in. */
+    account: string | null;
+    /** Cloud region that it runs in, for example `eu-central-1`. */
+    region: string | null;
+    /** Directory that the user belongs to, for example `d-9067a1b2c3`. */
+    directoryId: string | null;
+    /** When it runs. */
+    runningMode: RunningMode | null;
+    /** Its hardware. */
+    computeTypeName: ComputeType | null;
+    /** Its streaming protocol. */
+    protocol: Protocol | null;
+    /** User that it belongs to. */
+    username: string | null;
+    /** Its state. */
+    state: WorkSpaceState | null;
+}
+
+/** A workspace to create or to replace. Members that are left out are null. `workSpId` may be left out where the path has it. */
+export interface WorkSpaceInput {
+    /** Identifier, for example `ws-8k2m4n6p1`; 1 to 64 code points, compared exactly. */
+    workSpId?: string;
+    /** Name of the computer, for example `WSAMZN-4F7Q2L9A`. */
+    computerName?: string | null;
+    /** Cloud account that it runs in. */
+    account?: string | null;
+    /** Cloud region that it runs in, for example `eu-central-1`. */
+    region?: string | null;
+    /** Directory that the user belongs to, for example `d-9067a1b2c3`. */
+    directoryId?: string | null;
+    /** When it runs. */
+    runningMode?: RunningMode | null;
+    /** Its hardware. */
+    computeTypeName?: ComputeType | null;
+    /** Its streaming protocol. */
+    protocol?: Protocol | null;
+    /** User that it belongs to. */
+    username?: string | null;
+    /** Its state. */
+    state?: WorkSpaceState | null;
+}
+
+/** A change of a workspace, or a new one. What is left out stays as it is, and null becomes null. */
+export interface WorkSpacePatch {
+    /** Identifier, for example `ws-8k2m4n6p1`; 1 to 64 code points, compared exactly. */
+    workSpId: string;
+    /** Name of the computer, for example `WSAMZN-4F7Q2L9A`. */
+    computerName?: string | null;
+    /** Cloud account that it runs in. */
+    account?: string | null;
+    /** Cloud region that it runs in, for example `eu-central-1`. */
+    region?: string | null;
+    /** Directory that the user belongs to, for example `d-9067a1b2c3`. */
+    directoryId?: string | null;
+    /** When it runs. */
+    runningMode?: RunningMode | null;
+    /** Its hardware. */
+    computeTypeName?: ComputeType | null;
+    /** Its streaming protocol. */
+    protocol?: Protocol | null;
+    /** User that it belongs to. */
+    username?: string | null;
+    /** Its state. */
+    state?: WorkSpaceState | null;
+}
+
+/**
+ * The state of a workspace. An unknown value is kept as given.
+ *
+ * - `PENDING`: It is being created.
+ * - `AVAILABLE`: It runs, or can be connected to.
+ * - `IMPAIRED`: It runs, but does not react as it should.
+ * - `UNHEALTHY`: It does not respond to health checks.
+ * - `REBOOTING`: It restarts, after `RebootWorkSpace` or `RecoveryRebootWorkSpace`.
+ * - `STARTING`: It starts, after `StartWorkSpace`.
+ * - `REBUILDING`: Its system is made anew from the image, after `RebuildWorkSpace`.
+ * - `RESTORING`: Its volumes are taken from the last backup, after `RestoreWorkSpace`.
+ * - `MAINTENANCE`: The cloud provider maintains it.
+ * - `ADMIN_MAINTENANCE`: An administrator maintains it.
+ * - `TERMINATING`: It is being deleted, after `TerminateWorkSpace`.
+ * - `TERMINATED`: It is deleted; its record stays listed for 7 days.
+ * - `SUSPENDED`: It is suspended.
+ * - `UPDATING`: Its compute type changes, after `ChangeComputeType`.
+ * - `STOPPING`: It is being stopped.
+ * - `STOPPED`: It is stopped; `StartWorkSpace` starts it.
+ * - `ERROR`: Creating it or an action on it failed.
+ */
+export type WorkSpaceState =
+    | "PENDING"
+    | "AVAILABLE"
+    | "IMPAIRED"
+    | "UNHEALTHY"
+    | "REBOOTING"
+    | "STARTING"
+    | "REBUILDING"
+    | "RESTORING"
+    | "MAINTENANCE"
+    | "ADMIN_MAINTENANCE"
+    | "TERMINATING"
+    | "TERMINATED"
+    | "SUSPENDED"
+    | "UPDATING"
+    | "STOPPING"
+    | "STOPPED"
+    | "ERROR"
+    | (string & {});
+
+/** One workspace with its running action and its hold, at one moment. */
+export interface WorkSpaceView {
+    /** The record, with the state at that moment. */
+    workSpace: WorkSpaceDetails;
+    /** The action that runs; null where none does. */
+    transition: PendingAction | null;
+    /** The litigation hold; null where none is placed. */
+    litigationHold: LitigationHold | null;
+}
