@@ -4,145 +4,99 @@ use crate::error::{EngineError, ErrorKind, RETRY_AFTER_SECONDS};
 
 use super::json::Json;
 
-/// What was wrong with a request, for programs. These strings do not change; more may be added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schema",
-    schemars(
-        rename = "ProblemCode",
-        transform = crate::model::schema::open_enum
-    )
-)]
-#[non_exhaustive]
-pub enum Code {
-    /// A query parameter is missing, malformed or out of range; `errors` names it.
-    InvalidParameter,
-    /// The body cannot be read, or a value in it is not valid; `errors` says where.
-    InvalidBody,
-    /// The request itself is malformed. Only servers return it.
-    InvalidRequest,
-    /// The key is missing, unknown, revoked or expired; which of them is not said.
-    InvalidApiKey,
-    /// The key is good but lacks the scope that the endpoint needs.
-    InsufficientScope,
-    /// There is no such endpoint, or nothing of that number.
-    NotFound,
-    /// The workspace is unknown or was not named, or does not belong to `samAccount`.
-    WorkSpaceNotFound,
-    /// Neither a workspace nor telemetry knows the user, or none was named.
-    UserNotFound,
-    /// The path has other methods; `Allow` lists them.
-    MethodNotAllowed,
-    /// The request came too slowly. Only servers return it.
-    RequestTimeout,
-    /// The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
-    InvalidResourceState,
-    /// Another action runs on the workspace.
-    OperationInProgress,
-    /// The workspace is on litigation hold, which forbids this.
-    LitigationHold,
-    /// The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
-    AmbiguousWorkSpace,
-    /// The workspace cannot change from its compute type to that one.
-    UnsupportedConfiguration,
-    /// A live key of that name exists.
-    DuplicateKeyName,
-    /// The key is the last live one with scope `admin`; `force=true` revokes it all the same.
-    LastAdminKey,
-    /// The body is larger than the configured limit.
-    PayloadTooLarge,
-    /// The path and the query are longer than the configured limit, by default 8 KiB.
-    UriTooLong,
-    /// The `Content-Type` or the `Content-Encoding` of the body is not supported.
-    UnsupportedMediaType,
-    /// The request names a host that this server does not serve. Only servers return it.
-    MisdirectedRequest,
-    /// Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
-    Throttled,
-    /// The headers are larger than the configured limit, by default 16 KiB.
-    HeadersTooLarge,
-    /// A failure inside; the log of the host has the cause.
-    Internal,
-    /// The telemetry queue is full; nothing was accepted. Try again after `Retry-After` seconds.
-    QueueFull,
-    /// The store cannot be read or written now. Nothing was written.
-    StorageUnavailable,
-    /// The store failed while this was written: it may take effect or not. Read before you try again.
-    Indeterminate,
-    /// The disk is nearly full; nothing was written.
-    LowDisk,
-    /// The server has as many requests as it may. Only servers return it.
-    ServerBusy,
+/// Declares the codes with their statuses.
+macro_rules! codes {
+    ($(#[$meta:meta])* pub enum Code { $($(#[doc = $doc:literal])+ $code:ident = $status:literal,)+ }) => {
+        $(#[$meta])*
+        pub enum Code { $($(#[doc = $doc])+ $code,)+ }
+
+        impl Code {
+            /// The code as in a problem body.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$code => stringify!($code),)+ }
+            }
+
+            /// The HTTP status of the code.
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$code => $status,)+ }
+            }
+        }
+    };
 }
 
-impl Code {
-    /// The code as in a problem body.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidParameter => "InvalidParameter",
-            Self::InvalidBody => "InvalidBody",
-            Self::InvalidRequest => "InvalidRequest",
-            Self::InvalidApiKey => "InvalidApiKey",
-            Self::InsufficientScope => "InsufficientScope",
-            Self::NotFound => "NotFound",
-            Self::WorkSpaceNotFound => "WorkSpaceNotFound",
-            Self::UserNotFound => "UserNotFound",
-            Self::MethodNotAllowed => "MethodNotAllowed",
-            Self::RequestTimeout => "RequestTimeout",
-            Self::InvalidResourceState => "InvalidResourceState",
-            Self::OperationInProgress => "OperationInProgress",
-            Self::LitigationHold => "LitigationHold",
-            Self::AmbiguousWorkSpace => "AmbiguousWorkSpace",
-            Self::UnsupportedConfiguration => "UnsupportedConfiguration",
-            Self::DuplicateKeyName => "DuplicateKeyName",
-            Self::LastAdminKey => "LastAdminKey",
-            Self::PayloadTooLarge => "PayloadTooLarge",
-            Self::UriTooLong => "UriTooLong",
-            Self::UnsupportedMediaType => "UnsupportedMediaType",
-            Self::MisdirectedRequest => "MisdirectedRequest",
-            Self::Throttled => "Throttled",
-            Self::HeadersTooLarge => "HeadersTooLarge",
-            Self::Internal => "Internal",
-            Self::QueueFull => "QueueFull",
-            Self::StorageUnavailable => "StorageUnavailable",
-            Self::Indeterminate => "Indeterminate",
-            Self::LowDisk => "LowDisk",
-            Self::ServerBusy => "ServerBusy",
-        }
-    }
-
-    /// The HTTP status of the code.
-    #[must_use]
-    pub const fn status(self) -> u16 {
-        match self {
-            Self::InvalidParameter | Self::InvalidBody | Self::InvalidRequest => 400,
-            Self::InvalidApiKey => 401,
-            Self::InsufficientScope => 403,
-            Self::NotFound | Self::WorkSpaceNotFound | Self::UserNotFound => 404,
-            Self::MethodNotAllowed => 405,
-            Self::RequestTimeout => 408,
-            Self::InvalidResourceState
-            | Self::OperationInProgress
-            | Self::LitigationHold
-            | Self::AmbiguousWorkSpace
-            | Self::UnsupportedConfiguration
-            | Self::DuplicateKeyName
-            | Self::LastAdminKey => 409,
-            Self::PayloadTooLarge => 413,
-            Self::UriTooLong => 414,
-            Self::UnsupportedMediaType => 415,
-            Self::MisdirectedRequest => 421,
-            Self::Throttled => 429,
-            Self::HeadersTooLarge => 431,
-            Self::Internal => 500,
-            Self::QueueFull
-            | Self::StorageUnavailable
-            | Self::Indeterminate
-            | Self::LowDisk
-            | Self::ServerBusy => 503,
-        }
+codes! {
+    /// What was wrong with a request, for programs. These strings do not change; more may be added.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            rename = "ProblemCode",
+            transform = crate::model::schema::open_enum
+        )
+    )]
+    #[non_exhaustive]
+    pub enum Code {
+        /// A query parameter is missing, malformed or out of range; `errors` names it.
+        InvalidParameter = 400,
+        /// The body cannot be read, or a value in it is not valid; `errors` says where.
+        InvalidBody = 400,
+        /// The request itself is malformed. Only servers return it.
+        InvalidRequest = 400,
+        /// The key is missing, unknown, revoked or expired; which of them is not said.
+        InvalidApiKey = 401,
+        /// The key is good but lacks the scope that the endpoint needs.
+        InsufficientScope = 403,
+        /// There is no such endpoint, or nothing of that number.
+        NotFound = 404,
+        /// The workspace is unknown or was not named, or does not belong to `samAccount`.
+        WorkSpaceNotFound = 404,
+        /// Neither a workspace nor telemetry knows the user, or none was named.
+        UserNotFound = 404,
+        /// The path has other methods; `Allow` lists them.
+        MethodNotAllowed = 405,
+        /// The request came too slowly. Only servers return it.
+        RequestTimeout = 408,
+        /// The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
+        InvalidResourceState = 409,
+        /// Another action runs on the workspace.
+        OperationInProgress = 409,
+        /// The workspace is on litigation hold, which forbids this.
+        LitigationHold = 409,
+        /// The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
+        AmbiguousWorkSpace = 409,
+        /// The workspace cannot change from its compute type to that one.
+        UnsupportedConfiguration = 409,
+        /// A live key of that name exists.
+        DuplicateKeyName = 409,
+        /// The key is the last live one with scope `admin`; `force=true` revokes it all the same.
+        LastAdminKey = 409,
+        /// The body is larger than the configured limit.
+        PayloadTooLarge = 413,
+        /// The path and the query are longer than the configured limit, by default 8 KiB.
+        UriTooLong = 414,
+        /// The `Content-Type` or the `Content-Encoding` of the body is not supported.
+        UnsupportedMediaType = 415,
+        /// The request names a host that this server does not serve. Only servers return it.
+        MisdirectedRequest = 421,
+        /// Too many requests with this key, or too many with bad keys from this address; `Retry-After` says when to try again.
+        Throttled = 429,
+        /// The headers are larger than the configured limit, by default 16 KiB.
+        HeadersTooLarge = 431,
+        /// A failure inside; the log of the host has the cause.
+        Internal = 500,
+        /// The telemetry queue is full; nothing was accepted. Try again after `Retry-After` seconds.
+        QueueFull = 503,
+        /// The store cannot be read or written now. Nothing was written.
+        StorageUnavailable = 503,
+        /// The store failed while this was written: it may take effect or not. Read before you try again.
+        Indeterminate = 503,
+        /// The disk is nearly full; nothing was written.
+        LowDisk = 503,
+        /// The server has as many requests as it may. Only servers return it.
+        ServerBusy = 503,
     }
 }
 
