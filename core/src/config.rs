@@ -1,80 +1,195 @@
 //! The configuration of an engine.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX, Limits, QUEUE_RECORDS_MAX, STORAGE_BYTES_MAX};
+use crate::limits::{
+    ACTION_MS_MAX, BODY_BYTES_MAX, HEAD_BYTES_MAX, QUEUE_RECORDS_MAX, STORAGE_BYTES_MAX,
+};
 use crate::model::{Action, Stream};
+use crate::settings;
+use crate::settings::Form::{Bytes, Count, Time};
 
-/// Who ends an accepted action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ActionDriver {
-    /// The clock, after the action's [duration](ActionDurations); the host may end one earlier.
-    #[default]
-    Clock,
-    /// The host alone: each action is pending in the outbox until the host completes or fails it.
-    Host,
+settings! {
+    /// The configuration of an engine; `Config::default()` is what the interface promises.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Config {
+        /// Whether the Stats endpoints need a key with scope `ingest`.
+        pub require_ingest_key: bool = false;
+        /// When commits happen: `caller`, when the caller that finds the writer free commits all pending writes; `thread`, on a
+        /// thread of the engine; `host`, when the host calls `commit_pending`.
+        pub commit_driver: CommitDriver = CommitDriver::Caller;
+        /// In how many steps a commit becomes durable, in memory always one. With `one` a lone write waits half as long; `two` is
+        /// for a store that untrusted clients write to. In either case an acknowledged write survives a crash.
+        pub commit_phases: CommitPhases = CommitPhases::One;
+        /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
+        /// is quick if `trust_file` is set as well.
+        pub quick_repair: bool = false;
+        /// Whether a file is opened without comparing its checksums. Comparing reads all of it, about a second per GB, and
+        /// detects damage: in a trusted file, damage goes unnoticed, gives wrong results, or ends in a panic. A file that
+        /// was not closed cleanly is always checked, unless `quick_repair` wrote it.
+        pub trust_file: bool = false;
+        /// Sizes and rates.
+        pub limits: Limits = Limits::default();
+        /// How actions end.
+        pub actions: Actions = Actions::default();
+        /// Retention of history.
+        pub retention_days: RetentionDays = RetentionDays::default();
+    }
 }
 
-/// When commits happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CommitDriver {
-    /// The caller that finds the writer free commits all pending writes.
-    #[default]
-    Caller,
-    /// A thread of the engine commits, until the last clone of the engine is dropped. No caller commits, so no future
-    /// waits for the disk inside `poll`.
-    Thread,
-    /// The host calls [`Engine::commit_pending`](crate::Engine::commit_pending), once per turn of its event loop.
-    Host,
+settings! {
+    /// Sizes and rates.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Limits {
+        /// Body of one Stats, Activity or Startup record, of any small operator request, and of one record of an import, in bytes;
+        /// above it 413.
+        pub record_body_bytes: usize = 64 * 1024, Bytes(1, BODY_BYTES_MAX);
+        /// Body of one process report, in bytes; above it 413.
+        pub processes_body_bytes: usize = 1024 * 1024, Bytes(1, BODY_BYTES_MAX);
+        /// Body of a telemetry batch, in bytes; above it 413. An import has any length.
+        pub batch_body_bytes: usize = 8 * 1024 * 1024, Bytes(1, BODY_BYTES_MAX);
+        /// Request target (path and query), in bytes; above it 414.
+        pub uri_bytes: usize = 8 * 1024, Bytes(1, HEAD_BYTES_MAX);
+        /// Header names and values together, in bytes; above it 431.
+        pub headers_bytes: usize = 16 * 1024, Bytes(1, HEAD_BYTES_MAX);
+        /// Telemetry records in the queue; above it 503 `QueueFull`.
+        pub queue_records: u64 = 1_000_000, Count(1, QUEUE_RECORDS_MAX);
+        /// Queued records at which the writer files by itself, between two commits; never if above `queue_records`.
+        pub queue_high_water: u64 = 200_000, Count(1, u64::MAX);
+        /// Requests per minute and API key; above it 429 `Throttled`.
+        pub key_requests_per_minute: Option<u32> = None, Count(1, u32::MAX.into());
+        /// Free bytes that the medium must have for a write, if the host reports them; below it 503 `LowDisk`, except for
+        /// writes that free space or revoke rights, down to `FREE_BYTES_FLOOR`, 4 MiB.
+        pub free_bytes_min: u64 = 32 * 1024 * 1024, Bytes(0, STORAGE_BYTES_MAX);
+        /// redb's page cache, in bytes.
+        pub cache_bytes: usize = 32 * 1024 * 1024, Bytes(0, STORAGE_BYTES_MAX);
+    }
 }
 
-/// The steps in which a commit becomes durable. In either case an acknowledged write survives a crash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CommitPhases {
-    /// One sync for the data and the pointer to it: a lone write waits half as long. After a crash, checksums decide
-    /// whether the last commit is whole; damage to it by the disk looks like a commit that was cut short, and the
-    /// commit is undone.
-    #[default]
-    One,
-    /// The data first, then the pointer to it, each with its own sync: the pointer is trusted. A damaged last commit is
-    /// refused, and no client can send data that makes a commit that was cut short look whole. For a store that
-    /// untrusted clients write to.
-    Two,
+settings! {
+    /// How actions end.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Actions {
+        /// Who ends an accepted action: `clock`, after its duration, or `host`, which completes or fails each one itself.
+        pub driver: ActionDriver = ActionDriver::Clock;
+        /// How long each action takes when the clock ends it.
+        pub durations: ActionDurations = ActionDurations::default();
+    }
 }
 
-/// How long each action takes when the clock ends it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ActionDurations {
-    /// `RebootWorkSpace`. Default 2 minutes.
-    pub reboot: Duration,
-    /// `RecoveryRebootWorkSpace`. Default 5 minutes.
-    pub recovery_reboot: Duration,
-    /// `RebuildWorkSpace`. Default 30 minutes.
-    pub rebuild: Duration,
-    /// `RestoreWorkSpace`. Default 30 minutes.
-    pub restore: Duration,
-    /// `TerminateWorkSpace`. Default 5 minutes.
-    pub terminate: Duration,
-    /// `StartWorkSpace`. Default 1 minute.
-    pub start: Duration,
-    /// `ChangeComputeType`. Default 20 minutes.
-    pub change_compute_type: Duration,
+settings! {
+    /// How long each action takes when the clock ends it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ActionDurations {
+        /// `RebootWorkSpace`.
+        pub reboot: Duration = Duration::from_secs(120), Time(0, ACTION_MS_MAX);
+        /// `RecoveryRebootWorkSpace`.
+        pub recovery_reboot: Duration = Duration::from_secs(300), Time(0, ACTION_MS_MAX);
+        /// `RebuildWorkSpace`.
+        pub rebuild: Duration = Duration::from_secs(1800), Time(0, ACTION_MS_MAX);
+        /// `RestoreWorkSpace`.
+        pub restore: Duration = Duration::from_secs(1800), Time(0, ACTION_MS_MAX);
+        /// `TerminateWorkSpace`.
+        pub terminate: Duration = Duration::from_secs(300), Time(0, ACTION_MS_MAX);
+        /// `StartWorkSpace`.
+        pub start: Duration = Duration::from_secs(60), Time(0, ACTION_MS_MAX);
+        /// `ChangeComputeType`.
+        pub change_compute_type: Duration = Duration::from_secs(1200), Time(0, ACTION_MS_MAX);
+    }
 }
 
-impl Default for ActionDurations {
-    fn default() -> Self {
-        Self {
-            reboot: Duration::from_secs(120),
-            recovery_reboot: Duration::from_secs(300),
-            rebuild: Duration::from_secs(1800),
-            restore: Duration::from_secs(1800),
-            terminate: Duration::from_secs(300),
-            start: Duration::from_secs(60),
-            change_compute_type: Duration::from_secs(1200),
-        }
+settings! {
+    /// How long history is kept, in days.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct RetentionDays {
+        /// Resource statistics.
+        pub stats: u16 = 30, Count(1, u16::MAX.into());
+        /// User activity.
+        pub activity: u16 = 90, Count(1, u16::MAX.into());
+        /// Startup timings.
+        pub startup: u16 = 90, Count(1, u16::MAX.into());
+        /// Per-process usage.
+        pub processes: u16 = 30, Count(1, u16::MAX.into());
+        /// The audit.
+        pub audit: u16 = 365, Count(1, u16::MAX.into());
+    }
+}
+
+settings! {
+    /// Who ends an accepted action.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ActionDriver {
+        /// The clock, after the action's [duration](ActionDurations); the host may end one earlier.
+        #[default]
+        Clock = "clock",
+        /// The host alone: each action is pending in the outbox until the host completes or fails it.
+        Host = "host",
+    }
+}
+
+settings! {
+    /// When commits happen.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum CommitDriver {
+        /// The caller that finds the writer free commits all pending writes.
+        #[default]
+        Caller = "caller",
+        /// A thread of the engine commits, until the last clone of the engine is dropped. No caller commits, so no future
+        /// waits for the disk inside `poll`.
+        Thread = "thread",
+        /// The host calls [`Engine::commit_pending`](crate::Engine::commit_pending), once per turn of its event loop.
+        Host = "host",
+    }
+}
+
+settings! {
+    /// The steps in which a commit becomes durable. In either case an acknowledged write survives a crash.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum CommitPhases {
+        /// One sync for the data and the pointer to it: a lone write waits half as long. After a crash, checksums decide
+        /// whether the last commit is whole; damage to it by the disk looks like a commit that was cut short, and the
+        /// commit is undone.
+        #[default]
+        One = "one",
+        /// The data first, then the pointer to it, each with its own sync: the pointer is trusted. A damaged last commit is
+        /// refused, and no client can send data that makes a commit that was cut short look whole. For a store that
+        /// untrusted clients write to.
+        Two = "two",
+    }
+}
+
+impl Config {
+    /// Checks that every value is within its bounds. An engine is opened only with a configuration that passes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Configuration`], which names the first wrong setting, its value and what is allowed.
+    pub fn validate(&self) -> Result<()> {
+        let mut wrong = None;
+        // Visiting takes a `&mut`; what is set is the same value again.
+        settings::each(&mut self.clone(), &mut |mut setting| {
+            let value = setting.get();
+            if wrong.is_none() && !setting.set(&value) {
+                let (name, expected) = (setting.name, setting.expected());
+                wrong = Some(format!("{name} is {value}; allowed is {expected}"));
+            }
+        });
+        wrong.map_or(Ok(()), |wrong| {
+            Err(EngineError::new(ErrorKind::Configuration, wrong))
+        })
+    }
+}
+
+impl Limits {
+    /// The largest body that is kept or discarded as a whole, in bytes.
+    pub(crate) fn body_bytes_max(&self) -> usize {
+        let records = self.record_body_bytes.max(self.processes_body_bytes);
+        self.batch_body_bytes.max(records)
     }
 }
 
@@ -94,34 +209,6 @@ impl ActionDurations {
     }
 }
 
-/// How long history is kept, in days.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RetentionDays {
-    /// Resource statistics. Default 30.
-    pub stats: u16,
-    /// User activity. Default 90.
-    pub activity: u16,
-    /// Startup timings. Default 90.
-    pub startup: u16,
-    /// Per-process usage. Default 30.
-    pub processes: u16,
-    /// The audit. Default 365.
-    pub audit: u16,
-}
-
-impl Default for RetentionDays {
-    fn default() -> Self {
-        Self {
-            stats: 30,
-            activity: 90,
-            startup: 90,
-            processes: 30,
-            audit: 365,
-        }
-    }
-}
-
 impl RetentionDays {
     /// The days that a stream is kept.
     #[must_use]
@@ -135,120 +222,44 @@ impl RetentionDays {
     }
 }
 
-/// The configuration of an engine; `Config::default()` is what the interface promises.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Config {
-    /// Sizes and rates.
-    pub limits: Limits,
-    /// Durations of the actions.
-    pub action_durations: ActionDurations,
-    /// Retention of history.
-    pub retention_days: RetentionDays,
-    /// Who ends actions.
-    pub action_driver: ActionDriver,
-    /// When commits happen.
-    pub commit_driver: CommitDriver,
-    /// Whether the Stats endpoints need a key with scope `ingest`. Default no, as documented.
-    pub require_ingest_key: bool,
-    /// In how many steps a commit becomes durable. Default one; in memory always one.
-    pub commit_phases: CommitPhases,
-    /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after
-    /// a crash is quick if [`Self::trust_file`] is set as well. Default no.
-    pub quick_repair: bool,
-    /// Whether a file is opened without comparing its checksums. Comparing reads all of it, about a second per GB, and
-    /// detects damage: in a trusted file, damage goes unnoticed, gives wrong results, or ends in a panic. A file that
-    /// was not closed cleanly is always checked, unless [`Self::quick_repair`] wrote it. Default no.
-    pub trust_file: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Config {
-    /// Checks that every value is within its range. An engine is opened only with a configuration that passes.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Configuration`], which names the first wrong field, its value and what is allowed.
-    pub fn validate(&self) -> Result<()> {
-        check_limits(&self.limits)?;
-        let days = &self.retention_days;
-        for (field, value) in [
-            ("stats", days.stats),
-            ("activity", days.activity),
-            ("startup", days.startup),
-            ("processes", days.processes),
-            ("audit", days.audit),
-        ] {
-            if value == 0 {
-                let allowed = format_args!("1 to {} days", u16::MAX);
-                return Err(out_of_range("retention_days", field, 0, allowed));
+    /// The whole names of the fields without fields of their own, as the derived `Debug` shows them.
+    fn fields_of_debug(config: &Config) -> Vec<String> {
+        let mut groups: Vec<String> = Vec::new();
+        let mut fields = Vec::new();
+        for line in format!("{config:#?}").lines().skip(1) {
+            let Some((field, value)) = line.trim().split_once(": ") else {
+                groups.pop();
+                continue;
+            };
+            groups.push(field.to_owned());
+            if !value.ends_with('{') {
+                fields.push(groups.join("."));
+                groups.pop();
             }
         }
-        Ok(())
+        fields
     }
-}
 
-fn check_limits(limits: &Limits) -> Result<()> {
-    let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
-    for (field, value, least, most) in [
-        (
-            "record_body_bytes",
-            bytes(limits.record_body_bytes),
-            1,
-            BODY_BYTES_MAX,
-        ),
-        (
-            "processes_body_bytes",
-            bytes(limits.processes_body_bytes),
-            1,
-            BODY_BYTES_MAX,
-        ),
-        (
-            "batch_body_bytes",
-            bytes(limits.batch_body_bytes),
-            1,
-            BODY_BYTES_MAX,
-        ),
-        ("uri_bytes", bytes(limits.uri_bytes), 1, HEAD_BYTES_MAX),
-        (
-            "headers_bytes",
-            bytes(limits.headers_bytes),
-            1,
-            HEAD_BYTES_MAX,
-        ),
-        ("queue_records", limits.queue_records, 1, QUEUE_RECORDS_MAX),
-        ("queue_high_water", limits.queue_high_water, 1, u64::MAX),
-        (
-            "free_bytes_min",
-            limits.free_bytes_min,
-            0,
-            STORAGE_BYTES_MAX,
-        ),
-        (
-            "cache_bytes",
-            bytes(limits.cache_bytes),
-            0,
-            STORAGE_BYTES_MAX,
-        ),
-    ] {
-        if !(least..=most).contains(&value) {
-            let allowed = format_args!("{least} to {most}");
-            return Err(out_of_range("limits", field, value, allowed));
-        }
+    #[test]
+    fn every_field_is_a_setting_of_its_name() {
+        let mut config = Config::default();
+        let fields = fields_of_debug(&config);
+        assert!(fields.contains(&"actions.durations.reboot".to_owned()));
+        assert_eq!(settings::names(&mut config), fields);
     }
-    if limits.key_requests_per_minute == Some(0) {
-        let allowed = format_args!("1 or more, or nothing for no limit");
-        return Err(out_of_range(
-            "limits",
-            "key_requests_per_minute",
-            0,
-            allowed,
-        ));
-    }
-    Ok(())
-}
 
-fn out_of_range(group: &str, field: &str, value: u64, allowed: fmt::Arguments<'_>) -> EngineError {
-    EngineError::new(
-        ErrorKind::Configuration,
-        format!("{group}.{field} is {value}; allowed is {allowed}"),
-    )
+    #[test]
+    fn every_default_is_a_value_that_the_setting_takes() {
+        let mut config = Config::default();
+        settings::each(&mut config, &mut |mut setting| {
+            let default = setting.get();
+            assert!(setting.set(&default), "{}", setting.name);
+            assert!(!setting.text.contains("[`"), "{}: no links", setting.name);
+        });
+        assert_eq!(config, Config::default());
+    }
 }

@@ -64,6 +64,7 @@ mod mutation;
 mod nearest;
 mod observer;
 mod random;
+pub mod settings;
 mod sorting;
 mod store;
 mod timestamp;
@@ -72,7 +73,8 @@ mod wire;
 
 pub use clock::{Clock, ManualClock};
 pub use config::{
-    ActionDriver, ActionDurations, CommitDriver, CommitPhases, Config, RetentionDays,
+    ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Limits,
+    RetentionDays,
 };
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
@@ -81,7 +83,6 @@ pub use engine::{
     WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
-pub use limits::Limits;
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
     FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning,

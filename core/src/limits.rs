@@ -1,6 +1,5 @@
-//! Every number that bounds the engine, in one place.
-//!
-//! [`Limits`] holds what a host may configure; the constants are fixed by the interface or by the file format.
+//! The numbers that bound the engine and that no host changes: they are fixed by the interface or by the file format, or bound
+//! what may be configured.
 
 /// Most items on one page of a list (`limit`, interface document).
 pub const PAGE_ITEMS_MAX: i32 = 500;
@@ -98,7 +97,7 @@ pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Free bytes down to which [`Limits::free_bytes_min`] still allows writes that free space or revoke rights: revoking a
+/// Free bytes down to which [`Limits::free_bytes_min`](crate::Limits::free_bytes_min) still allows writes that free space or revoke rights: revoking a
 /// key, filing, retention and other upkeep.
 pub const FREE_BYTES_FLOOR: u64 = 4 * 1024 * 1024;
 /// The largest body that may be configured, in bytes.
@@ -109,6 +108,8 @@ pub const HEAD_BYTES_MAX: u64 = 1 << 24;
 pub const QUEUE_RECORDS_MAX: u64 = 1 << 32;
 /// The most free space and the largest page cache that may be configured, in bytes.
 pub const STORAGE_BYTES_MAX: u64 = 1 << 50;
+/// The longest time that may be configured for an action, in milliseconds: 365 days.
+pub const ACTION_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1000;
 
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
@@ -118,57 +119,3 @@ const _: () = {
     assert!(PAGE_ITEMS_DEFAULT <= PAGE_ITEMS_MAX);
     assert!(ADMIN_ACTIVITIES_DEFAULT <= ADMIN_ACTIVITIES_MAX);
 };
-
-/// The limits a host may change, with the defaults of [`Limits::default`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Body of one Stats, Activity or Startup record, of any small operator request, and of one record of an import, in bytes.
-    /// Default 64 KiB.
-    pub record_body_bytes: usize,
-    /// Body of one process report, in bytes. Default 1 MiB.
-    pub processes_body_bytes: usize,
-    /// Body of a telemetry batch, in bytes. An import has any length. Default 8 MiB.
-    pub batch_body_bytes: usize,
-    /// Request target (path and query), in bytes; above it 414. Default 8 KiB.
-    pub uri_bytes: usize,
-    /// Header names and values together, in bytes; above it 431. Default 16 KiB.
-    pub headers_bytes: usize,
-    /// Telemetry records in the queue; above it 503 `QueueFull`. Default 1 000 000.
-    pub queue_records: u64,
-    /// Queued records at which the writer files by itself, between two commits; never if above [`Self::queue_records`].
-    /// Default 200 000.
-    pub queue_high_water: u64,
-    /// Requests per minute and API key; above it 429 `Throttled`. Default none.
-    pub key_requests_per_minute: Option<u32>,
-    /// Free bytes that the medium must have for a write, if the host reports them; below it 503 `LowDisk`, except for
-    /// writes that free space or revoke rights, down to [`FREE_BYTES_FLOOR`]. Default 32 MiB.
-    pub free_bytes_min: u64,
-    /// redb's page cache, in bytes. Default 32 MiB.
-    pub cache_bytes: usize,
-}
-
-impl Limits {
-    /// The largest body that is kept or discarded as a whole, in bytes.
-    pub(crate) fn body_bytes_max(&self) -> usize {
-        let records = self.record_body_bytes.max(self.processes_body_bytes);
-        self.batch_body_bytes.max(records)
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            record_body_bytes: 64 * 1024,
-            processes_body_bytes: 1024 * 1024,
-            batch_body_bytes: 8 * 1024 * 1024,
-            uri_bytes: 8 * 1024,
-            headers_bytes: 16 * 1024,
-            queue_records: 1_000_000,
-            queue_high_water: 200_000,
-            key_requests_per_minute: None,
-            free_bytes_min: 32 * 1024 * 1024,
-            cache_bytes: 32 * 1024 * 1024,
-        }
-    }
-}

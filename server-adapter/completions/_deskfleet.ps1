@@ -26,6 +26,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serves a store over HTTP')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Prints the settings in force, where each comes from, and what it takes')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
@@ -37,14 +38,32 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;serve' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address and port; one that other machines can reach needs a key in the store first')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first')
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any')
             [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
             [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
             [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Keep everything in memory; it is gone at the end')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No access log')
+            [CompletionResult]::new('--proxied', '--proxied', [CompletionResultType]::ParameterName, 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy')
             [CompletionResult]::new('--demo', '--demo', [CompletionResultType]::ParameterName, 'Load a demo fleet with telemetry into an empty store')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;config' {
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any')
+            [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
+            [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Keep everything in memory; it is gone at the end')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No access log')
             [CompletionResult]::new('--proxied', '--proxied', [CompletionResultType]::ParameterName, 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -54,7 +73,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
         'deskfleet;import' {
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
             [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'Make the store where there is none')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -65,7 +86,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write, in place of one that is there; by default standard output')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
             [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -82,38 +105,50 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'For people and the audit')
             [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'read, act, admin (includes both) or ingest; may be repeated')
             [CompletionResult]::new('--expires', '--expires', [CompletionResultType]::ParameterName, 'Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire')
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'deskfleet;keys;list' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'deskfleet;keys;revoke' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Even the last key of the scope admin')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'deskfleet;check' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'deskfleet;backup' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;compact' {
-            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Sets one setting, such as `limits.queue_records=50000`; may be repeated')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -27,6 +27,7 @@ end
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -s V -l version -d 'Print version'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "serve" -d 'Serves a store over HTTP'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "config" -d 'Prints the settings in force, where each comes from, and what it takes'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
@@ -35,20 +36,36 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Wri
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "compact" -d 'Gives unused pages of the store\'s file back to the file system'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "completions" -d 'Prints the completions of a shell'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "man" -d 'Prints the manual page'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l data -d 'The file of the store' -r -F
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l listen -d 'Address and port; one that other machines can reach needs a key in the store first' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l memory -d 'Keep everything in memory; it is gone at the end'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l quiet -d 'No access log'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
@@ -56,7 +73,9 @@ csv\t'A line with the names of the fields, then a line for each row; null is an 
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; by default standard output' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish_seen_subcommand_from issue list revoke" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish_seen_subcommand_from issue list revoke" -f -a "issue" -d 'Issues a key and prints it; it cannot be shown again'
@@ -65,18 +84,30 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and not __fish
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l name -d 'For people and the audit' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l scope -d 'read, act, admin (includes both) or ingest; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l expires -d 'Such as 2027-01-31 or 2027-01-31T12:00:00Z; by default the key does not expire' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from issue" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand backup" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l data -d 'The file of the store' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand compact" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand man" -s h -l help -d 'Print help'

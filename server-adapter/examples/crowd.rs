@@ -196,6 +196,7 @@ fn start(connections: usize) -> Result<(Child, SocketAddr), Box<dyn Error>> {
         .nth(2)
         .ok_or("not where cargo puts examples")?;
     let mut child = Command::new(folder.join("deskfleet"))
+        .env_clear()
         .args(["serve", "--quiet", "--memory", "--listen", "127.0.0.1:0"])
         .args(["--connections", &connections.to_string()])
         .stdout(Stdio::null())

@@ -61,6 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Starts the server; returns once it has printed its address.
 fn start(program: &Path, data: &Path) -> Result<(Child, String), Box<dyn Error>> {
     let mut child = Command::new(program)
+        .env_clear()
         .args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--data"])
         .arg(data)
         .stdout(Stdio::null())

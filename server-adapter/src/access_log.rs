@@ -21,18 +21,20 @@ pub fn stderr_log() -> AccessLog {
     Arc::new(|line| LogQueue::stderr().line(line))
 }
 
-/// The form of the lines of the access log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LogFormat {
-    /// `2026-11-22T08:00:00Z 192.0.2.7 GET /api/Stats/Test test 200 0B 0.071ms admin 00-4bf9…-00f0…-00`; `-` where there is no
-    /// key.
-    #[default]
-    Text,
-    /// One JSON object on each line: `time`, `client`, `method`, `path`, `operation`, `status`, `bytes`, `durationMs`, `key`,
-    /// `traceId`.
-    Json,
-    /// No lines.
-    Off,
+deskfleet::settings! {
+    /// The form of the lines of the access log.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum LogFormat {
+        /// `2026-11-22T08:00:00Z 192.0.2.7 GET /api/Stats/Test test 200 0B 0.071ms admin 00-4bf9…-00f0…-00`; `-` where there is no
+        /// key.
+        #[default]
+        Text = "text",
+        /// One JSON object on each line: `time`, `client`, `method`, `path`, `operation`, `status`, `bytes`, `durationMs`, `key`,
+        /// `traceId`.
+        Json = "json",
+        /// No lines.
+        Off = "off",
+    }
 }
 
 /// Longest path or name in a line, in bytes.

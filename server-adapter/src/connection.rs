@@ -26,7 +26,7 @@ pub(crate) async fn serve(
     shared: Arc<ServerState>,
     draining: watch::Receiver<bool>,
 ) {
-    let _connected = shared.options.metrics.connected();
+    let _connected = shared.metrics.connected();
     tokio::select! {
         () = serve_either(socket, Arc::clone(&progress), shared, draining) => {}
         () = progress.evicted() => {}
@@ -40,7 +40,7 @@ async fn serve_either(
     shared: Arc<ServerState>,
     mut draining: watch::Receiver<bool>,
 ) {
-    let socket = Socket::new(socket, Arc::clone(&progress), &shared.options);
+    let socket = Socket::new(socket, Arc::clone(&progress), &shared.live().options);
     #[cfg(feature = "http2")]
     match http2::begins(&socket, &mut draining).await {
         // A place that is kept for one `/livez` is no place for many requests at once.

@@ -90,7 +90,7 @@ fn origin_value(origin: &str) -> io::Result<HeaderValue> {
 }
 
 /// Whether `text` is `scheme://host[:port]` as browsers write it: in lower case, the usual port of the scheme left out.
-fn is_origin(text: &str) -> bool {
+pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, authority)) = text.split_once("://") else {
         return false;
     };

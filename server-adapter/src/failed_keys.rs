@@ -22,30 +22,25 @@ const SOURCES_MAX: usize = 4096;
 ///
 /// For each source there is one moment: when all of its bad keys are forgotten. Each moves it on by the same interval, and a
 /// source is refused while there is no room for another one within the window (GCRA).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FailedKeys {
-    /// `None`: no bound.
-    interval: Option<Duration>,
     sources: Mutex<BTreeMap<IpAddr, Instant>>,
 }
 
 impl FailedKeys {
-    /// At most `per_minute` bad keys a minute; `None` or 0 for no bound.
-    pub(crate) fn new(per_minute: Option<u32>) -> Self {
-        Self {
-            interval: per_minute.and_then(|count| WINDOW.checked_div(count)),
-            sources: Mutex::default(),
-        }
-    }
-
     fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, Instant>> {
         lock(&self.sources)
     }
 
-    /// `source` has sent a bad key. Notes it, unless it had too many already: then the whole seconds, at least one, for which it is
-    /// to send no other.
-    pub(crate) fn bad_key(&self, source: IpAddr, now: Instant) -> Option<u64> {
-        let interval = self.interval?;
+    /// `source` has sent a bad key, and may send `per_minute`; `None` or 0 for no bound. Notes it, unless it had too many already:
+    /// then the whole seconds, at least one, for which it is to send no other.
+    pub(crate) fn bad_key(
+        &self,
+        per_minute: Option<u32>,
+        source: IpAddr,
+        now: Instant,
+    ) -> Option<u64> {
+        let interval = WINDOW.checked_div(per_minute?)?;
         let source = network(source);
         let mut sources = self.lock();
         if sources.len() >= SOURCES_MAX && !sources.contains_key(&source) {
@@ -92,58 +87,60 @@ mod tests {
 
     #[test]
     fn a_source_has_its_bad_keys_a_minute_and_waits_for_the_next() {
-        let failed = FailedKeys::new(Some(20));
+        let failed = FailedKeys::default();
+        let bad_key = |source, now| failed.bad_key(Some(20), source, now);
         let (bad, other) = (address("192.0.2.1"), address("192.0.2.2"));
         let start = Instant::now();
         for _ in 0..20 {
-            assert_eq!(failed.bad_key(bad, start), None);
+            assert_eq!(bad_key(bad, start), None);
         }
-        assert_eq!(failed.bad_key(bad, start), Some(3));
-        assert_eq!(failed.bad_key(other, start), None);
+        assert_eq!(bad_key(bad, start), Some(3));
+        assert_eq!(bad_key(other, start), None);
         let later = start + Duration::from_millis(2_500);
-        assert_eq!(failed.bad_key(bad, later), Some(1));
+        assert_eq!(bad_key(bad, later), Some(1));
         let later = start + Duration::from_secs(3);
-        assert_eq!(failed.bad_key(bad, later), None);
-        assert_eq!(failed.bad_key(bad, later), Some(3));
+        assert_eq!(bad_key(bad, later), None);
+        assert_eq!(bad_key(bad, later), Some(3));
         let much_later = start + WINDOW * 2;
         for _ in 0..20 {
-            assert_eq!(failed.bad_key(bad, much_later), None);
+            assert_eq!(bad_key(bad, much_later), None);
         }
-        assert!(failed.bad_key(bad, much_later).is_some());
+        assert!(bad_key(bad, much_later).is_some());
     }
 
     #[test]
     fn without_a_bound_nobody_is_refused() {
         for none in [None, Some(0)] {
-            let failed = FailedKeys::new(none);
+            let failed = FailedKeys::default();
             let now = Instant::now();
             for _ in 0..1000 {
-                assert_eq!(failed.bad_key(address("::1"), now), None);
+                assert_eq!(failed.bad_key(none, address("::1"), now), None);
             }
         }
     }
 
     #[test]
     fn many_sources_take_bounded_memory_and_the_busiest_stay() {
-        let failed = FailedKeys::new(Some(2));
+        let failed = FailedKeys::default();
+        let bad_key = |source, now| failed.bad_key(Some(2), source, now);
         let now = Instant::now();
         let busy = address("192.0.2.1");
         for _ in 0..2 {
-            assert_eq!(failed.bad_key(busy, now), None);
+            assert_eq!(bad_key(busy, now), None);
         }
-        let others = |number: u32| failed.bad_key(IpAddr::V4(number.into()), now);
+        let others = |number: u32| bad_key(IpAddr::V4(number.into()), now);
         for number in 0..20_000 {
             others(number);
         }
         assert!(failed.lock().len() <= SOURCES_MAX);
-        assert!(failed.bad_key(busy, now).is_some());
+        assert!(bad_key(busy, now).is_some());
         let full = |number: u32| {
             others(number);
             failed.lock().len() == SOURCES_MAX
         };
         assert!((50_000..90_000).any(full));
         let later = now + WINDOW * 2;
-        failed.bad_key(address("::1"), later);
+        bad_key(address("::1"), later);
         assert_eq!(failed.lock().len(), 1, "those that are forgotten go first");
     }
 }

@@ -7,10 +7,10 @@ use deskfleet::Code;
 use http::{HeaderMap, Request, Version, header};
 
 /// The names that requests may carry, beside addresses: a page at an address belongs to the owner of the address.
-#[derive(Debug, Clone)]
-pub(crate) struct Hosts {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hosts<'a> {
     /// `None`: any.
-    names: Option<Vec<String>>,
+    names: Option<&'a [String]>,
 }
 
 /// A refusal because of the host, with its sentence.
@@ -25,12 +25,19 @@ const OTHER_HOST: Refused = (
     "This server does not answer for that host; whoever runs it can allow the name.",
 );
 
-impl Hosts {
+/// Whether `text` is a host name, without port or path.
+#[must_use]
+pub fn is_host_name(text: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_name)
+}
+
+impl<'a> Hosts<'a> {
     /// `names`, and the loopback names; any name where none is given and other machines reach the server at `address`.
-    pub(crate) fn new(names: &[String], address: SocketAddr) -> Self {
+    pub(crate) fn new(names: &'a [String], address: SocketAddr) -> Self {
         let any = names.is_empty() && !address.ip().to_canonical().is_loopback();
         Self {
-            names: (!any).then(|| names.to_vec()),
+            names: (!any).then_some(names),
         }
     }
 
@@ -40,7 +47,7 @@ impl Hosts {
             Ok(host) => host,
             Err(refusal) => return Some(refusal),
         };
-        let names = self.names.as_deref()?;
+        let names = self.names?;
         let authority = request.uri().authority().map(http::uri::Authority::host);
         let named = [authority.map(str::as_bytes), host.map(without_port)];
         let all = named
@@ -106,12 +113,11 @@ mod tests {
 
     use super::*;
 
-    fn loopback(names: &[&str]) -> Hosts {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        Hosts::new(&names, "127.0.0.1:8080".parse().unwrap())
+    fn loopback(names: &[String]) -> Hosts<'_> {
+        Hosts::new(names, "127.0.0.1:8080".parse().unwrap())
     }
 
-    fn code(hosts: &Hosts, uri: &str, host: &[&str]) -> Option<Code> {
+    fn code(hosts: &Hosts<'_>, uri: &str, host: &[&str]) -> Option<Code> {
         let mut request = Request::get(uri).body(()).unwrap();
         for host in host {
             let value = HeaderValue::from_str(host).unwrap();
@@ -122,7 +128,8 @@ mod tests {
 
     #[test]
     fn loopback_server_accepts_only_addresses_localhost_and_named_hosts() {
-        let hosts = loopback(&["Fleet.example"]);
+        let names = ["Fleet.example".to_owned()];
+        let hosts = loopback(&names);
         for good in [
             "localhost",
             "LOCALHOST:9000",
@@ -178,7 +185,8 @@ mod tests {
             }
         }
         assert_eq!(code(&open, "/", &["anything.example"]), None);
-        let named = Hosts::new(&["a.example".to_owned()], "0.0.0.0:8080".parse().unwrap());
+        let names = ["a.example".to_owned()];
+        let named = Hosts::new(&names, "0.0.0.0:8080".parse().unwrap());
         assert_eq!(
             code(&named, "/", &["b.example"]),
             Some(Code::MisdirectedRequest)

@@ -44,7 +44,7 @@ pub(crate) async fn serve(
 ) {
     // For as long as the connection lives: the stream's deadlines for reading are not those of HTTP/2.
     let _turn = progress.begin();
-    let options = &shared.options;
+    let options = &shared.live().options;
     let requests = Arc::new(Http2Requests::new(options.write_timeout));
     let service = service_fn(|request: Request<Incoming>| {
         let (shared, progress) = (Arc::clone(&shared), Arc::clone(&progress));

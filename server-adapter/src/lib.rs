@@ -82,9 +82,10 @@ mod sources;
 mod state;
 
 pub use access_log::{AccessLog, LogFormat, stderr_log};
+pub use hosts::is_host_name;
 pub use log::LogQueue;
 pub use maintenance::Maintenance;
 pub use metrics::Metrics;
 pub use options::ServerOptions;
 pub use running::{RunningServer, spawn};
-pub use server::{Drained, Server, listen};
+pub use server::{Drained, Server, ServerHandle, listen};

@@ -9,6 +9,7 @@ use http::{Method, Request, Response, Uri};
 
 use crate::access_log::{AccessLog, Entry, LogFormat};
 use crate::operation::Operation;
+use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::response_body::OutgoingBody;
 use crate::state::ServerState;
@@ -31,11 +32,11 @@ impl LoggedRequest {
     /// Keeps what a line needs of `request`, and gives it the trace id that the line will have; `None` where nobody logs.
     pub(crate) fn begin<B>(
         shared: &ServerState,
+        options: &ServerOptions,
         progress: &Progress,
         request: &mut Request<B>,
         started: Instant,
     ) -> Option<Self> {
-        let options = &shared.options;
         let format = options.log_format;
         let wanted = options.access_log.as_ref();
         let log = wanted.filter(|_| format != LogFormat::Off)?;

@@ -5,82 +5,76 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use deskfleet::settings;
+use deskfleet::settings::Form::{Bytes, Count, Text, Time};
+
 use crate::access_log::{AccessLog, LogFormat};
+use crate::cors::is_origin;
+use crate::hosts::is_host_name;
 use crate::metrics::Metrics;
 
-/// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
-#[derive(Clone)]
-pub struct ServerOptions {
-    /// Connections served at once. A new one then takes the place of the idlest one of the source that has most; where all have a
-    /// request in progress it gets no response but that of `/livez`. Default 900: with the store's own files and the places kept for
-    /// `/livez` that is below the 1024 open files that many systems allow a process.
-    pub connections_max: usize,
-    /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
-    /// idlest of its own; eight requests over HTTP/2 may be under way for each. Behind a proxy ([`proxied`](Self::proxied)) the
-    /// requests under way from one source instead. Default `None`: a quarter of `connections_max`, or 16 if that is less.
-    pub connections_per_source: Option<usize>,
-    /// Bytes of request bodies, decoded, held in memory at once, of which one source may have a quarter; up to 64 bodies
-    /// wait for room, within [`body_timeout`](Self::body_timeout), others are refused with 503. A body counts with what has arrived, a telemetry batch with what is kept of it. Both
-    /// bounds are raised to the engine's largest body where they are less, and one body may go on beyond each, so that none wait
-    /// for each other. Default 64 MiB.
-    pub bodies_bytes_max: usize,
-    /// Reads that can take more than a millisecond, run at once, off the event loop; one source gets at most half of them. A
-    /// request that finds no place within half a second is refused with 503. Default 4 for each core.
-    pub slow_reads_max: usize,
-    /// Time from the first byte of a request head to its last. Default 10 s.
-    pub head_timeout: Duration,
-    /// Time from the head to the last byte of the body; beyond it 408. So is a body that brings less than 1 KiB a second after its
-    /// first five. Default 30 s.
-    pub body_timeout: Duration,
-    /// Time a connection may rest before its first and between two requests. Default 75 s.
-    pub idle_timeout: Duration,
-    /// Time a client may leave a response unread. Default 30 s.
-    pub write_timeout: Duration,
-    /// Time that requests in flight get to finish at shutdown. Default 10 s.
-    pub drain_timeout: Duration,
-    /// Pause between two rounds of [`Engine::maintain`](deskfleet::Engine::maintain); `None` leaves them to the host.
-    /// Default 1 s.
-    pub maintain_every: Option<Duration>,
-    /// Host names that are accepted besides addresses and `localhost`; others are refused with 421. With none, a server that
-    /// listens on a loopback address accepts no others, against DNS rebinding, and any other server accepts all. Default none.
-    pub hosts: Vec<String>,
-    /// Requests with a bad key in a minute from one source; above it those with a bad key are refused from there with 429 instead of
-    /// 401, until there is room for another. A good key always passes. `None` or 0 for no bound. Default 20.
-    pub bad_keys_per_minute: Option<u32>,
-    /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
-    /// the source of a request then. Anyone else could write there what they like. Default no.
-    pub proxied: bool,
-    /// Where requests are counted; give the same value to the engine as its observer and commits are counted too.
-    pub metrics: Metrics,
-    /// Receives one line for each request. Default none.
-    pub access_log: Option<AccessLog>,
-    /// The form of these lines: text, JSON, or none. Default text.
-    pub log_format: LogFormat,
-    /// The origins whose pages may read responses in a browser, `scheme://host[:port]` as the browser sends them. Others get no CORS
-    /// header. Default none.
-    pub cors_origins: Vec<String>,
-}
+/// The most connections that may be configured.
+const CONNECTIONS_MAX: u64 = 1 << 20;
+/// The most memory for bodies that may be configured.
+const BODIES_BYTES_MAX: u64 = 1 << 40;
+/// The most slow reads at once that may be configured.
+const SLOW_READS_MAX: u64 = 1 << 16;
+/// The longest time that may be configured, in milliseconds: a day.
+const TIME_MAX: u64 = 24 * 60 * 60 * 1000;
 
-impl Default for ServerOptions {
-    fn default() -> Self {
-        Self {
-            connections_max: 900,
-            connections_per_source: None,
-            bodies_bytes_max: 64 * 1024 * 1024,
-            slow_reads_max: 4 * available_parallelism().map_or(1, NonZero::get),
-            head_timeout: Duration::from_secs(10),
-            body_timeout: Duration::from_secs(30),
-            idle_timeout: Duration::from_secs(75),
-            write_timeout: Duration::from_secs(30),
-            drain_timeout: Duration::from_secs(10),
-            maintain_every: Some(Duration::from_secs(1)),
-            hosts: Vec::new(),
-            bad_keys_per_minute: Some(20),
-            proxied: false,
-            metrics: Metrics::default(),
-            access_log: None,
-            log_format: LogFormat::default(),
-            cors_origins: Vec::new(),
+settings! {
+    /// The options of a [`Server`](crate::Server); the defaults suit a service on the open network.
+    #[derive(Clone)]
+    pub struct ServerOptions {
+        /// Connections served at once. A new one then takes the place of the idlest one of the source that has most; where all have a
+        /// request in progress it gets no response but that of `/livez`. With 900 and the store's own files and the places kept for
+        /// `/livez`, a process is below the 1024 open files that many systems allow.
+        pub connections_max: usize = 900, Count(1, CONNECTIONS_MAX);
+        /// Connections from one source (an address; of IPv6, one network of 64 bits), above which a new one takes the place of the
+        /// idlest of its own; eight requests over HTTP/2 may be under way for each. Behind a proxy (`proxied`) the requests under way
+        /// from one source instead. With none: a quarter of `connections_max`, or 16 if that is less.
+        pub connections_per_source: Option<usize> = None, Count(1, CONNECTIONS_MAX);
+        /// Bytes of request bodies, decoded, held in memory at once, of which one source may have a quarter; up to 64 bodies
+        /// wait for room, within `body_timeout`, others are refused with 503. A body counts with what has arrived, a telemetry
+        /// batch with what is kept of it. Both bounds are raised to the engine's largest body where they are less, and one body may
+        /// go on beyond each, so that none wait for each other.
+        pub bodies_bytes_max: usize = 64 * 1024 * 1024, Bytes(0, BODIES_BYTES_MAX);
+        /// Reads that can take more than a millisecond, run at once, off the event loop; one source gets at most half of them. A
+        /// request that finds no place within half a second is refused with 503. The default is 4 for each core.
+        pub slow_reads_max: usize = 4 * available_parallelism().map_or(1, NonZero::get), Count(1, SLOW_READS_MAX);
+        /// Time from the first byte of a request head to its last.
+        pub head_timeout: Duration = Duration::from_secs(10), Time(1, TIME_MAX);
+        /// Time from the head to the last byte of the body; beyond it 408. So is a body that brings less than 1 KiB a second after its
+        /// first five.
+        pub body_timeout: Duration = Duration::from_secs(30), Time(1, TIME_MAX);
+        /// Time a connection may rest before its first and between two requests.
+        pub idle_timeout: Duration = Duration::from_secs(75), Time(1, TIME_MAX);
+        /// Time a client may leave a response unread.
+        pub write_timeout: Duration = Duration::from_secs(30), Time(1, TIME_MAX);
+        /// Time that requests in flight get to finish at shutdown.
+        pub drain_timeout: Duration = Duration::from_secs(10), Time(0, TIME_MAX);
+        /// Pause between two rounds of maintenance: ending actions, filing telemetry, retention. With none they are left to the host
+        /// of the engine.
+        pub maintain_every: Option<Duration> = Some(Duration::from_secs(1)), Time(1, TIME_MAX);
+        /// Host names that are accepted besides addresses and `localhost`; others are refused with 421. With none, a server that
+        /// listens on a loopback address accepts no others, against DNS rebinding, and any other server accepts all.
+        pub hosts: Vec<String> = Vec::new(), Text("host names such as \"fleet.example.com\", without port or path", is_host_name);
+        /// Requests with a bad key in a minute from one source; above it those with a bad key are refused from there with 429 instead
+        /// of 401, until there is room for another. A good key always passes. None or 0 for no bound.
+        pub bad_keys_per_minute: Option<u32> = Some(20), Count(0, u32::MAX.into());
+        /// Whether all requests come through a proxy that adds the address of its client to `X-Forwarded-For`: the last one there is
+        /// the source of a request then. Anyone else could write there what they like.
+        pub proxied: bool = false;
+        /// The form of the access log, a line for each request: `text`, `json` for one object a line, or `off`.
+        pub log_format: LogFormat as "log.format" = LogFormat::Text;
+        /// The origins whose pages may read responses in a browser, `scheme://host[:port]` as the browser sends them. Others get no
+        /// CORS header.
+        pub cors_origins: Vec<String> as "cors.origins" = Vec::new(), Text("origins such as \"https://console.example.com\"", is_origin);
+        in code {
+            /// Where requests are counted; give the same value to the engine as its observer and commits are counted too.
+            pub metrics: Metrics = Metrics::default();
+            /// Receives the lines of the access log.
+            pub access_log: Option<AccessLog> = None;
         }
     }
 }
@@ -98,27 +92,32 @@ impl ServerOptions {
             .unwrap_or_else(part)
             .clamp(1, self.connections_max.max(1))
     }
+
+    /// These options with those of `new` that change while a server runs ([`ServerHandle::reload`](crate::ServerHandle::reload)).
+    /// Timeouts are those of connections that begin later.
+    #[must_use]
+    pub fn reloaded(&self, new: &Self) -> Self {
+        Self {
+            head_timeout: new.head_timeout,
+            body_timeout: new.body_timeout,
+            idle_timeout: new.idle_timeout,
+            write_timeout: new.write_timeout,
+            drain_timeout: new.drain_timeout,
+            hosts: new.hosts.clone(),
+            bad_keys_per_minute: new.bad_keys_per_minute,
+            log_format: new.log_format,
+            cors_origins: new.cors_origins.clone(),
+            ..self.clone()
+        }
+    }
 }
 
 impl fmt::Debug for ServerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerOptions")
-            .field("connections_max", &self.connections_max)
-            .field("connections_per_source", &self.connections_per_source)
-            .field("bodies_bytes_max", &self.bodies_bytes_max)
-            .field("slow_reads_max", &self.slow_reads_max)
-            .field("head_timeout", &self.head_timeout)
-            .field("body_timeout", &self.body_timeout)
-            .field("idle_timeout", &self.idle_timeout)
-            .field("write_timeout", &self.write_timeout)
-            .field("drain_timeout", &self.drain_timeout)
-            .field("maintain_every", &self.maintain_every)
-            .field("hosts", &self.hosts)
-            .field("bad_keys_per_minute", &self.bad_keys_per_minute)
-            .field("proxied", &self.proxied)
-            .field("access_log", &self.access_log.is_some())
-            .field("log_format", &self.log_format)
-            .field("cors_origins", &self.cors_origins)
-            .finish_non_exhaustive()
+        let mut fields = f.debug_struct("ServerOptions");
+        settings::each(&mut self.clone(), &mut |setting| {
+            fields.field(setting.name, &setting.value);
+        });
+        fields.finish_non_exhaustive()
     }
 }

@@ -43,8 +43,8 @@ async fn content(page: Page, shared: &ServerState, headers: &HeaderMap) -> Respo
         Page::Readyz => readiness(engine.ready()),
         Page::Metrics => {
             let figures = shared.scraped.figures(engine).await;
-            let options = &shared.options;
-            let text = options.metrics.text(&figures, options.connections_max);
+            let connections_max = shared.live().options.connections_max;
+            let text = shared.metrics.text(&figures, connections_max);
             page_response(StatusCode::OK, PROMETHEUS, text.into())
         }
         Page::OpenApi => page_response(StatusCode::OK, JSON, openapi::document()),

@@ -8,6 +8,7 @@ use deskfleet::{Code, Engine, TraceId};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
 use crate::failed_keys::holds_key;
+use crate::options::ServerOptions;
 use crate::page::Page;
 use crate::progress::Progress;
 use crate::sources::RequestPlace;
@@ -87,6 +88,7 @@ pub(crate) fn close<B>(response: &mut Response<B>, version: Version) {
 /// Why a request is not even looked at, if it is not: its host, or a connection or source without room.
 pub(crate) fn before<B>(
     shared: &ServerState,
+    options: &ServerOptions,
     progress: &Progress,
     place: &RequestPlace,
     page: Option<Page>,
@@ -95,7 +97,7 @@ pub(crate) fn before<B>(
     let has_room = place.admitted && !progress.is_kept_for_livez();
     let refused = if request.headers().len() > HEADER_FIELDS_MAX {
         FIELDS
-    } else if let Some(refused) = shared.hosts.refuse(request) {
+    } else if let Some(refused) = shared.hosts(options).refuse(request) {
         refused
     } else if !has_room && page != Some(Page::Livez) {
         BUSY
@@ -138,12 +140,15 @@ impl KeyAttempt {
     pub(crate) fn after<B: From<Bytes>>(
         self,
         shared: &ServerState,
+        options: &ServerOptions,
         response: Response<B>,
     ) -> Response<B> {
         if response.status() != StatusCode::UNAUTHORIZED {
             return response;
         }
-        let Some(seconds) = shared.failed_keys.bad_key(self.source, Instant::now()) else {
+        let per_minute = options.bad_keys_per_minute;
+        let now = Instant::now();
+        let Some(seconds) = shared.failed_keys.bad_key(per_minute, self.source, now) else {
             return response;
         };
         let mut throttled = respond(&shared.engine, TOO_MANY_BAD_KEYS, self.traceparent.as_ref());

@@ -16,16 +16,17 @@ use tokio::time::timeout;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
-use crate::cors;
+use crate::cors::{is_preflight, preflight};
 use crate::logged_request::LoggedRequest;
 use crate::operation::Operation;
+use crate::options::ServerOptions;
 use crate::page::Page;
 use crate::pages;
 use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
 use crate::sources::{RequestPlace, Source};
-use crate::state::ServerState;
+use crate::state::{Live, ServerState};
 
 /// Handles one request; counts it and logs it.
 pub(crate) async fn respond(
@@ -36,10 +37,11 @@ pub(crate) async fn respond(
 ) -> Response<OutgoingBody> {
     let started = Instant::now();
     let _handling = progress.handling();
-    let mut logged = LoggedRequest::begin(shared, progress, &mut request, started);
-    let origin = shared.cors.origin(request.headers());
+    let Live { options, cors } = &*shared.live();
+    let mut logged = LoggedRequest::begin(shared, options, progress, &mut request, started);
+    let origin = cors.origin(request.headers());
     let page = Page::at(request.uri().path());
-    let refused = refusal::before(shared, progress, place, page, &request);
+    let refused = refusal::before(shared, options, progress, place, page, &request);
     let (operation, mut response) = match (refused, page) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
@@ -50,8 +52,8 @@ pub(crate) async fn respond(
             let response = refusal::to(request.method(), refused);
             (operation, response.map(OutgoingBody::from))
         }
-        (None, _) if origin.is_some() && cors::is_preflight(&request) => {
-            let response = cors::preflight();
+        (None, _) if origin.is_some() && is_preflight(&request) => {
+            let response = preflight();
             (Operation::Preflight, response.map(OutgoingBody::from))
         }
         (None, Some(page)) => {
@@ -61,17 +63,18 @@ pub(crate) async fn respond(
         (None, None) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
             let log = logged.as_mut();
-            let (operation, response) = through_engine(shared, progress, request, place, log).await;
+            let (operation, response) =
+                through_engine(shared, options, progress, request, place, log).await;
             let response = match attempt {
-                Some(attempt) => attempt.after(shared, response),
+                Some(attempt) => attempt.after(shared, options, response),
                 None => response,
             };
             (operation, response)
         }
     };
-    shared.cors.allow(origin, &mut response);
+    cors.allow(origin, &mut response);
     let status = response.status().as_u16();
-    let metrics = &shared.options.metrics;
+    let metrics = &shared.metrics;
     metrics.count_response(operation, status, started.elapsed());
     if let Some(logged) = logged {
         logged.end(operation, &mut response);
@@ -82,6 +85,7 @@ pub(crate) async fn respond(
 /// Hands the request to the engine, the body as it arrives. Where that does not arrive to its end nothing of it is accepted.
 async fn through_engine(
     shared: &ServerState,
+    options: &ServerOptions,
     progress: &Progress,
     request: Request<Incoming>,
     place: &RequestPlace,
@@ -98,7 +102,7 @@ async fn through_engine(
         logged.key = exchange.key().map(|key| key.name.clone());
     }
     let mut share = Share::none(&place.source.bodies, &shared.budget);
-    let body_timeout = shared.options.body_timeout;
+    let body_timeout = options.body_timeout;
     // One of any length has no time as a whole.
     let time_max = if exchange.body_bytes_max() == usize::MAX {
         Duration::MAX

@@ -41,6 +41,21 @@ pub struct Drained {
     pub cut_off: usize,
 }
 
+/// Changes the options of a running [`Server`].
+#[derive(Debug, Clone)]
+pub struct ServerHandle(Arc<ServerState>);
+
+impl ServerHandle {
+    /// Takes from `new` the options that change while the server runs, as [`ServerOptions::reloaded`] does.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not valid; nothing changes then.
+    pub fn reload(&self, new: &ServerOptions) -> io::Result<()> {
+        self.0.reload(new)
+    }
+}
+
 impl Server {
     /// Binds `address`; port 0 takes a free one.
     ///
@@ -79,6 +94,12 @@ impl Server {
         self.listener.local_addr()
     }
 
+    /// Changes the options of this server while it runs.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        ServerHandle(Arc::clone(&self.shared))
+    }
+
     /// Serves until `shutdown` is ready, then takes no more connections, completes the requests in flight and returns. The engine
     /// stays open.
     ///
@@ -86,7 +107,7 @@ impl Server {
     ///
     /// When the thread for maintenance cannot be started; nothing was served then.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<Drained> {
-        let options = &self.shared.options;
+        let options = &self.shared.live().options;
         let mut maintenance = match options.maintain_every {
             Some(pause) => {
                 let metrics = options.metrics.clone();
@@ -129,7 +150,7 @@ impl Server {
 
         drain.send_replace(true);
         let all_ended = async { while connections.join_next().await.is_some() {} };
-        let _ = timeout(self.shared.options.drain_timeout, all_ended).await;
+        let _ = timeout(self.shared.live().options.drain_timeout, all_ended).await;
         // Those that are left end with the set.
         let cut_off = connections.len();
         drop(connections);

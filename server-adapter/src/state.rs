@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use deskfleet::Engine;
 use http::HeaderMap;
@@ -14,6 +14,8 @@ use crate::budget::Room;
 use crate::cors::Cors;
 use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
+use crate::locks::lock;
+use crate::metrics::Metrics;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::protocol;
@@ -24,18 +26,36 @@ use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
 const STREAMS_PER_CONNECTION: usize = 8;
 
+/// What can change while the server runs.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) options: ServerOptions,
+    pub(crate) cors: Cors,
+}
+
+impl Live {
+    fn new(options: ServerOptions) -> io::Result<Self> {
+        let cors = Cors::new(&options.cors_origins)?;
+        Ok(Self { options, cors })
+    }
+}
+
 /// What every connection of a server shares.
 #[derive(Debug)]
 pub(crate) struct ServerState {
     pub(crate) engine: Engine,
-    pub(crate) options: ServerOptions,
-    pub(crate) cors: Cors,
+    /// The one that is listened on.
+    address: SocketAddr,
+    /// Replaced as a whole.
+    live: Mutex<Arc<Live>>,
     pub(crate) scraped: Scraped,
     /// The budget of request bodies.
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
-    pub(crate) hosts: Hosts,
     pub(crate) failed_keys: FailedKeys,
+    pub(crate) metrics: Metrics,
+    /// Whether a proxy names the source of each request.
+    proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
@@ -74,10 +94,8 @@ impl ServerState {
         Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
-            cors: Cors::new(&options.cors_origins)?,
             scraped: Scraped::default(),
-            hosts: Hosts::new(&options.hosts, address),
-            failed_keys: FailedKeys::new(options.bad_keys_per_minute),
+            failed_keys: FailedKeys::default(),
             slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
             http1: protocol::http1(),
             #[cfg(feature = "http2")]
@@ -89,20 +107,43 @@ impl ServerState {
                     .saturating_mul(STREAMS_PER_CONNECTION)
                     .min(Semaphore::MAX_PERMITS),
             )),
+            proxied: options.proxied,
+            metrics: options.metrics.clone(),
             engine,
-            options,
+            address,
+            live: Mutex::new(Arc::new(Live::new(options)?)),
         })
+    }
+
+    /// What is in force now.
+    pub(crate) fn live(&self) -> Arc<Live> {
+        Arc::clone(&lock(&self.live))
+    }
+
+    /// Takes from `new` the options that change while the server runs.
+    ///
+    /// # Errors
+    /// When an option is not valid; nothing changes then.
+    pub(crate) fn reload(&self, new: &ServerOptions) -> io::Result<()> {
+        let mut live = lock(&self.live);
+        *live = Arc::new(Live::new(live.options.reloaded(new))?);
+        Ok(())
+    }
+
+    /// The hosts that are accepted with these options.
+    pub(crate) fn hosts<'a>(&self, options: &'a ServerOptions) -> Hosts<'a> {
+        Hosts::new(&options.hosts, self.address)
     }
 
     /// The address that a request comes from: the other end of the connection, or what a trusted proxy says.
     pub(crate) fn source_address(&self, progress: &Progress, headers: &HeaderMap) -> IpAddr {
-        let client = self.options.proxied.then(|| forwarded(headers)).flatten();
+        let client = self.proxied.then(|| forwarded(headers)).flatten();
         client.unwrap_or(progress.peer)
     }
 
     /// A request begins; it ends when the result is dropped.
     pub(crate) fn begin(&self, progress: &Progress, headers: &HeaderMap) -> RequestPlace {
-        if !self.options.proxied {
+        if !self.proxied {
             return progress.source.begin();
         }
         let source = self.source_address(progress, headers);

@@ -33,6 +33,7 @@ impl Place {
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(PROGRAM);
         command
+            .env_clear()
             .args(line.split_whitespace())
             .current_dir(self.0.path());
         command

@@ -26,6 +26,7 @@ fn store() -> TempDir {
     fs::write(folder.path().join("fleet"), r#"{"workSpId":"ws-1"}"#).unwrap();
     let mut import = Command::new(PROGRAM);
     import
+        .env_clear()
         .args(["import", "fleet", "--create"])
         .current_dir(folder.path());
     assert!(import.output().unwrap().status.success());
@@ -64,7 +65,10 @@ fn check_backup_and_keys_list_work_on_a_file_that_may_not_be_written() {
         "check --data copies/copy.redb",
     ] {
         let mut command = Command::new(&program);
-        command.args(line.split_whitespace()).current_dir(folder);
+        command
+            .env_clear()
+            .args(line.split_whitespace())
+            .current_dir(folder);
         if is_root {
             command.uid(65_534).gid(65_534);
         }
@@ -89,7 +93,7 @@ fn check_of_a_damaged_file_prints_problems_and_no_panic() {
         }
         fs::write(folder.path().join("damaged"), damaged).unwrap();
         let mut check = Command::new(PROGRAM);
-        check.args(["check", "--data", "damaged"]);
+        check.env_clear().args(["check", "--data", "damaged"]);
         let output = check.current_dir(folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!said.contains("panicked"), "page {page}: {said}");

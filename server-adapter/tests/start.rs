@@ -95,6 +95,7 @@ fn backups_without_a_writable_folder_fail_at_the_start() {
     fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
     for name in ["missing", "file", "locked"] {
         let mut serve = Command::new(&program);
+        serve.env_clear();
         serve.args(["serve", "--listen", "127.0.0.1:0", "--backups", name]);
         serve.current_dir(folder.path());
         if fs::metadata(&program).unwrap().uid() == 0 {

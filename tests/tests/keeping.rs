@@ -215,7 +215,7 @@ fn configuration_out_of_range_is_refused_with_field_value_and_range() {
     };
     assert_eq!(
         refused(|config| config.limits.queue_records = 0),
-        "limits.queue_records is 0; allowed is 1 to 4294967296"
+        "limits.queue_records is 0; allowed is a whole number, 1 to 4294967296"
     );
     for (field, text) in [
         (

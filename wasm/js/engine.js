@@ -60,9 +60,7 @@ export function defineEngine(load) {
                 const { clock, settings, restore, wasm } = coreOptions(options);
                 const { Core } = await instance(wasm);
                 if (restore !== undefined) restoreInto(storage, restore);
-                settings.freeBytes = bridge.hasFreeBytes;
-                settings.volatile = isMemory(storage);
-                const core = opened(() => Core.open(bridge, clock(), JSON.stringify(settings)), bridge);
+                const core = opened(() => Core.open(bridge, clock(), JSON.stringify(settings), bridge.hasFreeBytes, isMemory(storage)), bridge);
                 await bridge.settled();
                 return new Engine(OPENING, core, bridge, clock);
             } catch (error) {

@@ -61,30 +61,44 @@ export class DeskfleetError extends Error {
     readonly retryAfter?: number;
 }
 
+/** Bytes: a number, or text such as `"64 KiB"`. */
+export type Bytes = number | string;
+
+/** A time: seconds, or text such as `"1h30m"` or `"500ms"`. */
+export type Time = number | string;
+
 /** Sizes and rates; each defaults to the engine's value. */
 export interface Limits {
-    recordBodyBytes?: number;
-    processesBodyBytes?: number;
-    batchBodyBytes?: number;
-    uriBytes?: number;
-    headersBytes?: number;
+    recordBodyBytes?: Bytes;
+    processesBodyBytes?: Bytes;
+    batchBodyBytes?: Bytes;
+    uriBytes?: Bytes;
+    headersBytes?: Bytes;
     queueRecords?: number;
     queueHighWater?: number;
-    keyRequestsPerMinute?: number;
-    freeBytesMin?: number;
+    /** Default `"none"`. */
+    keyRequestsPerMinute?: number | "none";
+    freeBytesMin?: Bytes;
     /** The page cache; default 8 MiB. */
-    cacheBytes?: number;
+    cacheBytes?: Bytes;
 }
 
-/** How long an action takes when the clock ends it, in seconds. */
-export interface ActionSeconds {
-    reboot?: number;
-    recoveryReboot?: number;
-    rebuild?: number;
-    restore?: number;
-    terminate?: number;
-    start?: number;
-    changeComputeType?: number;
+/** How actions end. */
+export interface Actions {
+    /** Who ends an action: the clock, or only the host with `completeAction` and `failAction`. Default `"clock"`. */
+    driver?: "clock" | "host";
+    durations?: ActionDurations;
+}
+
+/** How long an action takes when the clock ends it. */
+export interface ActionDurations {
+    reboot?: Time;
+    recoveryReboot?: Time;
+    rebuild?: Time;
+    restore?: Time;
+    terminate?: Time;
+    start?: Time;
+    changeComputeType?: Time;
 }
 
 /** How long history is kept, in days. */
@@ -107,12 +121,16 @@ export interface EngineOptions {
      */
     seed?: number;
     limits?: Limits;
-    actionSeconds?: ActionSeconds;
+    actions?: Actions;
     retentionDays?: RetentionDays;
-    /** Who ends an action: the clock, or only the host with `completeAction` and `failAction`. Default `"clock"`. */
-    actionDriver?: "clock" | "host";
     /** Whether the Stats endpoints need a key with scope `ingest`. Default false. */
     requireIngestKey?: boolean;
+    /** How many syncs make a commit durable; `quickRepair` always takes two. Default `"one"`. */
+    commitPhases?: "one" | "two";
+    /** Whether a store opens quickly after a crash, for slower commits. Default true. */
+    quickRepair?: boolean;
+    /** Whether a store is opened without comparing its checksums: quick, but damage goes unnoticed. Default false. */
+    trustFile?: boolean;
     /** A snapshot to begin with; the storage must be empty. */
     restore?: Uint8Array;
     /** The module, if the package cannot load it itself. */

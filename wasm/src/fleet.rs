@@ -8,14 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use deskfleet::{
-    Code, Engine, EngineBuilder, EngineError, ManualClock, ResponseFuture, StorageBackend,
+    Code, Config, Engine, EngineBuilder, EngineError, ManualClock, ResponseFuture, StorageBackend,
     Timestamp,
 };
 use http::{HeaderValue, Response, Uri};
 
 use crate::exchange::{self, FlatResponse, RequestError};
 use crate::failure::Failure;
-use crate::settings::Settings;
 
 /// Numbers of pending requests are below this.
 const NUMBERS: u32 = 1 << 30;
@@ -45,22 +44,22 @@ pub enum BeginOutcome {
 }
 
 impl Fleet {
-    /// Opens the store in the storage, or creates one in it; `prepare` sets randomness and what else the host provides.
+    /// Opens the store in the storage, or creates one in it; `prepare` sets randomness and what else the host provides. A
+    /// `volatile` storage keeps nothing after it is closed.
     ///
     /// # Errors
     /// Those of the engine, and an invalid time or option.
     pub fn open(
-        settings: &Settings,
+        config: Config,
+        volatile: bool,
         milliseconds: f64,
         prepare: impl FnOnce(EngineBuilder) -> EngineBuilder,
         storage: impl StorageBackend,
     ) -> Result<Self, Failure> {
         let clock = ManualClock::new(time(milliseconds)?);
-        let builder = Engine::builder()
-            .clock(clock.clone())
-            .config(settings.config());
+        let builder = Engine::builder().clock(clock.clone()).config(config);
         let builder = prepare(builder);
-        let engine = if settings.volatile {
+        let engine = if volatile {
             builder.open_volatile(storage)?
         } else {
             builder.open_backend(storage)?
@@ -218,14 +217,17 @@ fn time(milliseconds: f64) -> Result<Timestamp, Failure> {
 mod tests {
     use redb::backends::InMemoryBackend;
 
+    use crate::settings::Settings;
+
     use super::*;
 
     const NOW: f64 = 1_795_161_600_250.0;
 
     fn fleet() -> Fleet {
-        let settings = Settings::parse(r#"{"seed":1}"#).unwrap();
+        let settings = Settings::parse("{}").unwrap();
         Fleet::open(
-            &settings,
+            settings.config,
+            false,
             NOW,
             |builder| builder.seed(1),
             InMemoryBackend::new(),

@@ -50,11 +50,18 @@ fn thrown(failure: impl Into<Failure>) -> JsValue {
 
 #[wasm_bindgen]
 impl Core {
-    /// Opens the store in the host's storage, or creates one in it.
+    /// Opens the store in the host's storage, or creates one in it. `settings` are those of [`Settings`]; `free_bytes` says that the
+    /// storage reports its free bytes, `volatile` that it keeps nothing after it is closed.
     ///
     /// # Errors
     /// A failure in JSON, as for all methods.
-    pub fn open(host: &Host, now: f64, settings: &str) -> JsResult<Self> {
+    pub fn open(
+        host: &Host,
+        now: f64,
+        settings: &str,
+        free_bytes: bool,
+        volatile: bool,
+    ) -> JsResult<Self> {
         let settings =
             Settings::parse(settings).map_err(|message| thrown(Failure::argument(message)))?;
         report_panics(host.clone());
@@ -68,13 +75,14 @@ impl Core {
                 }),
                 None => builder.random(move |buffer: &mut [u8]| random.fill_random(buffer)),
             };
-            if !settings.free_bytes {
+            if !free_bytes {
                 return builder;
             }
             let medium = host.clone();
             builder.free_space(move || medium.free_space())
         };
-        let fleet = Fleet::open(&settings, now, prepare, HostStorage(host.clone()));
+        let storage = HostStorage(host.clone());
+        let fleet = Fleet::open(settings.config, volatile, now, prepare, storage);
         let fleet = fleet.map_err(thrown)?;
         if let Some(seeded) = seeded {
             seeded.reseed(fleet.keys_issued());

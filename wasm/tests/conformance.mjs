@@ -16,7 +16,6 @@ export async function play(lines, open, makeStorage) {
         host.now = first.clock;
         const engine = await open({
             ...transcript.options,
-            limits: withoutNulls(transcript.options.limits),
             clock: () => host.now,
             storage: movable(makeStorage(), host),
         });
@@ -91,10 +90,6 @@ function compared({ request, answer }, engine) {
 
 function shown({ status, headers, body }) {
     return `${status} ${JSON.stringify(headers)} ${new TextDecoder().decode(bytesOf(body)).slice(0, 1500)}`;
-}
-
-function withoutNulls(object) {
-    return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
 function bytesOf(base64) {

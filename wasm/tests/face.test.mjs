@@ -117,7 +117,7 @@ test("response_waits_until_the_storage_has_settled", async () => {
 });
 
 test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
-    const { engine, headers } = await withKey({ actionDriver: "host" });
+    const { engine, headers } = await withKey({ actions: { driver: "host" } });
     assert.equal(await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }, { workSpId: "ws-2", state: "AVAILABLE" }]), 2);
     await engine.placeHold("ws-1", { matter: "2026-114", reason: "discovery" });
     const terminate = (id) => engine.handle("POST", `/api/Actions/TerminateWorkSpace?workSpaceId=${id}`, headers).status;

@@ -1,7 +1,8 @@
 //! A telemetry batch whose text arrives in pieces: its lines are read as they come, and only what they become is kept.
 
+use crate::config::Limits;
 use crate::engine_core::{EngineCore, Outcomes};
-use crate::limits::{BATCH_LINE_MORE, Limits};
+use crate::limits::BATCH_LINE_MORE;
 use crate::model::{RecordRef, Stream};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::wire::body::{self, LineErrors};

@@ -1,6 +1,6 @@
 //! What a row of the route table can say.
 
-use crate::limits::Limits;
+use crate::config::Limits;
 use crate::model::{Action, AuditAction, Scope, Stream};
 use crate::wire::problem::Code;
 

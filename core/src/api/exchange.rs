@@ -7,8 +7,8 @@ use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
+use crate::config::Limits;
 use crate::engine_core::{EngineCore, Outcomes};
-use crate::limits::Limits;
 use crate::model::{AuditAction, KeyInfo};
 use crate::mutation::{AuditRefusal, Caller};
 use crate::store::keys::LiveKey;

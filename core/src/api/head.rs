@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::limits::Limits;
+use crate::config::Limits;
 use crate::wire::accept;
 use crate::wire::problem::{Code, Problem};
 

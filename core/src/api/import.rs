@@ -5,9 +5,10 @@ use std::task::{Poll, Waker, ready};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response};
 
+use crate::config::Limits;
 use crate::engine_core::{EngineCore, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::{BULK_UPSERT_CHUNK, Limits};
+use crate::limits::BULK_UPSERT_CHUNK;
 use crate::model::{AuditResult, ImportReport, WorkspacePatch};
 use crate::mutation::{Caller, ImportCounts, ImportWorkspaces, Imported, Outcome};
 use crate::wire::accept;

@@ -8,10 +8,9 @@ use redb::StorageBackend;
 
 use crate::api::router::Router;
 use crate::clock::Clock;
-use crate::config::{CommitDriver, Config};
+use crate::config::{CommitDriver, Config, Limits};
 use crate::engine_core::{EngineCore, FreeSpace, Injected};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::Limits;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
 use crate::store::{Store, StoreOptions};

@@ -176,8 +176,8 @@ impl Context<'_, '_> {
         if let Some(running) = entry.transition.take() {
             self.end_row(&running, AuditResult::Cancelled, None, None)?;
         }
-        let due_at = match self.config.action_driver {
-            ActionDriver::Clock => Some(self.now + self.config.action_durations.of(action)),
+        let due_at = match self.config.actions.driver {
+            ActionDriver::Clock => Some(self.now + self.config.actions.durations.of(action)),
             ActionDriver::Host => None,
         };
         row.set_new_state(Some(via.as_str().to_owned()));

@@ -47,6 +47,7 @@ impl Ground {
             Stderr::Unread => &[],
         };
         let mut child = Command::new(program)
+            .env_clear()
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(quiet)
             .current_dir(folder.path())
@@ -182,6 +183,7 @@ impl Drop for Ground {
 
 fn import(program: &Path, folder: &Path, desktops: usize) -> Result<(), Box<dyn Error>> {
     let mut child = Command::new(program)
+        .env_clear()
         .args(["import", "-", "--create"])
         .current_dir(folder)
         .stdin(Stdio::piped())

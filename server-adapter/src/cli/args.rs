@@ -1,14 +1,14 @@
 //! The command line. Every value is checked before a command begins.
 
 use std::ffi::OsString;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deskfleet::{Scope, Timestamp};
 
 use super::client::ServerUrl;
+use super::configuration::Overrides;
+use super::setting_args::{SettingArgs, StoreFile};
 use super::texts::Shell;
 
 /// Inventory, lifecycle actions and telemetry of virtual desktops
@@ -36,6 +36,14 @@ pub(crate) enum Command {
         deskfleet --memory --demo            try it with a demo fleet, in memory\n  \
         deskfleet serve --listen 0.0.0.0:80 --host fleet.example.com --backups /var/backups")]
     Serve(ServeArgs),
+    /// Prints the settings in force, where each comes from, and what it takes
+    ///
+    /// The output is a file for --config. A setting comes from the command line, else from the environment
+    /// (`DESKFLEET_LIMITS__QUEUE_RECORDS` is `limits.queue_records`), else from the file, else it has its default.
+    #[command(after_help = "Examples:\n  \
+        deskfleet config > deskfleet.toml\n  \
+        deskfleet config --config /etc/deskfleet.toml --set limits.queue_records=50000")]
+    Config(SettingArgs),
     /// Creates and changes workspaces from a file
     ///
     /// The file may be NDJSON, a JSON array, a saved response of `GetAllWorkSpaces`, or CSV whose first line names the fields. What a
@@ -121,19 +129,6 @@ pub(crate) enum KeysCommand {
     },
 }
 
-/// The store of a command.
-#[derive(Debug, PartialEq, Eq, Args)]
-pub(crate) struct StoreFile {
-    /// The file of the store
-    #[arg(
-        long = "data",
-        value_name = "FILE",
-        default_value = "deskfleet.redb",
-        id = "data"
-    )]
-    pub(crate) file: PathBuf,
-}
-
 /// The running server of a command that can do without the file of a store.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct ServerArgs {
@@ -197,47 +192,32 @@ pub(crate) enum ExportFormat {
 
 /// The options of `serve`.
 #[derive(Debug, PartialEq, Eq, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one switch of the command line"
-)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    store: StoreFile,
-    /// Keep everything in memory; it is gone at the end
-    #[arg(long, conflicts_with = "data")]
-    memory: bool,
-    /// Address and port; one that other machines can reach needs a key in the store first
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
-    pub(crate) listen: SocketAddr,
+    settings: SettingArgs,
     /// Load a demo fleet with telemetry into an empty store
     #[arg(long)]
     pub(crate) demo: bool,
-    /// No access log
-    #[arg(long)]
-    pub(crate) quiet: bool,
-    /// Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any
-    #[arg(long = "host", value_name = "NAME", value_parser = host)]
-    pub(crate) hosts: Vec<String>,
-    /// A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy
-    #[arg(long)]
-    pub(crate) proxied: bool,
-    /// On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) backups: Option<PathBuf>,
-    /// Connections at once; by default as many as files may be open, 4096 at most
-    #[arg(long, value_name = "N")]
-    pub(crate) connections: Option<NonZeroUsize>,
-    /// Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once
-    /// from one source
-    #[arg(long, value_name = "N")]
-    pub(crate) connections_per_source: Option<NonZeroUsize>,
 }
 
-impl ServeArgs {
-    /// The file of the store; `None` for memory.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        (!self.memory).then_some(&self.store.file)
+impl Command {
+    /// What the command line says about the configuration; `None` for a command that needs none.
+    pub(crate) fn overrides(&self) -> Option<Overrides> {
+        Some(match self {
+            Self::Serve(args) => args.settings.overrides(),
+            Self::Config(args) => args.overrides(),
+            Self::Import(args) => args.store.overrides(),
+            Self::Export(args) => args.store.overrides(),
+            Self::Check { store }
+            | Self::Backup { store, .. }
+            | Self::Compact { store }
+            | Self::Keys(
+                KeysCommand::Issue { store, .. }
+                | KeysCommand::List { store }
+                | KeysCommand::Revoke { store, .. },
+            ) => store.overrides(),
+            Self::Completions { .. } | Self::Man => return None,
+        })
     }
 }
 
@@ -255,23 +235,6 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
         .chain(command)
         .chain(arguments);
     Ok(Cli::try_parse_from(line)?.command)
-}
-
-/// An address such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
-fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    text.to_socket_addrs()
-        .ok()
-        .and_then(|mut addresses| addresses.next())
-        .ok_or("not an address such as 127.0.0.1:8080")
-}
-
-/// A host name without port or path.
-fn host(text: &str) -> Result<String, &'static str> {
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    if text.is_empty() || !text.bytes().all(is_name) {
-        return Err("a host is a name such as fleet.example.com, without port or path");
-    }
-    Ok(text.to_owned())
 }
 
 fn scope(name: &str) -> Result<Scope, &'static str> {
@@ -300,18 +263,8 @@ mod tests {
             assert!(matches!(expected, Command::Serve(_)));
             assert_eq!(parsed(line).unwrap(), expected, "{line}");
         }
-        let Command::Serve(args) = parsed("").unwrap() else {
-            panic!("serve is the default")
-        };
-        assert_eq!(args.file(), Some(&"deskfleet.redb".into()));
-        let line = "--memory --host a.example --host b --proxied --connections 7";
-        let Command::Serve(args) = parsed(line).unwrap() else {
-            panic!("serve is the default")
-        };
-        assert_eq!(args.file(), None);
-        assert_eq!(args.hosts, ["a.example", "b"]);
-        assert!(args.proxied);
-        assert_eq!(args.connections.map(NonZeroUsize::get), Some(7));
+        let overrides = parsed("").unwrap().overrides();
+        assert_eq!(overrides, Some(Overrides::default()));
     }
 
     #[test]
@@ -321,7 +274,7 @@ mod tests {
             name: "n".to_owned(),
             scopes: vec![Scope::Read, Scope::Act],
             expires: Some("2027-01-31".parse().unwrap()),
-            store: StoreFile { file: "d".into() },
+            store: StoreFile::of("d"),
         };
         assert_eq!(parsed(line).unwrap(), Command::Keys(expected));
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::args::{ExportArgs, ExportFormat, ExportedRows};
 use super::client::Client;
+use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::say;
 use super::store::open_read_only;
@@ -23,13 +24,13 @@ type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
 const WHEN_LOCKED: &str =
     "If that is a running server, export through it: --url http://127.0.0.1:8080";
 
-pub(crate) fn run(args: ExportArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let rows = match args.server.url {
         Some(url) => {
             let client = Client::new(url, args.server.key_file.as_deref())?;
             rows_of_server(client, args.rows)
         }
-        None => rows_of_store(&open_read_only(&args.store.file, WHEN_LOCKED)?, args.rows),
+        None => rows_of_store(&open_read_only(configuration, WHEN_LOCKED)?, args.rows),
     };
     let mut rows = rows.peekable();
     // A refusal leaves the file as it was.

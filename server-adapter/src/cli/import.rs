@@ -8,10 +8,11 @@ use serde::Deserialize;
 
 use super::args::ImportArgs;
 use super::client::{Client, PIECE_BYTES, Pieces};
+use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, say};
 use super::progress_line::ProgressLine;
-use super::store::{builder, must_exist, open};
+use super::store::{self, builder, must_exist, open};
 
 /// The result of an import, as `POST /operator/workspaces` returns it.
 #[derive(Debug, Deserialize)]
@@ -36,13 +37,13 @@ struct LineWarning {
     message: String,
 }
 
-pub(crate) fn run(args: ImportArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
     let report = if let Some(url) = args.server.url {
         let client = Client::new(url, args.server.key_file.as_deref())?;
         through_server(&client, input)?
     } else {
-        into_store(input, &args.file, &args.store.file, args.create)?
+        into_store(input, &args.file, configuration, args.create)?
     };
     print(&report)
 }
@@ -51,9 +52,10 @@ pub(crate) fn run(args: ImportArgs) -> Result<(), Failure> {
 fn into_store(
     mut input: Input,
     file: &Path,
-    into: &Path,
+    configuration: &Configuration,
     create: bool,
 ) -> Result<Vec<u8>, Failure> {
+    let into = store::file(configuration)?;
     if !create {
         must_exist(into)
             .map_err(|failure| Failure(format!("{failure}, or make one with --create")))?;
@@ -63,7 +65,7 @@ fn into_store(
          deskfleet import {} --url http://127.0.0.1:8080 --key-file FILE",
         file.display()
     );
-    let engine = open(builder(), into, &when_locked)?;
+    let engine = open(builder(configuration), into, &when_locked)?;
     let mut import = engine.import();
     let mut progress = ProgressLine::new(input.length);
     let mut piece = vec![0; PIECE_BYTES];

@@ -1,12 +1,11 @@
 //! `keys issue`, `keys list`, `keys revoke`.
 
-use std::path::Path;
-
 use deskfleet::{ErrorKind, NewKey};
 
+use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, data_json, say};
-use super::store::{builder, open, open_existing, open_read_only};
+use super::store::{builder, file, open, open_existing, open_read_only};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     curl -H \"X-Api-Key: $ADMIN_KEY\" http://127.0.0.1:8080/operator/keys\n\
@@ -14,8 +13,8 @@ const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     or -X DELETE and the key's id as a last segment to revoke one.";
 
 /// Prints the secret alone on standard output, so that it can go straight to where it is kept.
-pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
-    let engine = open(builder(), file, WHEN_LOCKED)?;
+pub(crate) fn issue(key: NewKey, configuration: &Configuration) -> Result<(), Failure> {
+    let engine = open(builder(configuration), file(configuration)?, WHEN_LOCKED)?;
     let issued = engine.issue_key(key)?;
     data(&issued.secret)?;
     engine.close()?;
@@ -28,8 +27,8 @@ pub(crate) fn issue(key: NewKey, file: &Path) -> Result<(), Failure> {
 }
 
 /// Prints one JSON object a line, without secrets.
-pub(crate) fn list(file: &Path) -> Result<(), Failure> {
-    let engine = open_read_only(file, WHEN_LOCKED)?;
+pub(crate) fn list(configuration: &Configuration) -> Result<(), Failure> {
+    let engine = open_read_only(configuration, WHEN_LOCKED)?;
     for key in engine.keys() {
         data_json(&key)?;
     }
@@ -37,8 +36,8 @@ pub(crate) fn list(file: &Path) -> Result<(), Failure> {
 }
 
 /// Revoking a key again changes nothing and is no failure.
-pub(crate) fn revoke(id: u64, force: bool, file: &Path) -> Result<(), Failure> {
-    let engine = open_existing(file, WHEN_LOCKED)?;
+pub(crate) fn revoke(id: u64, force: bool, configuration: &Configuration) -> Result<(), Failure> {
+    let engine = open_existing(configuration, WHEN_LOCKED)?;
     let revoked = if force {
         engine.force_revoke_key(id)
     } else {

@@ -3,13 +3,16 @@
 mod args;
 mod backups;
 mod client;
+mod configuration;
 mod export;
 mod failure;
 mod import;
 mod keys;
 mod output;
 mod progress_line;
+mod reload;
 mod serve;
+mod setting_args;
 mod signals;
 mod start_keys;
 mod store;
@@ -24,6 +27,7 @@ use deskfleet::NewKey;
 use deskfleet_server::LogQueue;
 
 use self::args::{Command, KeysCommand};
+use self::configuration::Configuration;
 use self::failure::Failure;
 use self::output::{data, log, say};
 use self::texts::MAN_PAGE;
@@ -37,8 +41,16 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(command) => command,
         Err(error) => return print(&error),
     };
+    let loaded = command.overrides().as_ref().map(Configuration::load);
+    let configuration = match loaded.transpose() {
+        Ok(configuration) => configuration.unwrap_or_default(),
+        Err(invalid) => {
+            say!("{invalid}");
+            return ExitCode::from(2);
+        }
+    };
     let serves = matches!(command, Command::Serve(_));
-    let done = run(command);
+    let done = run(command, &configuration);
     match &done {
         Err(failure) if serves => log!("deskfleet: {failure}"),
         Err(failure) => say!("deskfleet: {failure}"),
@@ -66,36 +78,37 @@ fn print(outcome: &clap::Error) -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
     match command {
-        Command::Serve(args) => serve::run(&args),
-        Command::Import(args) => import::run(args),
-        Command::Export(args) => export::run(args),
+        Command::Serve(args) => serve::run(configuration, args.demo),
+        Command::Config(_) => data(configuration.to_toml().trim_end()),
+        Command::Import(args) => import::run(args, configuration),
+        Command::Export(args) => export::run(args, configuration),
         Command::Completions { shell } => data(shell.completions().trim_end()),
         Command::Man => data(MAN_PAGE.trim_end()),
-        Command::Keys(command) => run_keys(command),
-        Command::Check { store } => store::check(&store.file),
-        Command::Backup { destination, store } => store::backup(&destination, &store.file),
-        Command::Compact { store } => store::compact(&store.file),
+        Command::Keys(command) => run_keys(command, configuration),
+        Command::Check { .. } => store::check(configuration),
+        Command::Backup { destination, .. } => store::backup(&destination, configuration),
+        Command::Compact { .. } => store::compact(configuration),
     }
 }
 
-fn run_keys(command: KeysCommand) -> Result<(), Failure> {
+fn run_keys(command: KeysCommand, configuration: &Configuration) -> Result<(), Failure> {
     match command {
         KeysCommand::Issue {
             name,
             scopes,
             expires,
-            store,
+            ..
         } => {
             let key = NewKey {
                 name,
                 scopes: scopes.into_iter().collect(),
                 expires,
             };
-            keys::issue(key, &store.file)
+            keys::issue(key, configuration)
         }
-        KeysCommand::List { store } => keys::list(&store.file),
-        KeysCommand::Revoke { id, force, store } => keys::revoke(id, force, &store.file),
+        KeysCommand::List { .. } => keys::list(configuration),
+        KeysCommand::Revoke { id, force, .. } => keys::revoke(id, force, configuration),
     }
 }

@@ -1,21 +1,22 @@
 //! `serve`: the store behind a socket, until a signal says stop.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{CommitDriver, Engine, Event, Observer as _, WorkspaceQuery, error_chain};
+use deskfleet::{Engine, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, listen, stderr_log};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::args::ServeArgs;
 use super::backups::{self, Backups};
+use super::configuration::{Configuration, Settings};
 use super::failure::Failure;
 use super::output::log;
+use super::reload::Reloads;
 use super::signals;
 use super::start_keys;
 use super::store;
@@ -23,20 +24,20 @@ use super::systemd;
 
 /// Everyone who tries the demo sees the same fleet.
 const DEMO_SEED: u64 = 20_261_120;
-/// Connections at once by default: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
-const CONNECTIONS_MAX: usize = 4096;
 /// Open files beside the connections: the store, the listener, the standard ones, the runtimes', the places kept for `/livez`.
 const OTHER_FILES: usize = 64;
 /// Time for what still runs when all responses are sent.
 const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
-pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failure> {
     let handed_over = systemd::listener()
         .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
     // The standard hook writes to standard error itself, and waits where that is not read.
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
-    if let Some(folder) = &args.backups {
+    let settings = &configuration.settings;
+    let listen = address(&settings.listen)?;
+    if let Some(folder) = &settings.backups {
         backups::check_folder(folder)?;
     }
     let metrics = Metrics::default();
@@ -51,29 +52,30 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     // Before a store is opened: a start that fails here leaves no new file behind.
     let listener = {
         let _inside = runtime.enter();
-        listener(handed_over, args.listen)?
+        // Opening a large store takes a while.
+        signals::ignore_reloads()
+            .map_err(|error| Failure::caused("cannot catch signals", &error))?;
+        listener(handed_over, listen)?
     };
-    let address = listener.local_addr().unwrap_or(args.listen);
-    let file = args.file().map(PathBuf::as_path);
+    let address = listener.local_addr().unwrap_or(listen);
+    let file = settings.data.as_deref();
     start_keys::require(file.is_some_and(Path::exists), address, file)?;
-    let engine = open(args, metrics.clone())?;
+    let engine = open(settings, demo, metrics.clone())?;
     start_keys::require(engine.has_key(), address, file)?;
     let options = ServerOptions {
-        connections_max: connections(args.connections.map(NonZero::get)),
-        connections_per_source: args.connections_per_source.map(NonZero::get),
-        hosts: args.hosts.clone(),
-        proxied: args.proxied,
+        connections_max: connections(configuration),
         metrics,
-        access_log: (!args.quiet).then(stderr_log),
-        ..ServerOptions::default()
+        access_log: Some(stderr_log()),
+        ..settings.server.clone()
     };
-    let backups = Backups::start(engine.clone(), args.backups.clone())
+    let backups = Backups::start(engine.clone(), settings.backups.clone())
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
     let served = runtime.block_on(async {
-        let stop = signals::catch(backups.requests())
-            .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         let server = Server::new(listener, engine.clone(), options)
             .map_err(|error| Failure::caused("cannot listen", &error))?;
+        let reload = Reloads::new(configuration.clone(), server.handle());
+        let stop = signals::catch(backups.requests(), reload.requests())
+            .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(file, address);
         // Only now: a key issued by a start that fails would be lost.
         start_keys::issue_first(&engine, address, file)?;
@@ -86,19 +88,26 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     Ok(closed?)
 }
 
+fn address(listen: &str) -> Result<SocketAddr, Failure> {
+    let found = listen.to_socket_addrs();
+    let mut addresses =
+        found.map_err(|error| Failure::caused(format_args!("cannot find {listen}"), &error))?;
+    addresses
+        .next()
+        .ok_or_else(|| Failure(format!("{listen} has no address")))
+}
+
 /// How many connections are served at once, after room was made for them: files that are not connections are few.
-fn connections(wanted: Option<usize>) -> usize {
-    let wanted_or_default = wanted.unwrap_or(CONNECTIONS_MAX);
-    let files = allow_files(wanted_or_default.saturating_add(OTHER_FILES));
+fn connections(configuration: &Configuration) -> usize {
+    let wanted = configuration.settings.server.connections_max;
+    let files = allow_files(wanted.saturating_add(OTHER_FILES));
     let possible = files.saturating_sub(OTHER_FILES).max(1);
-    if let Some(wanted) = wanted
-        && possible < wanted
-    {
+    if possible < wanted && !configuration.is_default("server.connections_max") {
         log!(
             "{wanted} connections need more open files than allowed; {possible} will be served at once."
         );
     }
-    wanted_or_default.min(possible)
+    wanted.min(possible)
 }
 
 /// Raises the bound on open files towards `files`, as far as the system lets; returns the new bound.
@@ -123,12 +132,11 @@ fn allow_files(files: usize) -> usize {
     files
 }
 
-fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
-    let mut config = store::config();
-    config.commit_driver = CommitDriver::Thread;
+fn open(settings: &Settings, demo: bool, metrics: Metrics) -> Result<Engine, Failure> {
     let clock = DemoClock::default();
-    let builder = store::builder()
-        .config(config)
+    let builder = Engine::builder()
+        .config(settings.engine.clone())
+        .random(getrandom::fill)
         .clock(clock.clone())
         .observer(move |event: &Event<'_>| {
             metrics.event(event);
@@ -136,7 +144,7 @@ fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
                 LogQueue::stderr().line_about(topic, &said);
             }
         });
-    let engine = match args.file() {
+    let engine = match &settings.data {
         Some(file) => {
             let engine = store::open(builder, file, "Is a server running already?")?;
             warn_of_readers(file);
@@ -144,7 +152,7 @@ fn open(args: &ServeArgs, metrics: Metrics) -> Result<Engine, Failure> {
         }
         None => builder.open_in_memory()?,
     };
-    if args.demo {
+    if demo {
         load_demo(&engine, &clock)?;
     }
     Ok(engine)

@@ -18,15 +18,21 @@ enum Command {
     /// SIGUSR1, where there are signals.
     #[cfg(unix)]
     Backup,
+    /// SIGHUP, where there are signals.
+    #[cfg(unix)]
+    Reload,
 }
 
 /// Catches signals from now on. The result is ready at the first one that asks to stop; the second one ends the process.
-/// `backup` is called for each request for a backup, and must not block.
+/// `backup` is called for each request for a backup, `reload` for each to load the configuration again; neither may block.
 #[cfg_attr(
     not(unix),
-    expect(unused_variables, reason = "only Unix asks for backups by signal")
+    expect(unused_variables, reason = "only Unix has signals for them")
 )]
-pub(crate) fn catch(backup: impl Fn() + Send + 'static) -> io::Result<oneshot::Receiver<()>> {
+pub(crate) fn catch(
+    backup: impl Fn() + Send + 'static,
+    reload: impl Fn() + Send + 'static,
+) -> io::Result<oneshot::Receiver<()>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
@@ -47,10 +53,25 @@ pub(crate) fn catch(backup: impl Fn() + Send + 'static) -> io::Result<oneshot::R
                 },
                 #[cfg(unix)]
                 Command::Backup => backup(),
+                #[cfg(unix)]
+                Command::Reload => reload(),
             }
         }
     })?;
     Ok(stopped)
+}
+
+/// From now on SIGHUP does not end the process; before [`catch`] it does nothing. Needs a tokio runtime.
+#[cfg(unix)]
+pub(crate) fn ignore_reloads() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Dropping what receives a signal does not restore its default.
+    signal(SignalKind::hangup()).map(drop)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn ignore_reloads() -> io::Result<()> {
+    Ok(())
 }
 
 /// Ends the process as a crash would, which loses no acknowledged write.
@@ -74,6 +95,8 @@ struct Signals {
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     backup: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    reload: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -85,6 +108,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             backup: signal(SignalKind::user_defined1())?,
+            reload: signal(SignalKind::hangup())?,
         })
     }
 
@@ -94,6 +118,7 @@ impl Signals {
             // A backup that was asked for before the end is to be written.
             biased;
             _ = self.backup.recv() => Command::Backup,
+            _ = self.reload.recv() => Command::Reload,
             _ = self.interrupt.recv() => Command::Stop,
             _ = self.terminate.recv() => Command::Stop,
         }

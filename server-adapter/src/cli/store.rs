@@ -6,25 +6,20 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use deskfleet::{
-    CheckReport, CommitPhases, Config, Engine, EngineBuilder, EngineError, ErrorKind, Event,
-    error_chain,
+    CheckReport, CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain,
 };
 use serde::Serialize;
 
+use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data_json, say};
 
-/// The configuration of the binary's stores: untrusted clients write to them, and many share the cost of a second sync.
-pub(crate) fn config() -> Config {
-    let mut config = Config::default();
-    config.commit_phases = CommitPhases::Two;
-    config
-}
-
-/// An engine's builder with the machine's randomness and the real time.
-pub(crate) fn builder() -> EngineBuilder {
+/// An engine's builder with the machine's randomness and the real time, which needs no thread.
+pub(crate) fn builder(configuration: &Configuration) -> EngineBuilder {
+    let mut config = configuration.settings.engine.clone();
+    config.commit_driver = CommitDriver::Caller;
     Engine::builder()
-        .config(config())
+        .config(config)
         .random(getrandom::fill)
         .clock(std::time::SystemTime::now)
         .observer(report)
@@ -107,16 +102,30 @@ fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
     Failure::from(error)
 }
 
+/// The file of the store.
+pub(crate) fn file(configuration: &Configuration) -> Result<&Path, Failure> {
+    let file = configuration.settings.data.as_deref();
+    file.ok_or_else(|| Failure("`data` is \"none\"; name a store with --data".to_owned()))
+}
+
 /// The same for a store that must be there already.
-pub(crate) fn open_existing(file: &Path, when_locked: &str) -> Result<Engine, Failure> {
+pub(crate) fn open_existing(
+    configuration: &Configuration,
+    when_locked: &str,
+) -> Result<Engine, Failure> {
+    let file = file(configuration)?;
     must_exist(file)?;
-    open(builder(), file, when_locked)
+    open(builder(configuration), file, when_locked)
 }
 
 /// The same for reading only: of a file that may not be written as well.
-pub(crate) fn open_read_only(file: &Path, when_locked: &str) -> Result<Engine, Failure> {
+pub(crate) fn open_read_only(
+    configuration: &Configuration,
+    when_locked: &str,
+) -> Result<Engine, Failure> {
+    let file = file(configuration)?;
     must_exist(file)?;
-    builder()
+    builder(configuration)
         .open_read_only(file)
         .map_err(|error| explain(error, file, when_locked))
 }
@@ -142,7 +151,8 @@ fn free_bytes(_file: &File) -> Option<u64> {
 }
 
 /// `check`: the counts as data, the problems for people.
-pub(crate) fn check(file: &Path) -> Result<(), Failure> {
+pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
+    let file = file(configuration)?;
     must_exist(file)?;
     let found = without_panics_of_redb(|| Engine::check_file(file))
         .map_err(|error| explain(error, file, "Stop the server first, or check a backup."))?;
@@ -205,9 +215,10 @@ impl<'a> From<&'a CheckReport> for Found<'a> {
 }
 
 /// `backup`: a consistent copy.
-pub(crate) fn backup(destination: &Path, file: &Path) -> Result<(), Failure> {
+pub(crate) fn backup(destination: &Path, configuration: &Configuration) -> Result<(), Failure> {
+    let file = file(configuration)?;
     let when_locked = "If that is a running server, send it SIGUSR1; see --backups in --help.";
-    let engine = open_read_only(file, when_locked)?;
+    let engine = open_read_only(configuration, when_locked)?;
     engine.backup(destination)?;
     engine.close()?;
     say!("{} copied to {}", file.display(), destination.display());
@@ -215,8 +226,9 @@ pub(crate) fn backup(destination: &Path, file: &Path) -> Result<(), Failure> {
 }
 
 /// `compact`: the sizes before and after, for people.
-pub(crate) fn compact(file: &Path) -> Result<(), Failure> {
-    let engine = open_existing(file, "Stop the server first.")?;
+pub(crate) fn compact(configuration: &Configuration) -> Result<(), Failure> {
+    let file = file(configuration)?;
+    let engine = open_existing(configuration, "Stop the server first.")?;
     let before = size(file)?;
     engine.compact()?;
     engine.close()?;

@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The command, with its store in `folder`.
 pub(crate) fn command(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(PROGRAM);
+    // Variables of the suites, such as `DESKFLEET_KILL_ROUNDS`, are no settings.
+    command.env_clear();
     command.args(line.split_whitespace()).current_dir(folder);
     command.stdin(Stdio::null());
     command

@@ -342,7 +342,7 @@ fn outbox_unknown() -> Case {
 fn host_driver() -> Case {
     let body = r#"{"actions":[{"id":"«id»","action":"RebootWorkSpace","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":null,"computeType":null}]}"#;
     Case::new("4 outbox", "a host that takes the actions over")
-        .config(|config| config.action_driver = ActionDriver::Host)
+        .config(|config| config.actions.driver = ActionDriver::Host)
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(act(&ACTIONS[0]))
         .clock(10 * DAYS_7)

@@ -200,8 +200,8 @@ fn running_modes() -> Vec<Case> {
 fn configured_durations() -> Case {
     let case =
         Case::new("4 transitions", "the host decides how long an action takes").config(|config| {
-            config.action_durations.reboot = Duration::from_secs(10);
-            config.action_durations.change_compute_type = Duration::from_secs(1);
+            config.actions.durations.reboot = Duration::from_secs(10);
+            config.actions.durations.change_compute_type = Duration::from_secs(1);
         });
     case.put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(act(&ACTIONS[0]))
@@ -245,7 +245,7 @@ fn stuck_reboots() -> [Case; 2] {
             "4 RebootWorkSpace",
             "running for more than 20 minutes: the second cancels the first",
         )
-        .config(|config| config.action_driver = ActionDriver::Host)
+        .config(|config| config.actions.driver = ActionDriver::Host)
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
         .call(reboot())
         .clock(20 * 60)

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use deskfleet::fields::{FieldValue, Fields};
-use deskfleet::{ActionDriver, Config, Engine, Scope, Stream, Timestamp};
+use deskfleet::{Config, Engine, Scope, Stream, Timestamp, settings};
 use http::{HeaderMap, Request, Response};
 use serde_json::{Map, Value, json};
 
@@ -133,49 +133,33 @@ fn key(name: &str, scopes: &[Scope], expires: Option<Timestamp>) -> Value {
     json!({ "key": { "name": name, "scopes": scopes, "expires": expires } })
 }
 
-/// The options of `Engine.open` for a configuration.
+/// The options of `Engine.open` for a configuration: what differs from the default.
 fn options(configure: fn(&mut Config)) -> Value {
+    let defaults = settings::values(&mut Config::default());
     let mut config = Config::default();
     configure(&mut config);
-    let (limits, durations, days) = (
-        &config.limits,
-        &config.action_durations,
-        &config.retention_days,
-    );
-    json!({
-        "seed": SEED,
-        "limits": {
-            "recordBodyBytes": limits.record_body_bytes,
-            "processesBodyBytes": limits.processes_body_bytes,
-            "batchBodyBytes": limits.batch_body_bytes,
-            "uriBytes": limits.uri_bytes,
-            "headersBytes": limits.headers_bytes,
-            "queueRecords": limits.queue_records,
-            "queueHighWater": limits.queue_high_water,
-            "keyRequestsPerMinute": limits.key_requests_per_minute,
-            "freeBytesMin": limits.free_bytes_min,
-        },
-        "actionSeconds": {
-            "reboot": durations.reboot.as_secs(),
-            "recoveryReboot": durations.recovery_reboot.as_secs(),
-            "rebuild": durations.rebuild.as_secs(),
-            "restore": durations.restore.as_secs(),
-            "terminate": durations.terminate.as_secs(),
-            "start": durations.start.as_secs(),
-            "changeComputeType": durations.change_compute_type.as_secs(),
-        },
-        "retentionDays": {
-            "stats": days.stats,
-            "activity": days.activity,
-            "startup": days.startup,
-            "processes": days.processes,
-            "audit": days.audit,
-        },
-        "actionDriver": match config.action_driver {
-            ActionDriver::Clock => "clock",
-            ActionDriver::Host => "host",
-        },
-        "requireIngestKey": config.require_ingest_key,
+    let mut options = json!({ "seed": SEED });
+    for (name, value) in settings::values(&mut config) {
+        let setting = (name, value);
+        if defaults.contains(&setting) {
+            continue;
+        }
+        let (name, value) = setting;
+        let mut place = &mut options;
+        for name in name.split('.') {
+            place = &mut place[camel_case(name)];
+        }
+        *place = value.to_string().parse().unwrap();
+    }
+    options
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (initial, rest) = word.split_at(1);
+        name + &initial.to_uppercase() + rest
     })
 }
 

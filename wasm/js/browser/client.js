@@ -83,7 +83,9 @@ class Client {
         this.#makeWorker = makeWorker;
         this.#name = name;
         this.#options = options;
-        this.#bodyBytesMax = Math.max(BODY_BYTES_MAX, limits.batchBodyBytes ?? 0, limits.processesBodyBytes ?? 0, limits.recordBodyBytes ?? 0);
+        const sizes = [limits.batchBodyBytes, limits.processesBodyBytes, limits.recordBodyBytes];
+        // A size in text, such as "16 MiB", is for the engine to read.
+        this.#bodyBytesMax = sizes.reduce((max, size = 0) => (typeof size === "number" ? Math.max(max, size) : Infinity), BODY_BYTES_MAX);
         const { signal } = this.#listening;
         for (const [target, gone, back] of [[globalThis, "pagehide", "pageshow"], [globalThis.document, "freeze", "resume"]]) {
             target?.addEventListener(gone, () => this.#leave(), { signal });

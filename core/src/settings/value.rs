@@ -1,0 +1,133 @@
+//! Values of settings, and the forms that they take.
+
+use std::fmt;
+
+use super::amount::{self, SIZES, TIMES};
+
+/// The value of a setting. `Display` writes it as TOML and as JSON do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A whole number from 0.
+    Number(u64),
+    /// Text, and what is written as text: a choice, a path, a time such as `1h30m`, a size such as `64 KiB`, `none`.
+    Text(String),
+    /// Several texts.
+    List(Vec<String>),
+    /// What no setting takes, as it was written: a negative number, a fraction, a date.
+    Other(String),
+    /// Settings, each with a name and a value of its own: no value of one setting.
+    Group,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(value) => value.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => quoted(text, f),
+            Self::List(texts) => {
+                f.write_str("[")?;
+                for (place, text) in texts.iter().enumerate() {
+                    f.write_str(if place == 0 { "" } else { ", " })?;
+                    quoted(text, f)?;
+                }
+                f.write_str("]")
+            }
+            Self::Other(written) => f.write_str(written),
+            Self::Group => f.write_str("a group of settings"),
+        }
+    }
+}
+
+fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => write!(f, "\\{character}")?,
+            control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control))?,
+            other => write!(f, "{other}")?,
+        }
+    }
+    f.write_str("\"")
+}
+
+/// What a setting takes, where its type says too little. Bounds include both ends.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// Whatever the type takes.
+    Any,
+    /// A whole number, from the first to the second.
+    Count(u64, u64),
+    /// Bytes, from the first to the second: a whole number, or text such as `64 KiB`.
+    Bytes(u64, u64),
+    /// A time, from the first to the second in milliseconds: whole seconds, or text such as `1h30m`, `500ms`.
+    Time(u64, u64),
+    /// Text, or a list of texts, for each of which the function returns true. The first says what it looks like.
+    Text(&'static str, fn(&str) -> bool),
+}
+
+impl Form {
+    /// The number that `value` stands for, if it is within the bounds: of a [`Form::Time`] milliseconds.
+    pub(super) fn number(self, value: &Value) -> Option<u64> {
+        let number = match (self, value) {
+            (Self::Time(..), Value::Number(seconds)) => seconds.checked_mul(1000)?,
+            (Self::Time(..), Value::Text(text)) => amount::parse(text, TIMES)?,
+            (Self::Bytes(..), Value::Text(text)) => amount::parse(text, SIZES)?,
+            (_, Value::Number(number)) => *number,
+            _ => return None,
+        };
+        let (least, most) = self.bounds();
+        (least..=most).contains(&number).then_some(number)
+    }
+
+    /// The value that stands for `number`.
+    pub(super) fn value(self, number: u64) -> Value {
+        let text = match self {
+            Self::Time(..) => amount::sum(number, TIMES),
+            Self::Bytes(..) => amount::multiple(number, SIZES),
+            Self::Any | Self::Count(..) | Self::Text(..) => None,
+        };
+        text.map_or(Value::Number(number), Value::Text)
+    }
+
+    fn bounds(self) -> (u64, u64) {
+        match self {
+            Self::Count(least, most) | Self::Bytes(least, most) | Self::Time(least, most) => {
+                (least, most)
+            }
+            Self::Any | Self::Text(..) => (0, u64::MAX),
+        }
+    }
+
+    /// The numbers that it takes, for people.
+    pub(super) fn numbers(self) -> String {
+        let what = match self {
+            Self::Bytes(..) => "bytes such as 65536 or \"64 KiB\"",
+            Self::Time(..) => "seconds such as 90, or a time such as \"1m30s\"",
+            Self::Any | Self::Count(..) | Self::Text(..) => "a whole number",
+        };
+        match self.bounds() {
+            (0, u64::MAX) => what.to_owned(),
+            (least, u64::MAX) => format!("{what}, {} or more", self.value(least)),
+            (least, most) => format!("{what}, {} to {}", self.value(least), self.value(most)),
+        }
+    }
+
+    /// Whether it takes the text.
+    pub(super) fn takes(self, text: &str) -> bool {
+        match self {
+            Self::Text(_, takes) => takes(text),
+            Self::Any | Self::Count(..) | Self::Bytes(..) | Self::Time(..) => true,
+        }
+    }
+
+    /// The texts that it takes, for people; `what` where it takes all.
+    pub(super) fn texts(self, what: &str) -> String {
+        match self {
+            Self::Text(said, _) => said.to_owned(),
+            Self::Any | Self::Count(..) | Self::Bytes(..) | Self::Time(..) => what.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The configuration of a command: the defaults, then a file, the environment, and the command line, each over those before it.
+
+mod file;
+mod print;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+
+use deskfleet::fields::nearest;
+use deskfleet::settings::{Value, Wrong, names, set};
+
+use super::client::KEY_VARIABLE;
+
+pub(crate) use self::settings::{Settings, is_address};
+
+/// The file that is read where `--config` names none, if it is there.
+pub(crate) const FILE: &str = "deskfleet.toml";
+/// Variables of the environment that begin so are settings, but for [`KEY_VARIABLE`].
+const PREFIX: &str = "DESKFLEET_";
+
+/// What the command line says about the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Overrides {
+    /// The file.
+    pub(crate) file: Option<PathBuf>,
+    /// `KEY=VALUE`.
+    pub(crate) set: Vec<String>,
+    /// Options of their own name for single settings: the name of the setting, its value, the option.
+    pub(crate) options: Vec<(&'static str, Value, &'static str)>,
+}
+
+/// Where the value of a setting comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    File(PathBuf, usize),
+    Environment(String),
+    Option(&'static str),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file, line) => write!(f, "{}:{line}", file.display()),
+            Self::Environment(name) => write!(f, "environment: {name}"),
+            Self::Option(option) => f.write_str(option),
+        }
+    }
+}
+
+/// The configuration in force.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Configuration {
+    pub(crate) settings: Settings,
+    /// Of the settings that were set, by their names.
+    sources: BTreeMap<String, Source>,
+    /// What it was loaded with.
+    overrides: Overrides,
+}
+
+/// What is wrong with a configuration, a line for each thing.
+#[derive(Debug)]
+pub(crate) struct Invalid(Vec<String>);
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+impl Configuration {
+    /// Loads the configuration once more, as the file is now.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`].
+    pub(crate) fn again(&self) -> Result<Self, Invalid> {
+        Self::load(&self.overrides)
+    }
+
+    /// Whether nothing sets the setting of that name.
+    pub(crate) fn is_default(&self, name: &str) -> bool {
+        !self.sources.contains_key(name)
+    }
+
+    /// Loads the configuration from the file, the environment and the command line.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub(crate) fn load(overrides: &Overrides) -> Result<Self, Invalid> {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.to_str()?.to_owned();
+            (name.starts_with(PREFIX) && name != KEY_VARIABLE)
+                .then(|| (name, value.to_string_lossy().into_owned()))
+        });
+        Self::from(overrides, environment)
+    }
+
+    fn from(
+        overrides: &Overrides,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, Invalid> {
+        let mut configuration = Self {
+            overrides: overrides.clone(),
+            ..Self::default()
+        };
+        let mut wrong = Vec::new();
+        configuration.read_file(overrides.file.as_deref(), &mut wrong);
+        configuration.read_environment(environment, &mut wrong);
+        configuration.read_options(overrides, &mut wrong);
+        if let Some((name, said)) = configuration.settings.unfit() {
+            let place = configuration.sources.get(name);
+            let place = place.map_or_else(String::new, |place| format!("{place}: "));
+            wrong.push(format!("{place}{name} {said}"));
+        }
+        if wrong.is_empty() {
+            return Ok(configuration);
+        }
+        Err(Invalid(wrong))
+    }
+
+    fn read_file(&mut self, named: Option<&Path>, wrong: &mut Vec<String>) {
+        let path = named.unwrap_or_else(|| Path::new(FILE));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => {
+                wrong.push(format!("{}: {error}", path.display()));
+                return;
+            }
+        };
+        let entries = match file::parse(&text) {
+            Ok(entries) => entries,
+            Err((line, said)) => {
+                wrong.push(format!("{}:{line}: {said}", path.display()));
+                return;
+            }
+        };
+        for entry in entries {
+            let source = Source::File(path.to_owned(), entry.line);
+            let (place, name, value) = (source.to_string(), entry.name, entry.value);
+            if let Err(error) = self.set(&name, &[value], source) {
+                wrong.push(error.said(&place, &name));
+            }
+        }
+    }
+
+    fn read_environment(
+        &mut self,
+        environment: impl Iterator<Item = (String, String)>,
+        wrong: &mut Vec<String>,
+    ) {
+        let known = names(&mut self.settings);
+        for (variable, text) in environment {
+            let set = match known.iter().find(|name| self::variable(name) == variable) {
+                Some(name) => {
+                    let source = Source::Environment(variable.clone());
+                    self.set(name, &readings(text), source)
+                        .map_err(|error| error.said(&variable, name))
+                }
+                None => Err(unknown(&variable, &known)),
+            };
+            wrong.extend(set.err());
+        }
+    }
+
+    fn read_options(&mut self, overrides: &Overrides, wrong: &mut Vec<String>) {
+        for text in &overrides.set {
+            let place = format!("--set {text}");
+            let Some((name, value)) = text.split_once('=') else {
+                wrong.push(format!("{place}: not of the form KEY=VALUE"));
+                continue;
+            };
+            let values = readings(value.trim().to_owned());
+            let name = name.trim();
+            if let Err(error) = self.set(name, &values, Source::Option("--set")) {
+                wrong.push(error.said(&place, name));
+            }
+        }
+        for (name, value, option) in &overrides.options {
+            if let Err(error) = self.set(name, from_ref(value), Source::Option(option)) {
+                wrong.push(error.said(option, name));
+            }
+        }
+    }
+
+    /// Sets a setting to the first of `values` that it takes.
+    fn set(&mut self, name: &str, values: &[Value], source: Source) -> Result<(), NotSet> {
+        let mut wrong = None;
+        for value in values {
+            match set(&mut self.settings, name, value) {
+                Ok(()) => {
+                    self.sources.insert(name.to_owned(), source);
+                    return Ok(());
+                }
+                Err(error) => {
+                    wrong.get_or_insert_with(|| NotSet {
+                        value: value.clone(),
+                        wrong: error,
+                    });
+                }
+            }
+        }
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
+/// A value that was not taken, and why.
+struct NotSet {
+    value: Value,
+    wrong: Wrong,
+}
+
+impl NotSet {
+    /// The line for people.
+    fn said(self, place: &str, name: &str) -> String {
+        match self.wrong {
+            Wrong::Name { nearest } => {
+                let nearest = nearest.map(|name| format!("; did you mean {name}?"));
+                let nearest = nearest.unwrap_or_default();
+                format!("{place}: there is no setting {name}{nearest}")
+            }
+            Wrong::Value { expected } => {
+                format!("{place}: {name} is {}; expected {expected}", self.value)
+            }
+        }
+    }
+}
+
+/// The line for people about a variable that holds no setting.
+fn unknown(variable: &str, known: &[String]) -> String {
+    let name = variable.strip_prefix(PREFIX).unwrap_or(variable);
+    let name = name.to_lowercase().replace("__", ".");
+    let nearest = nearest(&name, known.iter().map(String::as_str));
+    let nearest = nearest.map(|name| format!("; did you mean {}?", self::variable(name)));
+    let nearest = nearest.unwrap_or_default();
+    format!("{variable}: there is no setting {name}{nearest}")
+}
+
+/// The variable of the environment that holds a setting.
+fn variable(name: &str) -> String {
+    format!("{PREFIX}{}", name.replace('.', "__").to_uppercase())
+}
+
+/// What text without a type can mean, the likeliest first: the setting decides.
+fn readings(text: String) -> Vec<Value> {
+    let parts = text.split(',').map(|part| part.trim().to_owned());
+    let list = parts.filter(|part| !part.is_empty()).collect();
+    let mut readings = Vec::new();
+    readings.extend(text.parse().map(Value::Boolean));
+    readings.extend(text.parse().map(Value::Number));
+    readings.push(Value::List(list));
+    readings.insert(0, Value::Text(text));
+    readings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! The configuration in force as `deskfleet config` prints it: TOML that loads as the same configuration.
+
+use std::fmt::Write as _;
+
+use deskfleet::settings::{each, values};
+
+use super::{Configuration, Settings};
+
+/// A table of TOML and its lines.
+struct Table {
+    name: String,
+    lines: String,
+}
+
+impl Configuration {
+    /// Each setting with its text, what it takes, its default, its value, and where that comes from.
+    pub(crate) fn to_toml(&self) -> String {
+        let mut defaults = values(&mut Settings::default()).into_iter();
+        // What has no table comes first: after the head of a table it would be in it.
+        let mut tables = vec![Table {
+            name: String::new(),
+            lines: String::new(),
+        }];
+        each(&mut self.settings.clone(), &mut |setting| {
+            let (table, key) = setting.name.rsplit_once('.').unwrap_or(("", setting.name));
+            let found = tables.iter().position(|known| known.name == table);
+            let place = found.unwrap_or_else(|| {
+                tables.push(Table {
+                    name: table.to_owned(),
+                    lines: format!("[{table}]\n"),
+                });
+                tables.len() - 1
+            });
+            let Some(Table { lines, .. }) = tables.get_mut(place) else {
+                return;
+            };
+            for line in setting.text.lines() {
+                let _ = writeln!(lines, "# {}", line.trim());
+            }
+            if let Some((_, default)) = defaults.next() {
+                let _ = writeln!(
+                    lines,
+                    "# {}; default {default}",
+                    capitalised(&setting.expected())
+                );
+            }
+            let source = self.sources.get(setting.name);
+            let source = source.map_or_else(|| "default".to_owned(), ToString::to_string);
+            let _ = writeln!(lines, "{key} = {} # {source}\n", setting.get());
+        });
+        let texts: Vec<String> = tables.into_iter().map(|table| table.lines).collect();
+        texts.concat()
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).collect()
+}

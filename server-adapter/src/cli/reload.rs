@@ -1,0 +1,88 @@
+//! SIGHUP: the configuration is loaded again, and what can change while the server runs changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+
+use deskfleet::settings::{Value, values};
+use deskfleet_server::{ServerHandle, ServerOptions};
+
+use super::configuration::{Configuration, Settings};
+use super::output::log;
+
+/// The configuration in force.
+#[derive(Debug)]
+struct InForce {
+    configuration: Configuration,
+    server: ServerHandle,
+}
+
+/// Loads the configuration again whenever it is asked to.
+#[derive(Debug)]
+pub(crate) struct Reloads(Arc<Mutex<InForce>>);
+
+impl Reloads {
+    pub(crate) fn new(configuration: Configuration, server: ServerHandle) -> Self {
+        Self(Arc::new(Mutex::new(InForce {
+            configuration,
+            server,
+        })))
+    }
+
+    /// Asks for it. Does not wait: reading a file can take long, so each time has a thread of its own, one after another.
+    pub(crate) fn requests(&self) -> impl Fn() + Send + use<> {
+        let in_force = Arc::clone(&self.0);
+        move || {
+            let in_force = Arc::clone(&in_force);
+            let thread = Builder::new().name("deskfleet-reload".into());
+            let begun = thread.spawn(move || {
+                let mut in_force = in_force.lock().unwrap_or_else(PoisonError::into_inner);
+                in_force.reload();
+            });
+            if let Err(error) = begun {
+                log!("The configuration stays as it was: no thread can be started: {error}");
+            }
+        }
+    }
+}
+
+impl InForce {
+    fn reload(&mut self) {
+        let wanted = match self.configuration.again() {
+            Ok(wanted) => wanted,
+            Err(invalid) => {
+                log!("The configuration stays as it was:\n{invalid}");
+                return;
+            }
+        };
+        let settings = &self.configuration.settings;
+        let server: ServerOptions = settings.server.reloaded(&wanted.settings.server);
+        if let Err(error) = self.server.reload(&server) {
+            log!("The configuration stays as it was: {error}");
+            return;
+        }
+        let reloaded = Settings {
+            server,
+            ..settings.clone()
+        };
+        let changed = differences(settings, &reloaded);
+        let pending = differences(&reloaded, &wanted.settings);
+        if changed.is_empty() && pending.is_empty() {
+            log!("The configuration was loaded again; nothing changed.");
+        }
+        for (name, value) in changed {
+            log!("{name} is {value} now.");
+        }
+        for (name, value) in pending {
+            log!("{name} is {value} in the configuration; restart to apply it.");
+        }
+        self.configuration.settings = reloaded;
+    }
+}
+
+/// The names and new values of the settings that differ.
+fn differences(old: &Settings, new: &Settings) -> Vec<(String, Value)> {
+    let old = values(&mut old.clone());
+    let pairs = old.into_iter().zip(values(&mut new.clone()));
+    let different = pairs.filter(|(old, new)| old != new);
+    different.map(|(_, new)| new).collect()
+}

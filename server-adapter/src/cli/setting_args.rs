@@ -1,0 +1,173 @@
+//! The options of the command line that are settings.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use deskfleet::settings::Value;
+use deskfleet_server::is_host_name;
+
+use super::configuration::{Overrides, is_address};
+
+/// The store of a command, and the other settings.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct StoreFile {
+    /// The file of the store; by default deskfleet.redb
+    #[arg(long = "data", value_name = "FILE", id = "data", value_hint = ValueHint::FilePath)]
+    file: Option<String>,
+    /// The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Sets one setting, such as `limits.queue_records=50000`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl StoreFile {
+    #[cfg(test)]
+    pub(crate) fn of(file: &str) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            config: None,
+            set: Vec::new(),
+        }
+    }
+
+    pub(crate) fn overrides(&self) -> Overrides {
+        let data = self.file.clone().map(Value::Text);
+        Overrides {
+            file: self.config.clone(),
+            set: self.set.clone(),
+            options: data
+                .map(|data| ("data", data, "--data"))
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// The settings of a server that have options of their own.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct SettingArgs {
+    #[command(flatten)]
+    store: StoreFile,
+    /// Keep everything in memory; it is gone at the end
+    #[arg(long, conflicts_with = "data")]
+    memory: bool,
+    /// Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<String>,
+    /// No access log
+    #[arg(long)]
+    quiet: bool,
+    /// Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    hosts: Vec<String>,
+    /// A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy
+    #[arg(long)]
+    proxied: bool,
+    /// On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    backups: Option<String>,
+    /// Connections at once; by default as many as files may be open, 4096 at most
+    #[arg(long, value_name = "N")]
+    connections: Option<NonZeroU64>,
+    /// Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once
+    /// from one source
+    #[arg(long, value_name = "N")]
+    connections_per_source: Option<NonZeroU64>,
+}
+
+impl SettingArgs {
+    pub(crate) fn overrides(&self) -> Overrides {
+        let mut overrides = self.store.overrides();
+        let text = |text: &str| Value::Text(text.to_owned());
+        let number = |number: NonZeroU64| Value::Number(number.get());
+        let hosts = (!self.hosts.is_empty()).then(|| Value::List(self.hosts.clone()));
+        let options = [
+            ("data", self.memory.then(|| text("none")), "--memory"),
+            (
+                "server.listen",
+                self.listen.as_deref().map(text),
+                "--listen",
+            ),
+            ("log.format", self.quiet.then(|| text("off")), "--quiet"),
+            ("server.hosts", hosts, "--host"),
+            (
+                "server.proxied",
+                self.proxied.then_some(Value::Boolean(true)),
+                "--proxied",
+            ),
+            ("backups", self.backups.as_deref().map(text), "--backups"),
+            (
+                "server.connections_max",
+                self.connections.map(number),
+                "--connections",
+            ),
+            (
+                "server.connections_per_source",
+                self.connections_per_source.map(number),
+                "--connections-per-source",
+            ),
+        ];
+        let given = options
+            .into_iter()
+            .filter_map(|(name, value, option)| Some((name, value?, option)));
+        overrides.options.extend(given);
+        overrides
+    }
+}
+
+/// An address such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
+fn address(text: &str) -> Result<String, &'static str> {
+    if is_address(text) {
+        return Ok(text.to_owned());
+    }
+    Err("not an address such as 127.0.0.1:8080")
+}
+
+/// A host name without port or path.
+fn host(text: &str) -> Result<String, &'static str> {
+    if is_host_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err("a host is a name such as fleet.example.com, without port or path")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        settings: SettingArgs,
+    }
+
+    #[test]
+    fn options_of_their_own_name_are_settings() {
+        let line = "serve --memory --listen [::1]:0 --quiet --host a.example --host b --proxied --backups copies \
+            --connections 7 --connections-per-source 3 --config c.toml --set limits.uri_bytes=9";
+        let line = line.split_whitespace();
+        let overrides = Line::try_parse_from(line).unwrap().settings.overrides();
+        let options = overrides.options.iter();
+        let options = options.map(|(name, value, option)| format!("{option}: {name} = {value}"));
+        assert_eq!(
+            options.collect::<Vec<_>>(),
+            [
+                "--memory: data = \"none\"",
+                "--listen: server.listen = \"[::1]:0\"",
+                "--quiet: log.format = \"off\"",
+                "--host: server.hosts = [\"a.example\", \"b\"]",
+                "--proxied: server.proxied = true",
+                "--backups: backups = \"copies\"",
+                "--connections: server.connections_max = 7",
+                "--connections-per-source: server.connections_per_source = 3",
+            ]
+        );
+        assert_eq!(overrides.file, Some("c.toml".into()));
+        assert_eq!(overrides.set, ["limits.uri_bytes=9"]);
+    }
+}
