@@ -36,13 +36,14 @@ impl BatchLines {
     pub(super) fn push(&mut self, core: &EngineCore, piece: &[u8]) {
         let batch = &mut self.batch;
         self.lines
-            .push(piece, |line, text| batch.read(core, line, text));
+            .push(piece, &mut |line, text| batch.read(core, line, text));
     }
 
     /// The response comes once what was read is durable.
     pub(super) fn finish(mut self, core: &EngineCore) -> Handled {
         let mut batch = self.batch;
-        self.lines.finish(|line, text| batch.read(core, line, text));
+        self.lines
+            .finish(&mut |line, text| batch.read(core, line, text));
         let (count, errors) = (batch.arrivals.records(), batch.errors);
         let ticket = core.accept_all(batch.arrivals)?;
         Ok(Completion::after(Outcomes::one(ticket), move || {

@@ -1,5 +1,8 @@
 //! The lines of a text that arrives in pieces.
 
+/// Gets a line with its number, or what is wrong with it.
+type ReadLine<'r> = dyn FnMut(u64, Result<&[u8], String>) + 'r;
+
 /// Splits a text into lines, cut anywhere on its way in. A line that is too long is not kept.
 #[derive(Debug)]
 pub(crate) struct Lines {
@@ -25,22 +28,18 @@ impl Lines {
 
     /// Takes the next piece. `read` gets each line that ends, with its number from 1; a line that is too long is an error, which
     /// is its message. Blank lines are skipped.
-    pub(crate) fn push(
-        &mut self,
-        mut piece: &[u8],
-        mut read: impl FnMut(u64, Result<&[u8], String>),
-    ) {
+    pub(crate) fn push(&mut self, mut piece: &[u8], read: &mut ReadLine<'_>) {
         while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
             let (line, rest) = piece.split_at(end);
-            self.end_line(line, &mut read);
+            self.end_line(line, read);
             piece = rest.get(1..).unwrap_or_default();
         }
         self.keep(piece);
     }
 
     /// The text ends, and with it the last line.
-    pub(crate) fn finish(&mut self, mut read: impl FnMut(u64, Result<&[u8], String>)) {
-        self.end_line(b"", &mut read);
+    pub(crate) fn finish(&mut self, read: &mut ReadLine<'_>) {
+        self.end_line(b"", read);
     }
 
     /// The memory that is taken, in bytes.
@@ -58,7 +57,7 @@ impl Lines {
     }
 
     /// The line that has begun ends with `text`.
-    fn end_line(&mut self, text: &[u8], read: &mut impl FnMut(u64, Result<&[u8], String>)) {
+    fn end_line(&mut self, text: &[u8], read: &mut ReadLine<'_>) {
         self.ended += 1;
         let whole = self.begun.is_empty() && !self.begun_too_long && text.len() <= self.line_max;
         if !whole {

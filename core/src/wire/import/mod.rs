@@ -95,7 +95,7 @@ impl ImportReader {
         match &mut self.format {
             Format::Unknown(_) => Ok(()),
             Format::Lines(lines) => {
-                lines.finish(|line, text| into.read_json(line, text));
+                lines.finish(&mut |line, text| into.read_json(line, text));
                 Ok(())
             }
             Format::Document(document) => document.finish(),
@@ -129,7 +129,7 @@ impl ImportReader {
         match &mut self.format {
             Format::Unknown(_) => Ok(()),
             Format::Lines(lines) => {
-                lines.push(piece, |line, text| into.read_json(line, text));
+                lines.push(piece, &mut |line, text| into.read_json(line, text));
                 Ok(())
             }
             Format::Document(document) => document.push(piece, into),
