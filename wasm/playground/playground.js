@@ -21,7 +21,7 @@ function note(text, bad = false) {
 async function key() {
     const stored = localStorage.getItem(KEY);
     if (stored && (await get("/operator/keys", stored)).status === 200) return stored;
-    const issued = await engine.issueKey({ name: "playground", scopes: ["admin"] });
+    const issued = await engine.issueKey({ name: `playground, ${new Date().toISOString()}`, scopes: ["admin"] });
     localStorage.setItem(KEY, issued.key);
     return issued.key;
 }

@@ -38,7 +38,7 @@ async function postUntilGone(url, first, acknowledged) {
 
 /** The ids of all records in the store. */
 async function recordIds(url) {
-    const { key } = await ask(url, "fleet/call", "issueKey", [{ name: "check", scopes: ["admin"] }]);
+    const { key } = await ask(url, "fleet/call", "issueKey", [{ name: `check ${crypto.randomUUID()}`, scopes: ["admin"] }]);
     while ((await ask(url, "fleet/call", "filePending", [])) > 0);
     const ids = new Set();
     for (let token = ""; token !== null; ) {

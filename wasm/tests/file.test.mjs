@@ -24,7 +24,7 @@ async function inFolder(work) {
 
 /** The ids of all records of the instance, page by page. */
 async function ids(engine) {
-    const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
+    const { key } = await engine.issueKey({ name: `check ${crypto.randomUUID()}`, scopes: ["admin"] });
     const found = [];
     let token = "";
     do {

@@ -225,7 +225,7 @@ async function life(storage) {
 /** The ids of the records in a storage. */
 async function held(storage) {
     const engine = await Engine.open({ storage });
-    const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
+    const { key } = await engine.issueKey({ name: `check ${crypto.randomUUID()}`, scopes: ["admin"] });
     const answer = engine.handle("GET", "/operator/telemetry/stats?instanceId=ws-1", { "x-api-key": key });
     assert.equal(answer.status, 200);
     await engine.close();

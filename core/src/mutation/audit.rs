@@ -87,11 +87,8 @@ impl Context<'_, '_> {
         entry.id = meta::next(self.tables, meta::Sequence::Audit)?;
         entry.result = result;
         entry.completed_time = match result {
-            AuditResult::Completed | AuditResult::NoChange => Some(self.now),
-            AuditResult::Accepted
-            | AuditResult::Failed
-            | AuditResult::Refused
-            | AuditResult::Cancelled => None,
+            AuditResult::Completed | AuditResult::NoChange | AuditResult::Failed => Some(self.now),
+            AuditResult::Accepted | AuditResult::Refused | AuditResult::Cancelled => None,
         };
         audit::put(self.tables, &entry)?;
         Ok(entry.id)

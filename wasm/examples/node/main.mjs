@@ -6,7 +6,8 @@ const engine = await Engine.open({ storage: fileStorage("fleet.redb") });
 
 // The host's side: typed calls.
 await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
-const { key } = await engine.issueKey({ name: "desk", scopes: ["read", "act"] });
+const name = `desk, ${new Date().toISOString()}`; // of each run: two keys in use have two names
+const { key } = await engine.issueKey({ name, scopes: ["read", "act"] });
 
 // The interface: a Request in, a Response out once what it wrote is durable.
 const url = "http://fleet/api/Information/GetAllWorkSpaces";

@@ -15,7 +15,7 @@ const fleet = answerFetches({
     }),
     async onOpen(engine) {
         await engine.putWorkspaces([{ workSpId: "ws-1", username: "jdoe", state: "AVAILABLE" }]);
-        globalThis.key ??= (await engine.issueKey({ name: "desk", scopes: ["admin"] })).key;
+        globalThis.key ??= (await engine.issueKey({ name: `desk ${crypto.randomUUID()}`, scopes: ["admin"] })).key;
     },
 });
 /** For the tests: state that only the worker can see. */

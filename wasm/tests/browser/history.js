@@ -1,6 +1,6 @@
 /** The ids of the records that the history of an instance holds. */
 export async function idsOf(engine, instance = "ws-1") {
-    const { key } = await engine.issueKey({ name: "check", scopes: ["admin"] });
+    const { key } = await engine.issueKey({ name: `check ${crypto.randomUUID()}`, scopes: ["admin"] });
     const ids = [];
     for (let token = ""; token !== null; ) {
         const url = `/operator/telemetry/stats?instanceId=${instance}&limit=500${token && `&nextToken=${token}`}`;
