@@ -117,7 +117,7 @@ browserTest("unrepeatable_call_to_a_closed_tab_is_indeterminate", async ({ start
             while (running) {
                 const [action, issued, read] = await Promise.all([
                     post(),
-                    engine.issueKey({ name: "other", scopes: ["read"] }).then(() => "issued", ({ code }) => code),
+                    engine.issueKey({ name: crypto.randomUUID(), scopes: ["read"] }).then(() => "issued", ({ code }) => code),
                     engine.queueCount().then(() => "read", ({ code }) => code),
                 ]);
                 const { code } = action.status === 200 ? { code: "200" } : await action.json();
