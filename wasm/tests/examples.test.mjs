@@ -51,7 +51,7 @@ async function keepsRecords(binary, parametersOf, env, cwd) {
         import { Engine } from "deskfleet";
         import { fileStorage } from "deskfleet/node";
         const engine = await Engine.open({ storage: fileStorage("fleet.redb") });
-        const { key } = await engine.issueKey({ name: `check ${crypto.randomUUID()}`, scopes: ["admin"] });
+        const { key } = await engine.issueKey({ name: "check " + crypto.randomUUID(), scopes: ["admin"] });
         await engine.filePending();
         let records = 0;
         for (const instanceId of ["ws-1", "ws-2"]) {
