@@ -5,10 +5,15 @@ import { afterThisTurn } from "../turn.js";
 import { CALLS, errorOf, errorParts, isRepeatable, lost, responseOf } from "./calls.js";
 import { isKept } from "./keeping.js";
 import { storeName } from "./name.js";
+import { problemParts } from "./problem.js";
 
 const DEFAULT_NAME = "deskfleet.redb";
-/** The default limit of the largest body that an engine reads. */
+/** The default limit of the largest body that an engine reads, but for an import. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** An import has any length. */
+const IMPORT = /^\/operator\/workspaces\/?$/i;
+/** Bytes of the units of sizes in text, such as "16 MiB". */
+const SIZES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 /** A worker whose script was loaded says so at once. */
 const START_MS = 60_000;
 /** How long closing waits for the bodies of earlier requests, in milliseconds. */
@@ -84,8 +89,7 @@ class Client {
         this.#name = name;
         this.#options = options;
         const sizes = [limits.batchBodyBytes, limits.processesBodyBytes, limits.recordBodyBytes];
-        // A size in text, such as "16 MiB", is for the engine to read.
-        this.#bodyBytesMax = sizes.reduce((max, size = 0) => (typeof size === "number" ? Math.max(max, size) : Infinity), BODY_BYTES_MAX);
+        this.#bodyBytesMax = Math.max(BODY_BYTES_MAX, ...sizes.map(sizeOf));
         const { signal } = this.#listening;
         for (const [target, gone, back] of [[globalThis, "pagehide", "pageshow"], [globalThis.document, "freeze", "resume"]]) {
             target?.addEventListener(gone, () => this.#leave(), { signal });
@@ -183,7 +187,10 @@ class Client {
         const { method, url, headers } = request;
         request.signal?.throwIfAborted();
         const pairs = [...headers];
-        const body = request.body === null ? null : await this.#underway.read(request, this.#bodyBytesMax);
+        const max = method === "POST" && IMPORT.test(new URL(url, "http://fleet").pathname) ? Infinity : this.#bodyBytesMax;
+        const body = request.body === null ? null : await this.#underway.read(request, max);
+        // The worker would take what was read for the whole body.
+        if (body?.byteLength > max) return responseOf(problemParts(413, "PayloadTooLarge", `The body is larger than ${max} bytes.`));
         // Posting a view copies the whole buffer behind it.
         const own = body === null || body.byteLength === body.buffer.byteLength ? body : body.slice();
         return responseOf(await this.#call("fetch", { method, url, headers: pairs, body: own }));
@@ -322,6 +329,13 @@ class Client {
         if (error) waiting?.failed(errorOf(error));
         else waiting?.answered(value);
     }
+}
+
+/** Bytes of a limit: a number, or a text that the engine reads too. One that it refuses is 0. */
+function sizeOf(size = 0) {
+    if (typeof size === "number") return size;
+    const amounts = [...String(size).matchAll(/(\d+)\s*([A-Za-z]+)/g)];
+    return amounts.reduce((sum, [, count, unit]) => sum + count * (SIZES[unit] ?? 0), 0);
 }
 
 function closed() {

@@ -1,9 +1,9 @@
-const TITLES = { 500: "Internal Server Error", 503: "Service Unavailable" };
-const TYPES = { 500: "15.6.1", 503: "15.6.4" };
+const TITLES = { 413: "Content Too Large", 500: "Internal Server Error", 503: "Service Unavailable" };
+const TYPES = { 413: "15.5.14", 500: "15.6.1", 503: "15.6.4" };
 
 /**
  * A response without an engine, in the shape of the engine's own problem bodies.
- * @param {500 | 503} status
+ * @param {413 | 500 | 503} status
  * @param {string} code
  * @param {string} detail
  */
