@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use http::request::Parts;
 
@@ -80,8 +81,12 @@ impl Exchange {
     /// Returns once the host may push the next piece: an import commits its records by the 1000 while it arrives, and so keeps
     /// no more than some of them, if this is awaited after each [`Self::push`]. At once for any other body.
     pub async fn ready(&mut self) {
-        let (core, exchange) = (&self.core, &mut self.exchange);
-        poll_fn(|context| exchange.poll_ready(core, context.waker())).await;
+        poll_fn(|context| self.poll_ready(context)).await;
+    }
+
+    /// As [`Self::ready`], but polled.
+    pub(super) fn poll_ready(&mut self, context: &Context<'_>) -> Poll<()> {
+        self.exchange.poll_ready(&self.core, context.waker())
     }
 
     /// Whether something of the body is durable, or will be, before its end: of an import of more than 1000 records. What

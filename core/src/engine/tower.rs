@@ -36,6 +36,8 @@ impl<B: Body> Service<Request<B>> for Engine {
 
 /// The future of the [`Service`]. It reads the body as it arrives, up to the limit of its endpoint; every failure is a response.
 ///
+/// An import, `POST /operator/workspaces`, has any length: each 1000 records are committed while it arrives; see [`Exchange::ready`].
+///
 /// It has no deadline for a body that stops arriving: the server it runs in must have one.
 pub struct ServiceFuture<B>(State<B>);
 
@@ -72,9 +74,14 @@ fn poll_read<B: Body>(
     mut body: Pin<&mut B>,
     context: &mut Context<'_>,
 ) -> Poll<()> {
-    while !exchange.is_refused() && exchange.body_bytes_max() > 0 {
+    loop {
+        // The parts of an import are committed as they arrive; one that fails is refused.
+        ready!(exchange.poll_ready(context));
+        if exchange.is_refused() || exchange.body_bytes_max() == 0 {
+            return Poll::Ready(());
+        }
         match ready!(body.as_mut().poll_frame(context)) {
-            None => break,
+            None => return Poll::Ready(()),
             Some(Err(_)) => exchange.broken("The body could not be read to its end."),
             Some(Ok(frame)) => {
                 // Trailers are passed over.
@@ -90,7 +97,6 @@ fn poll_read<B: Body>(
             }
         }
     }
-    Poll::Ready(())
 }
 
 impl<B> fmt::Debug for ServiceFuture<B> {
@@ -131,9 +137,15 @@ impl Body for ResponseBody {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::io;
+    use std::rc::Rc;
 
     use http_body_util::Full;
+
+    use crate::config::Config;
+    use crate::engine::WorkspaceList;
+    use crate::model::{NewKey, Scope};
 
     use super::*;
 
@@ -155,9 +167,9 @@ mod tests {
     }
 
     /// A body of these frames.
-    struct Frames(std::vec::IntoIter<io::Result<Frame<Bytes>>>);
+    struct Frames<I>(I);
 
-    impl Body for Frames {
+    impl<I: Iterator<Item = io::Result<Frame<Bytes>>> + Unpin> Body for Frames<I> {
         type Data = Bytes;
         type Error = io::Error;
 
@@ -167,6 +179,49 @@ mod tests {
         ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
             Poll::Ready(self.0.next())
         }
+    }
+
+    #[test]
+    fn service_commits_an_import_while_its_body_arrives() {
+        let mut engine = Engine::builder()
+            .clock(crate::clock::ManualClock::new(
+                "2026-11-20".parse().unwrap(),
+            ))
+            .seed(1)
+            .config(Config::default())
+            .open_in_memory()
+            .unwrap();
+        let new = NewKey {
+            name: "admin".to_owned(),
+            scopes: [Scope::Admin].into_iter().collect(),
+            expires: None,
+        };
+        let secret = engine.issue_key(new).unwrap().secret;
+        let (watched, stored) = (engine.clone(), Rc::new(Cell::new(0)));
+        let seen = Rc::clone(&stored);
+        let frames = (0..5).map(move |part| {
+            let all = watched.all_workspaces(WorkspaceList::All);
+            seen.set(all.count());
+            let line = |id| format!("{{\"workSpId\":\"ws-{id}\"}}\n");
+            let lines: String = (part * 1000..part * 1000 + 1000).map(line).collect();
+            Ok(Frame::data(Bytes::from(lines)))
+        });
+        let request = Request::post("/operator/workspaces")
+            .header("x-api-key", secret)
+            .body(Frames(frames))
+            .unwrap();
+        let mut future = Service::call(&mut engine, request);
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let response = loop {
+            if let Poll::Ready(Ok(response)) = Pin::new(&mut future).poll(&mut context) {
+                break response;
+            }
+        };
+        assert_eq!(response.status(), 200);
+        let durable = stored.get();
+        assert!(durable >= 3000, "{durable} before the last frame");
+        let all = engine.all_workspaces(WorkspaceList::All);
+        assert_eq!(all.count(), 5000);
     }
 
     #[test]

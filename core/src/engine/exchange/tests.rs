@@ -34,10 +34,9 @@ fn engine(configure: impl FnOnce(&mut Config)) -> (Engine, Parts) {
 
 fn finish(exchange: Exchange) -> Response<Bytes> {
     let mut future = exchange.finish();
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut context = Context::from_waker(std::task::Waker::noop());
     loop {
-        if let std::task::Poll::Ready(response) = std::pin::Pin::new(&mut future).poll(&mut context)
-        {
+        if let Poll::Ready(response) = std::pin::Pin::new(&mut future).poll(&mut context) {
             return response.map(|body| body.into_bytes().unwrap());
         }
     }
