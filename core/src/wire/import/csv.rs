@@ -32,6 +32,8 @@ pub(super) struct CsvRows {
     line: u64,
     /// Line ends inside of the record that has begun.
     inside: u64,
+    /// Whether the last byte that was read is a line end.
+    at_line_end: bool,
     /// Whether a record has begun.
     begun: bool,
 }
@@ -49,6 +51,7 @@ impl CsvRows {
             columns: None,
             line: 1,
             inside: 0,
+            at_line_end: false,
             begun: false,
         }
     }
@@ -67,8 +70,13 @@ impl CsvRows {
     }
 
     pub(super) fn finish(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
-        while self.begun {
-            self.read(b"", into)?;
+        // The end of the text ends a record, also inside of a quote; a line end does not end it there.
+        let mut line_end: &[u8] = b"\n";
+        while self.begun && !line_end.is_empty() {
+            line_end = self.read(line_end, into)?;
+        }
+        if self.begun {
+            self.end_in_quote(into)?;
         }
         if self.columns.is_none() {
             return Err("The CSV is empty: its first line must name the fields.".to_owned());
@@ -80,7 +88,30 @@ impl CsvRows {
         self.cells.capacity() + self.ends.capacity() * size_of::<usize>()
     }
 
-    /// Reads on in the record that has begun; an empty piece ends it. Returns what is left of the piece.
+    /// The text ends inside of a quote, which is an error of its record: what follows the quote may be many lines.
+    fn end_in_quote(&mut self, into: &mut Gathered) -> Result<(), Unreadable> {
+        let ends = self.ends.get(..self.ends_length).unwrap_or_default();
+        let before = ends.last().and_then(|end| self.cells.get(..*end));
+        let line = self.line + line_ends(before.unwrap_or_default());
+        let place = if self.too_long {
+            format!("A quote on line {line} or after it")
+        } else {
+            format!(
+                "The quote that begins cell {} on line {line}",
+                ends.len() + 1
+            )
+        };
+        let said = format!("{place} has no end: the rest of the text was read as its cell.");
+        self.begun = false;
+        if self.columns.is_none() {
+            return Err(said);
+        }
+        into.errors
+            .add(self.line, Some(ends.len() as u64 + 1), said);
+        Ok(())
+    }
+
+    /// Reads on in the record that has begun. Returns what is left of the piece.
     fn read<'p>(&mut self, piece: &'p [u8], into: &mut Gathered) -> Result<&'p [u8], Unreadable> {
         let cells = self.cells.get_mut(self.cells_length..).unwrap_or_default();
         let ends = self.ends.get_mut(self.ends_length..).unwrap_or_default();
@@ -88,7 +119,8 @@ impl CsvRows {
         self.cells_length += cells;
         self.ends_length += ends;
         let (read, rest) = piece.split_at_checked(read).unwrap_or((piece, b""));
-        self.inside += read.split(|byte| *byte == b'\n').skip(1).count() as u64;
+        self.inside += line_ends(read);
+        self.at_line_end = read.last() == Some(&b'\n');
         match result {
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::OutputFull if self.cells.len() < self.record_max => {
@@ -111,8 +143,14 @@ impl CsvRows {
         let bytes = self.cells.get(..self.cells_length).unwrap_or_default();
         let ends = self.ends.get(..self.ends_length).unwrap_or_default();
         let max = self.record_max;
-        let said =
+        let mut said =
             format!("The line is longer than {max} bytes, or has more than {CSV_CELLS_MAX} cells.");
+        // Only in quotes does a record have line ends before its own, and the first of them is in a quote on its first line.
+        if self.inside > u64::from(self.at_line_end) {
+            let line = self.line;
+            let more = format!(" A quote that was opened on line {line} may be missing its end.");
+            said.push_str(&more);
+        }
         let mut start = 0;
         let mut cells = ends.iter().map(|end| {
             let cell = bytes.get(start..*end).unwrap_or_default();
@@ -133,6 +171,10 @@ impl CsvRows {
         self.begun = false;
         Ok(())
     }
+}
+
+fn line_ends(text: &[u8]) -> u64 {
+    text.split(|byte| *byte == b'\n').skip(1).count() as u64
 }
 
 /// The fields that the first line names.

@@ -109,6 +109,52 @@ fn csv_names_fields_in_its_first_line_and_empty_cells_are_absent() {
 }
 
 #[test]
+fn csv_that_ends_inside_of_a_quote_is_an_error_of_the_line_with_the_quote() {
+    for (text, kept, place, said) in [
+        (
+            "workSpId,username\nws-1,\"jdoe\nws-2,asmith\n",
+            vec![],
+            (2, 2),
+            "The quote that begins cell 2 on line 2 has no end: the rest of the text was read as its cell.",
+        ),
+        (
+            "workSpId,username,region\nws-0,a,\nws-1,\"j\n\"\"\",\"x",
+            vec![(2, "ws-0")],
+            (3, 3),
+            "The quote that begins cell 3 on line 4 has no end: the rest of the text was read as its cell.",
+        ),
+        (
+            &format!("workSpId,username\nws-1,\"{}\nws-2,a\n", "x".repeat(300)),
+            vec![],
+            (2, 1),
+            "A quote on line 2 or after it has no end: the rest of the text was read as its cell.",
+        ),
+        (
+            &format!(
+                "workSpId,username\nws-1,\"a\n{}\nws-2,\"a\nws-3,b",
+                "x".repeat(300)
+            ),
+            vec![(5, "ws-3")],
+            (2, 1),
+            "The line is longer than 200 bytes, or has more than 256 cells. A quote that was opened on line 2 may be missing its end.",
+        ),
+    ] {
+        let (gathered, ended) = everywhere(Declared::Csv, text.as_bytes());
+        assert_eq!(ended, Ok(()), "{text}");
+        assert_eq!(ids(&gathered), kept, "{text}");
+        assert_eq!(errors(&gathered), [(place.0, place.1, said)], "{text}");
+    }
+    let (_, ended) = everywhere(Declared::Csv, b"workSpId,\"username\nws-1,a\n");
+    assert!(
+        ended
+            .is_err_and(|why| why.starts_with("The quote that begins cell 2 on line 1 has no end")),
+    );
+    // The last quote of a text ends it.
+    let (gathered, ended) = everywhere(Declared::Csv, b"workSpId,username\nws-1,\"a\"");
+    assert_eq!((ended, ids(&gathered)), (Ok(()), vec![(2, "ws-1")]));
+}
+
+#[test]
 fn csv_whose_first_line_is_wrong_is_unreadable() {
     for (text, said) in [
         ("", "The CSV is empty"),
