@@ -14,6 +14,8 @@ pub(crate) const RETRY_AFTER_SECONDS: u32 = 5;
 pub enum ErrorKind {
     /// A parameter or a value breaks a documented rule (400 `InvalidParameter`).
     InvalidParameter,
+    /// The key is no longer accepted, at a part of an import (401 `InvalidApiKey`).
+    InvalidApiKey,
     /// A valid key that lacks the scope (403 `InsufficientScope`).
     InsufficientScope,
     /// No such workspace, or the account does not own it (404 `WorkSpaceNotFound`).
@@ -64,6 +66,7 @@ impl ErrorKind {
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::InvalidParameter => "InvalidParameter",
+            Self::InvalidApiKey => "InvalidApiKey",
             Self::InsufficientScope => "InsufficientScope",
             Self::WorkSpaceNotFound => "WorkSpaceNotFound",
             Self::UserNotFound => "UserNotFound",

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use deskfleet::{
     AuditAction, AuditResult, CommitDriver, Config, Engine, ErrorKind, Exchange, ManualClock,
-    NewKey, Nullable, Scope, WorkspacePatch,
+    NewKey, Nullable, Scope, Timestamp, WorkspacePatch,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::disk::{Disk, Fault};
@@ -25,11 +25,12 @@ fn engine(disk: &Disk, driver: CommitDriver) -> Engine {
 }
 
 /// The head of an import over HTTP.
-fn head(engine: &Engine) -> Parts {
+fn head(engine: &Engine, expires_seconds: Option<i64>) -> Parts {
     let key = NewKey {
         name: "admin".to_owned(),
         scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
+        expires: expires_seconds
+            .map(|seconds| NOW.parse::<Timestamp>().unwrap().plus_seconds(seconds)),
     };
     let secret = engine.issue_key(key).unwrap().secret;
     let request = Request::post("/operator/workspaces").header("x-api-key", secret);
@@ -85,7 +86,7 @@ fn import_in_pieces_takes_bounded_memory_and_any_cut_gives_the_same_report() {
     let mut reports = Vec::new();
     for size in [100, 4096, 65_536] {
         let engine = engine(&Disk::new(), CommitDriver::Caller);
-        let mut exchange = engine.begin(head(&engine));
+        let mut exchange = engine.begin(head(&engine, None));
         let mut most = 0;
         for piece in body.chunks(size) {
             exchange.push(piece);
@@ -100,7 +101,7 @@ fn import_in_pieces_takes_bounded_memory_and_any_cut_gives_the_same_report() {
         reports.push(response.into_body());
     }
     let whole = engine(&Disk::new(), CommitDriver::Caller);
-    let request = Request::from_parts(head(&whole), Bytes::from(body));
+    let request = Request::from_parts(head(&whole, None), Bytes::from(body));
     reports.push(whole.handle(request).into_body());
     assert!(
         reports.iter().all(|report| *report == reports[0]),
@@ -116,7 +117,7 @@ fn body_that_breaks_off_leaves_the_same_however_it_is_cut() {
     let mut left = Vec::new();
     for size in [100, 10_000, body.len()] {
         let engine = engine(&Disk::new(), CommitDriver::Caller);
-        let mut exchange = engine.begin(head(&engine));
+        let mut exchange = engine.begin(head(&engine, None));
         for piece in body.chunks(size) {
             exchange.push(piece);
             if size < body.len() {
@@ -170,9 +171,49 @@ fn storage_that_fails_ends_the_import_and_it_says_how_far() {
 }
 
 #[test]
+fn key_that_is_revoked_or_expires_ends_its_import() {
+    for (parts, expires) in [(0, false), (1, false), (3, false), (3, true)] {
+        let clock = ManualClock::new(NOW.parse().unwrap());
+        let builder = Engine::builder().clock(clock.clone()).seed(7);
+        let engine = builder.open_in_memory().unwrap();
+        let head = head(&engine, expires.then_some(60));
+        let mut exchange = engine.begin(head);
+        for _ in 0..parts {
+            exchange.push(&lines(1000));
+            block_on(exchange.ready());
+        }
+        if expires {
+            clock.advance_seconds(60);
+        } else {
+            engine.force_revoke_key(1).unwrap();
+        }
+        exchange.push(&lines(1500));
+        block_on(exchange.ready());
+        let response = finish(exchange);
+        let text = String::from_utf8(response.body().to_vec()).unwrap();
+        assert_eq!(response.status(), 401, "{text}");
+        assert!(text.contains("\"code\":\"InvalidApiKey\""), "{text}");
+        // The last part that was pushed before had yet to be committed when the key expired.
+        let done = if expires { 2000 } else { parts * 1000 };
+        let said = format!("The first {done} workspaces are committed.");
+        assert_eq!(text.contains(&said), parts > 0, "{text}");
+        assert_eq!(desks(&engine), done.min(1000));
+        let rows = engine.admin_activity(10).unwrap();
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row.action == AuditAction::ImportWorkspaces)
+            .collect();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].result, AuditResult::Failed);
+        let created = format!("{} created", done.min(1000));
+        assert!(rows[0].detail.as_ref().unwrap().starts_with(&created));
+    }
+}
+
+#[test]
 fn host_commits_a_whole_import_at_once() {
     let engine = engine(&Disk::new(), CommitDriver::Host);
-    let head = head(&engine);
+    let head = head(&engine, None);
     let request = Request::from_parts(head, Bytes::from(lines(2500)));
     let mut future = engine.call(request);
     assert!(poll(&mut future).is_pending());

@@ -292,6 +292,9 @@ impl Import {
                     let message = format!("{}: {error}", error.kind().code());
                     self.gathered.errors.add(line, Some(1), message);
                 }
+                if let Some(error) = imported.ended {
+                    self.failure = Some(ImportFailure::Engine(error));
+                }
             }
             Err(error) => self.failure = Some(ImportFailure::Engine(error)),
         }

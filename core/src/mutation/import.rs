@@ -1,8 +1,9 @@
 //! Importing workspaces.
 
-use crate::error::{EngineError, Result};
+use crate::domain::keys as rules;
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspacePatch};
-use crate::store::audit;
+use crate::store::{audit, keys};
 
 use super::workspaces::refusal;
 use super::{Caller, Context, Mutation, Outcome};
@@ -16,7 +17,8 @@ pub(crate) struct ImportCounts {
     pub(crate) rejected: u64,
 }
 
-/// Applies a part of an import, each record by itself, and brings the import's audit row up to date.
+/// Applies a part of an import, each record by itself, and brings the import's audit row up to date. Nothing of the part is
+/// applied once the key of the caller is no longer accepted: it may have been revoked since the import began.
 #[derive(Debug)]
 pub(crate) struct ImportWorkspaces {
     /// With the line of each.
@@ -38,6 +40,8 @@ pub(crate) struct Imported {
     pub(crate) counts: ImportCounts,
     /// The refused records, by their lines.
     pub(crate) refused: Vec<(u64, EngineError)>,
+    /// Why nothing of the part was applied and the import is over, if so.
+    pub(crate) ended: Option<EngineError>,
 }
 
 impl Mutation for ImportWorkspaces {
@@ -45,6 +49,16 @@ impl Mutation for ImportWorkspaces {
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Imported>> {
         let mut counts = self.counts;
+        if !context.is_accepted(&self.by)? {
+            let row = context.import_row(self.row, counts, Some(AuditResult::Failed), &self.by)?;
+            let said = "The API key is no longer accepted.";
+            return Ok(Ok(Imported {
+                row,
+                counts,
+                refused: Vec::new(),
+                ended: Some(EngineError::new(ErrorKind::InvalidApiKey, said)),
+            }));
+        }
         let mut refused = Vec::new();
         for (line, patch) in self.records {
             match context.import(patch, &self.by)? {
@@ -59,11 +73,21 @@ impl Mutation for ImportWorkspaces {
             row,
             counts,
             refused,
+            ended: None,
         }))
     }
 }
 
 impl Context<'_, '_> {
+    /// Whether the key of the caller is accepted now; the host itself is.
+    fn is_accepted(&self, by: &Caller) -> Result<bool> {
+        let Some((id, _)) = by.key else {
+            return Ok(true);
+        };
+        let key = keys::get(self.tables, id)?;
+        Ok(key.is_some_and(|key| rules::is_accepted(&key.info, self.now)))
+    }
+
     /// Applies one record; returns whether that created the workspace.
     fn import(&mut self, patch: WorkspacePatch, by: &Caller) -> Result<Result<bool>> {
         let id = patch.id.value().cloned().unwrap_or_default();

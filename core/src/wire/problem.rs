@@ -104,6 +104,7 @@ impl From<ErrorKind> for Code {
     fn from(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::InvalidParameter => Self::InvalidParameter,
+            ErrorKind::InvalidApiKey => Self::InvalidApiKey,
             ErrorKind::InsufficientScope => Self::InsufficientScope,
             ErrorKind::WorkSpaceNotFound => Self::WorkSpaceNotFound,
             ErrorKind::UserNotFound => Self::UserNotFound,
@@ -259,7 +260,8 @@ impl From<&EngineError> for Problem {
             ErrorKind::InvalidParameter => {
                 Self::invalid(code, error.parameter().unwrap_or("query"), error.context())
             }
-            ErrorKind::InsufficientScope
+            ErrorKind::InvalidApiKey
+            | ErrorKind::InsufficientScope
             | ErrorKind::WorkSpaceNotFound
             | ErrorKind::UserNotFound
             | ErrorKind::NotFound
