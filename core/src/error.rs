@@ -153,6 +153,9 @@ impl EngineError {
 
     /// This error, with a sentence after its text.
     pub(crate) fn followed_by(mut self, said: &str) -> Self {
+        if !said.is_empty() && !self.0.context.ends_with('.') {
+            self.0.context.push('.');
+        }
         self.0.context.push_str(said);
         self
     }
@@ -173,7 +176,7 @@ impl EngineError {
             self.0.kind,
             ErrorKind::StorageUnavailable | ErrorKind::LowDisk
         ) {
-            let said = "a part of it is durable, the rest is not or nobody knows";
+            let said = "a part of it is durable, the rest is not, or that is unknown";
             return Self::caused(ErrorKind::Indeterminate, said, self);
         }
         self

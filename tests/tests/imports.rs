@@ -171,6 +171,31 @@ fn storage_that_fails_ends_the_import_and_it_says_how_far() {
 }
 
 #[test]
+fn refusal_of_the_store_after_a_part_does_not_say_that_nothing_was_written() {
+    for (committed, code) in [(true, "Indeterminate"), (false, "StorageUnavailable")] {
+        let disk = Disk::new();
+        let engine = engine(&disk, CommitDriver::Caller);
+        let mut exchange = engine.begin(head(&engine, None));
+        if committed {
+            exchange.push(&lines(1000));
+            block_on(exchange.ready());
+            exchange.push(&lines(1000));
+            block_on(exchange.ready());
+        }
+        let durable = desks(&engine);
+        assert_eq!(durable > 0, committed);
+        exchange.push(&lines(1));
+        disk.fail(Fault::Writes);
+        let response = finish(exchange);
+        let text = String::from_utf8(response.body().to_vec()).unwrap();
+        assert_eq!(response.status(), 503, "{text}");
+        assert!(text.contains(&format!("\"code\":\"{code}\"")), "{text}");
+        let said = format!("The first {durable} workspaces are committed.");
+        assert_eq!(text.contains(&said), committed, "{text}");
+    }
+}
+
+#[test]
 fn key_that_is_revoked_or_expires_ends_its_import() {
     for (parts, expires) in [(0, false), (1, false), (3, false), (3, true)] {
         let clock = ManualClock::new(NOW.parse().unwrap());

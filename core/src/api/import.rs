@@ -296,7 +296,11 @@ impl Import {
                     self.failure = Some(ImportFailure::Engine(error));
                 }
             }
-            Err(error) => self.failure = Some(ImportFailure::Engine(error)),
+            Err(error) => {
+                let is_part = self.row.is_some();
+                let error = if is_part { error.after_a_part() } else { error };
+                self.failure = Some(ImportFailure::Engine(error));
+            }
         }
     }
 }

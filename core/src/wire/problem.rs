@@ -205,7 +205,8 @@ impl Problem {
     /// The same, with a sentence after what it says.
     pub(crate) fn after(mut self, said: &str) -> Self {
         if !said.is_empty() {
-            self.detail = Some(self.detail.unwrap_or_default() + said);
+            let detail = self.detail.unwrap_or_default() + said;
+            self.detail = Some(detail.trim_start().to_owned());
         }
         self
     }
