@@ -155,7 +155,7 @@ impl CsvRows {
         let mut cells = ends.iter().map(|end| {
             let cell = bytes.get(start..*end).unwrap_or_default();
             start = *end;
-            std::str::from_utf8(cell).map_err(|_| "The cell is not UTF-8.")
+            std::str::from_utf8(cell).map_err(|_| "The cell is not UTF-8: save the file as UTF-8.")
         });
         match &self.columns {
             None if too_long => return Err(said),
@@ -202,11 +202,16 @@ fn columns(
         return Ok(columns);
     }
     let found = names.iter().find(|name| nearest(name, [id.name]).is_some());
-    let meant = found.map(|found| format!(" Is it {found}?"));
+    let meant = match found {
+        Some(found) => format!(" Is it {found}?"),
+        None if names.iter().any(|name| name.contains([';', '\t'])) => {
+            " Separate them by commas.".to_owned()
+        }
+        None => String::new(),
+    };
     Err(format!(
-        "The first line of the CSV must name the fields, and among them {}.{}",
-        id.name,
-        meant.unwrap_or_default()
+        "The first line of the CSV must name the fields, and among them {}.{meant}",
+        id.name
     ))
 }
 

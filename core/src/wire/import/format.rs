@@ -42,6 +42,12 @@ pub(super) fn detect(
             let said = "The body is gzip-compressed: send Content-Encoding: gzip, or unpack it.";
             return Err(said.to_owned());
         }
+        [b'P', b'K', 3, ..] => {
+            let said =
+                "The body is a zip archive, as spreadsheets are: unpack it, or save it as CSV.";
+            return Err(said.to_owned());
+        }
+        [0xfd, b'7', b'z', ..] => return Err("The body is xz-compressed: unpack it.".to_owned()),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..] => {
             return Err("The body is UTF-16: save it as UTF-8.".to_owned());
         }

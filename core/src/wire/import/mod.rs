@@ -170,7 +170,10 @@ impl Gathered {
             Ok(()) => self.add(line, 1, patch),
             Err(error) => {
                 let parts = &error.0;
-                let message = format!("{}: {}.", parts.path, parts.found);
+                let mut message = format!("{}: {}.", parts.path, parts.found);
+                if std::str::from_utf8(text).is_err() {
+                    message += " The text is not UTF-8: save the file as UTF-8.";
+                }
                 self.errors.add(line, Some(parts.at.max(1) as u64), message);
             }
         }

@@ -162,7 +162,7 @@ fn csv_whose_first_line_is_wrong_is_unreadable() {
         ("workSpaceId,user\nws-1,a", "workSpId. Is it workSpaceId?"),
         (
             "workSpId;username\nws-1;a",
-            "must name the fields, and among them workSpId",
+            "among them workSpId. Separate them by commas.",
         ),
         ("workSpId,state,STATE\n", "names STATE twice"),
         ("workSpId,\u{0}\u{0}", ""),
@@ -224,12 +224,14 @@ fn error_names_place_found_value_and_expected_one() {
         .map(|(line, ..)| line)
         .collect();
     assert_eq!(lines, [1, 2, 4, 5]);
+    let (gathered, _) = everywhere(Declared::Lines, b"{\"workSpId\":\"\xff\"}");
+    assert!(errors(&gathered)[0].2.ends_with("save the file as UTF-8."));
     let rows = b"workSpId,region\nws-1,\xff\n\"\",x\nws-3,x,y\n";
     let (gathered, _) = everywhere(Declared::Csv, rows);
     assert_eq!(
         errors(&gathered),
         [
-            (2, 2, "The cell is not UTF-8."),
+            (2, 2, "The cell is not UTF-8: save the file as UTF-8."),
             (
                 3,
                 1,
@@ -291,6 +293,11 @@ fn text_in_another_encoding_is_named() {
             &b"\x1f\x8b\x08\0"[..],
             "The body is gzip-compressed: send Content-Encoding: gzip, or unpack it.",
         ),
+        (
+            b"PK\x03\x04x",
+            "The body is a zip archive, as spreadsheets are: unpack it, or save it as CSV.",
+        ),
+        (b"\xfd7zXZ\0", "The body is xz-compressed: unpack it."),
         (b"\xff\xfe[\0]\0", "The body is UTF-16: save it as UTF-8."),
         (b"\xfe\xff\0[\0]", "The body is UTF-16: save it as UTF-8."),
         (b"[\0]\0", "The body is UTF-16: save it as UTF-8."),
