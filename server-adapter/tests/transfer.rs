@@ -205,6 +205,61 @@ fn refused_key_ends_import_and_export_with_its_reason() {
 }
 
 #[test]
+fn output_replaces_no_store_key_or_link_and_only_when_it_is_whole() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let (place, served) = served();
+    fs::create_dir(place.file("folder")).unwrap();
+    fs::write(place.file("kept"), "an earlier export").unwrap();
+    symlink(place.file("kept"), place.file("link")).unwrap();
+    symlink(place.file("deskfleet.redb"), place.file("kept.part")).unwrap();
+    for (output, said) in [
+        ("deskfleet.redb", "is a store"),
+        ("./key", "is the file of the key"),
+        ("link", "is a symbolic link"),
+        ("kept", "kept.part is a symbolic link"),
+        ("folder", "is no regular file"),
+        ("missing/file", "cannot write to missing/file"),
+    ] {
+        let line = format!("export workspaces --key-file key --output {output}");
+        let refused = through(&place, &served, &line).output().unwrap();
+        assert_eq!(refused.status.code(), Some(1), "{output}");
+        assert!(text(&refused.stderr).contains(said), "{output}");
+    }
+    let key = fs::read_to_string(place.file("key")).unwrap();
+    assert_eq!(key.trim(), place.admin);
+    let kept = || fs::read_to_string(place.file("kept")).unwrap();
+    assert_eq!(kept(), "an earlier export");
+    drop(served);
+    done(place.path(), "check");
+
+    fs::remove_file(place.file("kept.part")).unwrap();
+    fs::write(place.file("kept.part"), "of an export that was killed").unwrap();
+    let empty = "export workspaces --output kept --data missing.redb";
+    let failed = command(place.path(), empty).output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(kept(), "an earlier export");
+    assert!(!place.file("kept.part").exists());
+    done(place.path(), "export workspaces --output kept");
+    assert_eq!(kept(), "");
+    let mode = fs::metadata(place.file("kept")).unwrap().permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    assert!(!place.file("kept.part").exists());
+}
+
+#[test]
+fn export_whose_reader_ends_early_ends_without_an_error() {
+    let (place, served) = served();
+    let import = through(&place, &served, "import fleet --key-file key").output();
+    assert!(import.unwrap().status.success());
+    let mut export = through(&place, &served, "export workspaces --key-file key");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = export.stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
+
+#[test]
 fn wrong_combinations_of_options_exit_with_2() {
     let place = Place::new();
     for line in [

@@ -1,8 +1,6 @@
 //! `export`: the rows of a store, or of a running server, as lines of JSON or as CSV.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use deskfleet::limits::PAGE_ITEMS_MAX;
 use deskfleet::{AuditEntry, AuditQuery, Engine, Workspace, WorkspaceList};
@@ -13,6 +11,7 @@ use serde_json::{Map, Value};
 use super::args::{ExportArgs, ExportFormat, ExportedRows};
 use super::client::Client;
 use super::configuration::Configuration;
+use super::export_file::ExportFile;
 use super::failure::Failure;
 use super::output::say;
 use super::store::open_read_only;
@@ -25,41 +24,56 @@ const WHEN_LOCKED: &str =
     "If that is a running server, export through it: --url http://127.0.0.1:8080";
 
 pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
+    let key_file = args.server.key_file.as_deref();
+    let file = args.output.as_deref();
+    let file = file.map(|file| ExportFile::create(file, key_file));
+    let file = file.transpose()?;
     let rows = match args.server.url {
-        Some(url) => {
-            let client = Client::new(url, args.server.key_file.as_deref())?;
-            rows_of_server(client, args.rows)
-        }
+        Some(url) => rows_of_server(Client::new(url, key_file)?, args.rows),
         None => rows_of_store(&open_read_only(configuration, WHEN_LOCKED)?, args.rows),
     };
-    let mut rows = rows.peekable();
-    // A refusal leaves the file as it was.
-    if let Some(Err(failure)) = rows.next_if(Result::is_err) {
-        return Err(failure);
-    }
-    let name = args.output.as_deref().map_or_else(
-        || "standard output".to_owned(),
-        |file| file.display().to_string(),
-    );
-    let out = output(args.output.as_deref()).map_err(|error| unwritten(&name, &error))?;
-    let written = write(rows, columns(args.rows), args.format, out, &name);
-    let count = written.map_err(|failure| match &args.output {
-        Some(_) => Failure(format!("{failure}; {name} is incomplete")),
-        None => failure,
+    let (columns, format) = (columns(args.rows), args.format);
+    let (written, name) = match file {
+        Some(mut file) => {
+            let written = write(rows, columns, format, BufWriter::new(file.writer()));
+            let written = written.and_then(|count| {
+                file.keep()?;
+                Ok(count)
+            });
+            (
+                written,
+                args.output.unwrap_or_default().display().to_string(),
+            )
+        }
+        None => {
+            let out = BufWriter::new(io::stdout().lock());
+            let written = write(rows, columns, format, out);
+            if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
+            {
+                // Whoever reads has read enough, such as `head`.
+                return Ok(());
+            }
+            (written, "standard output".to_owned())
+        }
+    };
+    let count = written.map_err(|unwritten| match unwritten {
+        Unwritten::Rows(failure) => failure,
+        Unwritten::Output(error) => Failure::caused(format_args!("cannot write to {name}"), &error),
     })?;
     say!("{count} rows written to {name}");
     Ok(())
 }
 
-fn unwritten(name: &str, error: &io::Error) -> Failure {
-    Failure::caused(format_args!("cannot write to {name}"), error)
+/// Why an export ended before its last row.
+enum Unwritten {
+    Rows(Failure),
+    Output(io::Error),
 }
 
-fn output(file: Option<&Path>) -> io::Result<Box<dyn Write>> {
-    Ok(match file {
-        Some(file) => Box::new(BufWriter::new(File::create(file)?)),
-        None => Box::new(BufWriter::new(io::stdout().lock())),
-    })
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
 }
 
 /// A row of the audit as the endpoint returns it.
@@ -168,31 +182,30 @@ fn write(
     columns: &[&str],
     format: ExportFormat,
     mut out: impl Write,
-    name: &str,
-) -> Result<u64, Failure> {
-    let failed = |error: io::Error| unwritten(name, &error);
+) -> Result<u64, Unwritten> {
     if format == ExportFormat::Csv {
-        write_fields(columns, &mut out).map_err(failed)?;
+        write_fields(columns, &mut out)?;
     }
     let mut count = 0;
     for row in rows {
-        let row = row?;
+        let row = row.map_err(Unwritten::Rows)?;
         match format {
-            ExportFormat::Ndjson => writeln!(out, "{row}").map_err(failed)?,
+            ExportFormat::Ndjson => writeln!(out, "{row}")?,
             ExportFormat::Csv => {
                 let row: Map<String, Value> = serde_json::from_str(row.get())
-                    .map_err(|error| Failure::caused("a row is not an object", &error))?;
+                    .map_err(|error| Failure::caused("a row is not an object", &error))
+                    .map_err(Unwritten::Rows)?;
                 let fields = columns.iter().map(|column| match row.get(*column) {
                     None | Some(Value::Null) => String::new(),
                     Some(Value::String(text)) => text.clone(),
                     Some(other) => other.to_string(),
                 });
-                write_fields(fields, &mut out).map_err(failed)?;
+                write_fields(fields, &mut out)?;
             }
         }
         count += 1;
     }
-    out.flush().map_err(failed)?;
+    out.flush()?;
     Ok(count)
 }
 

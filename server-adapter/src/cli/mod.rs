@@ -5,6 +5,7 @@ mod backups;
 mod client;
 mod configuration;
 mod export;
+mod export_file;
 mod failure;
 mod import;
 mod keys;
