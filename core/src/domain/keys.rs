@@ -68,7 +68,8 @@ pub(crate) fn check_revoke(id: u64, keys: &[KeyInfo], now: Timestamp) -> Result<
     match (admins.next(), admins.next()) {
         (Some(last), None) if last.id == id => {
             let said = format!(
-                "Key {id} is the last one with scope admin; issue another one first, or force its revocation."
+                "Key {id} is the last one with scope admin; issue another one first, or repeat with ?force=true \
+                 (--force on the command line)."
             );
             Err(EngineError::new(ErrorKind::LastAdminKey, said))
         }

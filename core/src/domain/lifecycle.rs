@@ -165,8 +165,8 @@ fn can_change(old: &str, new: &str) -> bool {
     }
 }
 
-/// From where `action` starts, for a person: `AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING`.
-pub(crate) fn needs(action: Action) -> String {
+/// From where `action` starts, for a person: `AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING`. `state` is where it did not start.
+pub(crate) fn needs(action: Action, state: Option<&str>) -> String {
     match action {
         Action::Terminate => return "any state but SUSPENDED".to_owned(),
         Action::Start => return "STOPPED with running mode AUTO_STOP or MANUAL".to_owned(),
@@ -181,10 +181,15 @@ pub(crate) fn needs(action: Action) -> String {
         .iter()
         .map(|state| state.as_str())
         .collect();
-    match from.split_last() {
+    let mut needs = match from.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => from.concat(),
+    };
+    if action == Action::Reboot && state.and_then(State::named) == Some(State::Rebooting) {
+        let minutes = REBOOT_STUCK_SECONDS / 60;
+        needs.push_str(&format!(" for more than {minutes} minutes"));
     }
+    needs
 }
 
 #[cfg(test)]
@@ -354,9 +359,16 @@ mod tests {
     #[test]
     fn needs_lists_the_states_an_action_starts_from() {
         assert_eq!(
-            needs(Action::Reboot),
+            needs(Action::Reboot, Some("STOPPED")),
             "AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING"
         );
-        assert_eq!(needs(Action::ChangeComputeType), "AVAILABLE or STOPPED");
+        assert_eq!(
+            needs(Action::Reboot, Some("REBOOTING")),
+            "AVAILABLE, UNHEALTHY, IMPAIRED or REBOOTING for more than 20 minutes"
+        );
+        assert_eq!(
+            needs(Action::ChangeComputeType, None),
+            "AVAILABLE or STOPPED"
+        );
     }
 }

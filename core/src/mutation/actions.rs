@@ -324,7 +324,7 @@ fn refusal_error(
             ErrorKind::InvalidResourceState,
             format!(
                 "WorkSpace {id} is {state}; {action} needs {}.",
-                lifecycle::needs(action)
+                lifecycle::needs(action, workspace.state.as_deref())
             ),
         ),
         Refusal::UnsupportedConfiguration => EngineError::new(

@@ -1,6 +1,6 @@
 //! `keys issue`, `keys list`, `keys revoke`.
 
-use deskfleet::{ErrorKind, NewKey};
+use deskfleet::NewKey;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
@@ -14,7 +14,14 @@ const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
 
 /// Prints the secret alone on standard output, so that it can go straight to where it is kept.
 pub(crate) fn issue(key: NewKey, configuration: &Configuration) -> Result<(), Failure> {
-    let engine = open(builder(configuration), file(configuration)?, WHEN_LOCKED)?;
+    let file = file(configuration)?;
+    let made = !file.exists();
+    let engine = open(builder(configuration), file, WHEN_LOCKED)?;
+    if made {
+        let path = std::path::absolute(file);
+        let path = path.as_deref().unwrap_or(file).display();
+        say!("There was no store {path}; it is made now.");
+    }
     let issued = engine.issue_key(key)?;
     data(&issued.secret)?;
     engine.close()?;
@@ -43,12 +50,7 @@ pub(crate) fn revoke(id: u64, force: bool, configuration: &Configuration) -> Res
     } else {
         engine.revoke_key(id)
     };
-    revoked.map_err(|error| {
-        if error.kind() == ErrorKind::LastAdminKey {
-            return Failure(format!("{error} The option --force does that."));
-        }
-        Failure::from(error)
-    })?;
+    revoked?;
     engine.close()?;
     say!("Key {id} is revoked.");
     Ok(())
