@@ -268,12 +268,55 @@ pub fn set(settings: &mut dyn Settings, name: &str, value: &Value) -> Result<(),
             if *value == Value::Group {
                 known = known.iter().flat_map(|name| groups(name)).collect();
             }
-            let nearest = nearest(name, known.iter().map(String::as_str));
-            Err(Wrong::Name {
-                nearest: nearest.map(str::to_owned),
-            })
+            let nearest = likeliest(name, &known).map(str::to_owned);
+            Err(Wrong::Name { nearest })
         }
     }
+}
+
+/// The name of `known` that `name` most likely means: one that is misspelled, has a forgotten or a wrong group, or is cut short.
+///
+/// ```
+/// let known = ["limits.queue_records", "server.listen"].map(str::to_owned);
+/// let likeliest = |name| deskfleet::settings::likeliest(name, &known);
+/// assert_eq!(likeliest("listen"), Some("server.listen"));
+/// assert_eq!(likeliest("limits.queue"), Some("limits.queue_records"));
+/// assert_eq!(likeliest("server.colour"), None);
+/// ```
+#[must_use]
+pub fn likeliest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let (group, own) = name.rsplit_once('.').unwrap_or(("", name));
+    let words: &str = &name.replace('.', "_");
+    let known = known.iter().map(|known| {
+        let (group, own) = known.rsplit_once('.').unwrap_or(("", known));
+        (known.as_str(), group, own)
+    });
+    // Names in one group are alike by the group alone: the end must be alike, too.
+    let alike = known.clone().filter(|(_, _, known)| {
+        let end = words.rmatch_indices('_').nth(known.matches('_').count());
+        let end = end.and_then(|(at, _)| words.get(at + 1..));
+        nearest(own, [*known]).is_some() || nearest(end.unwrap_or(words), [*known]).is_some()
+    });
+    let misspelled = nearest(name, alike.map(|(known, ..)| known));
+    let misplaced = || {
+        let whole = known.clone().find(|(known, ..)| {
+            let before = words.strip_suffix(&known.replace('.', "_"));
+            before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
+        });
+        let own = nearest(own, known.clone().map(|(_, _, own)| own));
+        let found = whole.or_else(|| known.clone().find(|known| Some(known.2) == own));
+        found.map(|(known, ..)| known)
+    };
+    let cut_short = || {
+        let mut beside = known.clone().filter(|known| known.1 == group);
+        let found = beside.find(|(_, _, known)| {
+            let end = known.match_indices('_').nth(own.matches('_').count());
+            end.and_then(|(at, _)| known.get(..at))
+                .is_some_and(|start| nearest(own, [start]).is_some())
+        });
+        found.map(|(known, ..)| known)
+    };
+    misspelled.or_else(misplaced).or_else(cut_short)
 }
 
 /// The groups that a setting is in.

@@ -181,7 +181,7 @@ fn unknown_name_is_refused_with_the_nearest() {
         ("colours", Some("colour")),
         ("times.pauses", Some("times.pause")),
         ("callback", None),
-        ("names", None),
+        ("names", Some("hosts.names")),
         ("", None),
     ] {
         let wrong = Wrong::Name {
@@ -191,6 +191,27 @@ fn unknown_name_is_refused_with_the_nearest() {
             set(&mut All::default(), name, &Value::Number(1)),
             Err(wrong)
         );
+    }
+}
+
+#[test]
+fn forgotten_or_wrong_group_and_name_cut_short_are_hinted_at() {
+    let mut config = crate::Config::default();
+    for (name, nearest) in [
+        ("queue_records", Some("limits.queue_records")),
+        ("queue_record", Some("limits.queue_records")),
+        ("limits_queue_records", Some("limits.queue_records")),
+        ("server.queue_records", Some("limits.queue_records")),
+        ("log.limits_queue_records", Some("limits.queue_records")),
+        ("limits.queueRecords", Some("limits.queue_records")),
+        ("limits.qeue", Some("limits.queue_records")),
+        ("limits.port", None),
+        ("limits.", None),
+        ("_", None),
+    ] {
+        let nearest = nearest.map(str::to_owned);
+        let wrong = Err(Wrong::Name { nearest });
+        assert_eq!(set(&mut config, name, &Value::Number(1)), wrong, "{name}");
     }
 }
 
