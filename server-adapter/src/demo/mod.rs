@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
 use deskfleet::{
-    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Result, State, Timestamp,
+    Action, ActionRequest, Clock, Engine, ErrorKind, FailedState, Record, Result, State, Timestamp,
 };
 
 use self::desktop::Desktop;
@@ -90,7 +90,7 @@ fn play(
     }
 
     let mut records = week::records(desktops, end, random);
-    records.sort_by_key(deskfleet::Record::sent_time);
+    records.sort_by_key(Record::sent_time);
     let count = records.len();
     let mut records = records.into_iter().peekable();
     for hour in 1..=WEEK / HOUR {
@@ -98,7 +98,7 @@ fn play(
         let behind = WEEK - hour * HOUR;
         clock.set_behind(behind);
         let due = std::iter::from_fn(|| records.next_if(|record| record.sent_time() < Some(now)));
-        engine.record_all(&due.collect::<Vec<_>>())?;
+        record(engine, &due.collect::<Vec<_>>())?;
         // Some time into the next hour, so that not everything happens at the same minute.
         let later = i64::from(random.between(0, 3000));
         clock.set_behind((behind - later).max(0));
@@ -122,6 +122,24 @@ fn play(
         workspaces: desktops.len(),
         records: count,
     })
+}
+
+/// Stores `records`, by parts with room made for each where the queue is too short for all.
+fn record(engine: &Engine, records: &[Record]) -> Result<()> {
+    match engine.record_all(records) {
+        Err(error) if error.kind() == ErrorKind::QueueFull => {
+            if engine.file_pending()? > 0 {
+                return record(engine, records);
+            }
+            let (first, second) = records.split_at(records.len() / 2);
+            if first.is_empty() {
+                return Err(error);
+            }
+            record(engine, first)?;
+            record(engine, second)
+        }
+        done => done.map(drop),
+    }
 }
 
 fn in_state(desktops: &[Desktop], state: State) -> impl Iterator<Item = &Desktop> {
@@ -179,7 +197,7 @@ fn attempt(
 mod tests {
     use std::collections::BTreeSet;
 
-    use deskfleet::{Record, Stream};
+    use deskfleet::{Config, Stream};
 
     use super::*;
 
@@ -228,6 +246,19 @@ mod tests {
             );
         }
         assert!(available.len() > DESKTOPS / 2, "{}", available.len());
+    }
+
+    #[test]
+    fn short_queue_takes_the_week_too() {
+        let mut config = Config::default();
+        config.limits.queue_records = 100;
+        let clock = DemoClock::default();
+        let builder = Engine::builder().config(config).random(getrandom::fill);
+        let engine = builder.clock(clock.clone()).open_in_memory().unwrap();
+        let loaded = load(&engine, &clock, 7).unwrap();
+        assert_eq!(loaded.workspaces, DESKTOPS);
+        assert!(loaded.records > 100);
+        engine.close().unwrap();
     }
 
     #[test]
