@@ -57,6 +57,26 @@ fn file_in_the_working_folder_configures_server_and_commands() {
 }
 
 #[test]
+fn config_into_the_file_in_force_is_an_error() {
+    let place = Place::new();
+    let into = |name: &str| {
+        let file = fs::File::create(place.file(name)).unwrap();
+        command(place.path(), "config")
+            .stdout(file)
+            .output()
+            .unwrap()
+    };
+    let output = into("deskfleet.toml");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("standard output is deskfleet.toml"), "{said}");
+    assert!(into("new.toml").status.success());
+    fs::rename(place.file("new.toml"), place.file("deskfleet.toml")).unwrap();
+    done(place.path(), "config --config /dev/null");
+    done(place.path(), "check");
+}
+
+#[test]
 fn invalid_configuration_is_wrong_usage_and_names_its_place() {
     let place = Place::new();
     configure(&place, "[limits]\nqueue_record = 5\n");
@@ -109,5 +129,10 @@ fn sighup_applies_what_can_change_and_names_what_cannot() {
     );
     served.signal(Signal::HUP);
     served.wait_for("The configuration was loaded again; nothing changed.");
+
+    fs::remove_file(place.file("deskfleet.toml")).unwrap();
+    served.signal(Signal::HUP);
+    served.wait_for("deskfleet.toml is gone");
+    assert_eq!(livez(&served), [421, 200]);
     served.terminate();
 }

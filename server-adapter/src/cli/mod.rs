@@ -82,7 +82,7 @@ fn print(outcome: &clap::Error) -> ExitCode {
 fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(configuration, args.demo),
-        Command::Config(_) => data(configuration.to_toml().trim_end()),
+        Command::Config(_) => configuration.print(),
         Command::Import(args) => import::run(args, configuration),
         Command::Export(args) => export::run(args, configuration),
         Command::Completions { shell } => data(shell.completions().trim_end()),

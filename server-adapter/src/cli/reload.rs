@@ -47,7 +47,7 @@ impl Reloads {
 
 impl InForce {
     fn reload(&mut self) {
-        let wanted = match self.configuration.again() {
+        let mut wanted = match self.configuration.again() {
             Ok(wanted) => wanted,
             Err(invalid) => {
                 log!("The configuration stays as it was:\n{invalid}");
@@ -75,7 +75,8 @@ impl InForce {
         for (name, value) in pending {
             log!("{name} is {value} in the configuration; restart to apply it.");
         }
-        self.configuration.settings = reloaded;
+        wanted.settings = reloaded;
+        self.configuration = wanted;
     }
 }
 

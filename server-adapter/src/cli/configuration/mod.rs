@@ -9,8 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
-use deskfleet::fields::nearest;
-use deskfleet::settings::{Value, Wrong, names, set};
+use deskfleet::settings::{Value, Wrong, likeliest, names, set};
 
 use super::client::KEY_VARIABLE;
 
@@ -58,6 +57,8 @@ pub(crate) struct Configuration {
     sources: BTreeMap<String, Source>,
     /// What it was loaded with.
     overrides: Overrides,
+    /// Whether there was a file.
+    has_file: bool,
 }
 
 /// What is wrong with a configuration, a line for each thing.
@@ -74,9 +75,20 @@ impl Configuration {
     /// Loads the configuration once more, as the file is now.
     ///
     /// # Errors
-    /// Those of [`Self::load`].
+    /// Those of [`Self::load`], and when there is no file any more.
     pub(crate) fn again(&self) -> Result<Self, Invalid> {
-        Self::load(&self.overrides)
+        let again = Self::load(&self.overrides)?;
+        if self.has_file && !again.has_file {
+            let said = format!("{FILE} is gone; an empty one sets every default");
+            return Err(Invalid(vec![said]));
+        }
+        Ok(again)
+    }
+
+    /// The file that is read if it is there.
+    pub(crate) fn file(&self) -> &Path {
+        let named = self.overrides.file.as_deref();
+        named.unwrap_or_else(|| Path::new(FILE))
     }
 
     /// Whether nothing sets the setting of that name.
@@ -106,7 +118,7 @@ impl Configuration {
             ..Self::default()
         };
         let mut wrong = Vec::new();
-        configuration.read_file(overrides.file.as_deref(), &mut wrong);
+        configuration.read_file(&mut wrong);
         configuration.read_environment(environment, &mut wrong);
         configuration.read_options(overrides, &mut wrong);
         if let Some((name, said)) = configuration.settings.unfit() {
@@ -120,16 +132,18 @@ impl Configuration {
         Err(Invalid(wrong))
     }
 
-    fn read_file(&mut self, named: Option<&Path>, wrong: &mut Vec<String>) {
-        let path = named.unwrap_or_else(|| Path::new(FILE));
+    fn read_file(&mut self, wrong: &mut Vec<String>) {
+        let path = &self.file().to_owned();
+        let is_named = self.overrides.file.is_some();
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) if !is_named && error.kind() == std::io::ErrorKind::NotFound => return,
             Err(error) => {
                 wrong.push(format!("{}: {error}", path.display()));
                 return;
             }
         };
+        self.has_file = true;
         let entries = match file::parse(&text) {
             Ok(entries) => entries,
             Err((line, said)) => {
@@ -152,7 +166,7 @@ impl Configuration {
         wrong: &mut Vec<String>,
     ) {
         let known = names(&mut self.settings);
-        for (variable, text) in environment {
+        for (variable, text) in environment.filter(|(name, _)| !is_of_kubernetes(name)) {
             let set = match known.iter().find(|name| self::variable(name) == variable) {
                 Some(name) => {
                     let source = Source::Environment(variable.clone());
@@ -228,11 +242,23 @@ impl NotSet {
     }
 }
 
+/// Whether Kubernetes sets the variable in every container beside a Service of the name `deskfleet`.
+fn is_of_kubernetes(variable: &str) -> bool {
+    let name = variable.strip_prefix(PREFIX).unwrap_or_default();
+    let of_port = name.strip_prefix("PORT_").and_then(|rest| {
+        let (number, _) = rest.split_once('_')?;
+        number.parse::<u16>().ok()
+    });
+    matches!(name, "PORT" | "SERVICE_HOST" | "SERVICE_PORT")
+        || name.starts_with("SERVICE_PORT_")
+        || of_port.is_some()
+}
+
 /// The line for people about a variable that holds no setting.
 fn unknown(variable: &str, known: &[String]) -> String {
     let name = variable.strip_prefix(PREFIX).unwrap_or(variable);
     let name = name.to_lowercase().replace("__", ".");
-    let nearest = nearest(&name, known.iter().map(String::as_str));
+    let nearest = likeliest(&name, known);
     let nearest = nearest.map(|name| format!("; did you mean {}?", self::variable(name)));
     let nearest = nearest.unwrap_or_default();
     format!("{variable}: there is no setting {name}{nearest}")

@@ -1,10 +1,13 @@
 //! The configuration in force as `deskfleet config` prints it: TOML that loads as the same configuration.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use deskfleet::settings::{each, values};
 
 use super::{Configuration, Settings};
+use crate::cli::failure::Failure;
+use crate::cli::output::data;
 
 /// A table of TOML and its lines.
 struct Table {
@@ -13,6 +16,22 @@ struct Table {
 }
 
 impl Configuration {
+    /// Writes the configuration to standard output.
+    ///
+    /// # Errors
+    /// When it cannot be written, or standard output is the file that was read.
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        let file = self.file();
+        if is_stdout(file) {
+            let file = file.display();
+            return Err(Failure(format!(
+                "standard output is {file}, which the shell has emptied before the settings in it could be read. Write another \
+                 file: deskfleet config > new.toml"
+            )));
+        }
+        data(self.to_toml().trim_end())
+    }
+
     /// Each setting with its text, what it takes, its default, its value, and where that comes from.
     pub(crate) fn to_toml(&self) -> String {
         let mut defaults = values(&mut Settings::default()).into_iter();
@@ -57,4 +76,22 @@ fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(characters).collect()
+}
+
+#[cfg(unix)]
+fn is_stdout(file: &Path) -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::MetadataExt as _;
+
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+    let stdout = stdout.and_then(|stdout| std::fs::File::from(stdout).metadata());
+    let (Ok(stdout), Ok(file)) = (stdout, std::fs::metadata(file)) else {
+        return false;
+    };
+    file.is_file() && (stdout.dev(), stdout.ino()) == (file.dev(), file.ino())
+}
+
+#[cfg(not(unix))]
+fn is_stdout(_file: &Path) -> bool {
+    false
 }

@@ -251,3 +251,49 @@ fn named_file_that_cannot_be_read_is_an_error() {
     let wrong = place.wrong(&[], &[]);
     assert!(wrong[0].starts_with("d.toml: "), "{wrong:?}");
 }
+
+#[test]
+fn variables_of_a_kubernetes_service_are_no_settings() {
+    let place = Place::with("");
+    let environment = [
+        ("DESKFLEET_PORT", "tcp://10.0.0.1:8080"),
+        ("DESKFLEET_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("DESKFLEET_PORT_8080_TCP_ADDR", "10.0.0.1"),
+        ("DESKFLEET_SERVICE_HOST", "10.0.0.1"),
+        ("DESKFLEET_SERVICE_PORT", "8080"),
+        ("DESKFLEET_SERVICE_PORT_HTTP", "8080"),
+    ];
+    place.load(&environment, &[]).unwrap();
+    let others = [
+        ("DESKFLEET_PORTS", "1"),
+        ("DESKFLEET_PORT_TCP", "1"),
+        ("DESKFLEET_PORT_8080", "1"),
+        ("DESKFLEET_SERVICE", "1"),
+        ("DESKFLEET_SERVICE_PORTS", "1"),
+    ];
+    let wrong = place.wrong(&others, &[]);
+    let named = wrong.iter().zip(others);
+    assert!(
+        wrong.len() == others.len()
+            && named
+                .clone()
+                .all(|(said, (name, _))| said.starts_with(name)),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn name_in_a_wrong_group_is_hinted_at() {
+    let place = Place::with("[server]\nport = 1\ncors_origins = []\n");
+    let environment = [("DESKFLEET_LISTEN", "x"), ("DESKFLEET_SERVER_LISTEN", "x")];
+    assert_eq!(
+        place.wrong(&environment, &["queue_records=1"]),
+        [
+            "d.toml:2: there is no setting server.port",
+            "d.toml:3: there is no setting server.cors_origins; did you mean cors.origins?",
+            "DESKFLEET_LISTEN: there is no setting listen; did you mean DESKFLEET_SERVER__LISTEN?",
+            "DESKFLEET_SERVER_LISTEN: there is no setting server_listen; did you mean DESKFLEET_SERVER__LISTEN?",
+            "--set queue_records=1: there is no setting queue_records; did you mean limits.queue_records?",
+        ]
+    );
+}
