@@ -252,7 +252,11 @@ fn serve_on_a_public_address_requires_a_key() {
 #[test]
 fn keys_commands_issue_list_and_revoke() {
     let place = Place::new();
-    let secret = place.done("keys issue --name desk --scope read --scope act --expires 2999-01-01");
+    let issued = place.run("keys issue --name desk --scope read --scope act --expires 2999-01-01");
+    let path = std::fs::canonicalize(place.file("deskfleet.redb")).unwrap();
+    let made = format!("There was no store {}; it is made now.\n", path.display());
+    assert!(err(&issued).starts_with(&made), "{}", err(&issued));
+    let secret = out(&issued);
     assert!(
         secret.starts_with("dfk_") && secret.lines().count() == 1,
         "{secret}"
@@ -322,6 +326,22 @@ fn import_names_rejected_lines_and_imports_the_others() {
     assert_eq!(lines, [2, 3, 4, 5]);
     assert!(err(&output).contains("line 3, column 2: "));
     assert_eq!(count(&place, "workspaces"), 2);
+}
+
+#[test]
+fn control_characters_of_the_input_do_not_reach_the_terminal() {
+    let place = Place::new();
+    let input = "{\"workSpId\":\"ws-1\",\"\\u001b]0;x\\u0007\\n\":1}\n{\"workSpId\":\"ws\\u001b[2J\"}\n\u{1b}[31m\n";
+    let output = place.feed("import - --create", input);
+    let said = err(&output);
+    assert!(said.contains("warning: line 1: "), "{said}");
+    let plain = |char: char| char == '\n' || !char.is_control();
+    assert!(said.chars().all(plain), "{said:?}");
+    let missing = place.fails("import \u{1b}[31m", 1);
+    assert!(
+        missing.contains("\\u{1b}[31m") && missing.chars().all(plain),
+        "{missing:?}"
+    );
 }
 
 #[test]

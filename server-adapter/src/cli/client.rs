@@ -20,6 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::failure::Failure;
+use super::output::visible;
 use super::progress_line::ProgressLine;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
@@ -184,7 +185,7 @@ fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
             "{url} returned {status}; is that a deskfleet server?"
         ));
     };
-    let said = problem.detail.unwrap_or(problem.title);
+    let said = visible(&problem.detail.unwrap_or(problem.title));
     let advice = if status == StatusCode::UNAUTHORIZED {
         format!("; the key is that of --key-file or {KEY_VARIABLE}")
     } else {
@@ -193,7 +194,7 @@ fn refused(url: &ServerUrl, status: StatusCode, body: &[u8]) -> Failure {
     Failure(format!(
         "{url} returned {} {}: {said}{advice}",
         status.as_u16(),
-        problem.code
+        visible(&problem.code)
     ))
 }
 
@@ -241,16 +242,21 @@ impl Pieces {
         let (send, pieces) = mpsc::channel(1);
         let thread = std::thread::Builder::new().name("deskfleet-input".into());
         thread.spawn(move || {
+            let mut done = 0;
             loop {
                 let mut piece = vec![0; PIECE_BYTES];
                 let read = match input.read(&mut piece) {
                     Ok(0) => return,
                     Ok(read) => {
                         piece.truncate(read);
+                        done += read;
                         Ok(Bytes::from(piece))
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => Err(error),
+                    Err(error) => {
+                        let said = format!("cannot read the input after {done} bytes: {error}");
+                        Err(io::Error::new(error.kind(), said))
+                    }
                 };
                 let is_last = read.is_err();
                 // The receiver is gone when the response is there.

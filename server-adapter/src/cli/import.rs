@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
+use deskfleet::WorkspaceImport;
 use serde::Deserialize;
 
 use super::args::ImportArgs;
 use super::client::{Client, PIECE_BYTES, Pieces};
 use super::configuration::Configuration;
 use super::failure::Failure;
-use super::output::{data, say};
+use super::output::{data, say, visible};
 use super::progress_line::ProgressLine;
 use super::store::{self, builder, must_exist, open};
 
@@ -50,7 +51,7 @@ pub(crate) fn run(args: ImportArgs, configuration: &Configuration) -> Result<(),
 
 /// Returns the report as JSON.
 fn into_store(
-    mut input: Input,
+    input: Input,
     file: &Path,
     configuration: &Configuration,
     create: bool,
@@ -67,27 +68,38 @@ fn into_store(
     );
     let engine = open(builder(configuration), into, &when_locked)?;
     let mut import = engine.import();
+    push_all(&mut import, input, file)?;
+    let report = import
+        .finish()
+        .map_err(|error| Failure::caused(file.display(), &error))?;
+    engine.close()?;
+    serde_json::to_vec(&report).map_err(|error| Failure::caused("cannot write JSON", &error))
+}
+
+/// Reads the input to its end. `file` is its name.
+fn push_all(import: &mut WorkspaceImport, mut input: Input, file: &Path) -> Result<(), Failure> {
     let mut progress = ProgressLine::new(input.length);
     let mut piece = vec![0; PIECE_BYTES];
+    let mut done = 0;
     loop {
         let read = match input.bytes.read(&mut piece) {
-            Ok(0) => break,
+            Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                let what = format_args!("cannot read {}", file.display());
+                let committed = import.report().committed;
+                let what = format_args!(
+                    "cannot read {} after {done} bytes; {committed} workspaces are committed",
+                    file.display()
+                );
                 return Err(Failure::caused(what, &error));
             }
         };
         let pushed = import.push(piece.get(..read).unwrap_or_default());
         pushed.map_err(|error| Failure::caused(file.display(), &error))?;
         progress.advance(read);
+        done += read;
     }
-    let report = import
-        .finish()
-        .map_err(|error| Failure::caused(file.display(), &error))?;
-    engine.close()?;
-    serde_json::to_vec(&report).map_err(|error| Failure::caused("cannot write JSON", &error))
 }
 
 /// Returns the body of the response.
@@ -135,12 +147,16 @@ fn print(report: &[u8]) -> Result<(), Failure> {
         data(String::from_utf8_lossy(report))?;
     }
     for warning in &said.warnings {
-        say!("warning: line {}: {}", warning.line, warning.message);
+        say!(
+            "warning: line {}: {}",
+            warning.line,
+            visible(&warning.message)
+        );
     }
     for error in &said.errors {
         let column = error.column.map(|column| format!(", column {column}"));
         let column = column.unwrap_or_default();
-        say!("line {}{column}: {}", error.line, error.message);
+        say!("line {}{column}: {}", error.line, visible(&error.message));
     }
     if (said.errors.len() as u64) < said.rejected {
         say!("{} of {} errors shown", said.errors.len(), said.rejected);
@@ -149,5 +165,42 @@ fn print(report: &[u8]) -> Result<(), Failure> {
     match said.rejected {
         0 => Ok(()),
         _ => Err(Failure("not every line was imported".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deskfleet::Engine;
+
+    use super::*;
+
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _piece: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the medium is gone"))
+        }
+    }
+
+    #[test]
+    fn input_that_breaks_off_says_how_far_it_was_read() {
+        let line = |number| format!("{{\"workSpId\":\"ws-{number}\"}}\n");
+        let lines: String = (1000..3500).map(line).collect();
+        let length = lines.len();
+        let input = Input {
+            bytes: Box::new(io::Cursor::new(lines).chain(Broken)),
+            length: None,
+        };
+        let builder = Engine::builder().random(getrandom::fill);
+        let engine = builder.clock(std::time::SystemTime::now).open_in_memory();
+        let engine = engine.unwrap();
+        let mut import = engine.import();
+        let Failure(said) = push_all(&mut import, input, Path::new("fleet")).unwrap_err();
+        assert_eq!(
+            said,
+            format!(
+                "cannot read fleet after {length} bytes; 2000 workspaces are committed: the medium is gone"
+            )
+        );
     }
 }

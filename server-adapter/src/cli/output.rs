@@ -12,14 +12,33 @@ macro_rules! log {
 }
 pub(crate) use log;
 
-/// Writes a line for people. Nobody may be reading; that is no failure.
+/// Writes a line for people.
 macro_rules! say {
-    ($($format:tt)*) => {{
-        use std::io::Write as _;
-        let _ = std::io::stderr().write_all(format!("{}\n", format_args!($($format)*)).as_bytes());
-    }};
+    ($($format:tt)*) => {
+        $crate::cli::output::say_lines(&format!($($format)*))
+    };
 }
 pub(crate) use say;
+
+/// Writes lines for people. Nobody may be reading; that is no failure.
+pub(crate) fn say_lines(text: &str) {
+    let mut lines: String = text.split('\n').map(visible).collect::<Vec<_>>().join("\n");
+    lines.push('\n');
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}
+
+/// `text` from elsewhere, with its control characters as `\u{1b}`: a terminal would obey them.
+pub(crate) fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() {
+            visible.extend(char.escape_default());
+        } else {
+            visible.push(char);
+        }
+    }
+    visible
+}
 
 /// Writes a line of data.
 ///
@@ -42,4 +61,16 @@ pub(crate) fn data_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::caused("cannot write JSON", &error))?;
     data(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        let text = "Zo\u{eb} \u{1b}]0;x\u{7}\u{9b}2J\r\n\t\u{7f}";
+        let expected = "Zo\u{eb} \\u{1b}]0;x\\u{7}\\u{9b}2J\\r\\n\\t\\u{7f}";
+        assert_eq!(visible(text), expected);
+    }
 }
