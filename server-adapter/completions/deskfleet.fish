@@ -69,7 +69,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'S
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
-csv\t'A line with the names of the fields, then a line for each row; null is an empty field'"
+csv\t'A line with the names of the fields, then a line for each row; null is an empty cell'"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; by default standard output' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F

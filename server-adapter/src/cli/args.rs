@@ -40,20 +40,26 @@ pub(crate) enum Command {
     ///
     /// The output is a file for --config. A setting comes from the command line, else from the environment
     /// (`DESKFLEET_LIMITS__QUEUE_RECORDS` is `limits.queue_records`), else from the file, else it has its default.
+    ///
+    /// Write the output to another file than the one in force: the shell empties that before this command can read it.
     #[command(after_help = "Examples:\n  \
-        deskfleet config > deskfleet.toml\n  \
+        deskfleet config > new.toml && mv new.toml deskfleet.toml\n  \
         deskfleet config --config /etc/deskfleet.toml --set limits.queue_records=50000")]
     Config(SettingArgs),
     /// Creates and changes workspaces from a file
     ///
     /// The file may be NDJSON, a JSON array, a saved response of `GetAllWorkSpaces`, or CSV whose first line names the fields. What a
-    /// record leaves out stays as it is; null in JSON removes a value.
+    /// record leaves out stays as it is; null in JSON removes a value. An empty cell of CSV leaves its field as it is, so that CSV can
+    /// hold neither null nor empty text.
     #[command(after_help = "Examples:\n  \
         deskfleet import fleet.ndjson --create\n  \
         deskfleet import fleet.csv --url http://127.0.0.1:8080 --key-file admin.key\n  \
         generate-fleet | deskfleet import -")]
     Import(ImportArgs),
     /// Writes the workspaces or the audit of a store or of a running server
+    ///
+    /// In CSV, null and empty text are an empty cell, which import leaves unchanged: to keep them, use NDJSON. Cells of the audit that a
+    /// spreadsheet would take for a formula get a leading apostrophe; workspaces are written as they are, so that they can be imported.
     #[command(after_help = "Examples:\n  \
         deskfleet export workspaces > fleet.ndjson\n  \
         deskfleet export audit --format csv --output audit.csv\n  \
@@ -120,6 +126,7 @@ pub(crate) enum KeysCommand {
     /// Ends a key
     Revoke {
         /// The number of the key, as `deskfleet keys list` prints it
+        #[arg(value_parser = key_id)]
         id: u64,
         /// Even the last key of the scope admin
         #[arg(long)]
@@ -186,7 +193,7 @@ pub(crate) enum ExportFormat {
     /// One JSON object a line
     #[default]
     Ndjson,
-    /// A line with the names of the fields, then a line for each row; null is an empty field
+    /// A line with the names of the fields, then a line for each row; null is an empty cell
     Csv,
 }
 
@@ -239,6 +246,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
 
 fn scope(name: &str) -> Result<Scope, &'static str> {
     Scope::named(name).ok_or("the scopes are read, act, admin, ingest")
+}
+
+fn key_id(text: &str) -> Result<u64, &'static str> {
+    let id = text.parse();
+    id.map_err(|_| "not the number of a key; `deskfleet keys list` prints it as id")
 }
 
 #[cfg(test)]
@@ -310,6 +322,9 @@ mod tests {
         ] {
             let error = parsed(line).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");
+            let said = error.to_string();
+            let of_rust = ["digit found", "non-zero", "empty string"];
+            assert!(!of_rust.iter().any(|words| said.contains(words)), "{said}");
         }
     }
 }

@@ -32,10 +32,10 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         Some(url) => rows_of_server(Client::new(url, key_file)?, args.rows),
         None => rows_of_store(&open_read_only(configuration, WHEN_LOCKED)?, args.rows),
     };
-    let (columns, format) = (columns(args.rows), args.format);
+    let (rows_are, format) = (args.rows, args.format);
     let (written, name) = match file {
         Some(mut file) => {
-            let written = write(rows, columns, format, BufWriter::new(file.writer()));
+            let written = write(rows, rows_are, format, BufWriter::new(file.writer()));
             let written = written.and_then(|count| {
                 file.keep()?;
                 Ok(count)
@@ -47,7 +47,7 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         }
         None => {
             let out = BufWriter::new(io::stdout().lock());
-            let written = write(rows, columns, format, out);
+            let written = write(rows, rows_are, format, out);
             if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
             {
                 // Whoever reads has read enough, such as `head`.
@@ -179,10 +179,11 @@ fn page(client: &Client, target: &str) -> Result<Page, Failure> {
 /// Writes all rows and returns their number.
 fn write(
     rows: impl Iterator<Item = Result<Row, Failure>>,
-    columns: &[&str],
+    rows_are: ExportedRows,
     format: ExportFormat,
     mut out: impl Write,
 ) -> Result<u64, Unwritten> {
+    let columns = columns(rows_are);
     if format == ExportFormat::Csv {
         write_fields(columns, &mut out)?;
     }
@@ -197,6 +198,9 @@ fn write(
                     .map_err(Unwritten::Rows)?;
                 let fields = columns.iter().map(|column| match row.get(*column) {
                     None | Some(Value::Null) => String::new(),
+                    Some(Value::String(text)) if rows_are == ExportedRows::Audit => {
+                        no_formula(text)
+                    }
                     Some(Value::String(text)) => text.clone(),
                     Some(other) => other.to_string(),
                 });
@@ -207,6 +211,12 @@ fn write(
     }
     out.flush()?;
     Ok(count)
+}
+
+/// A text of the audit, which is read by spreadsheets and never imported: some of them are written by whoever sends requests.
+fn no_formula(text: &str) -> String {
+    let apostrophe = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    format!("{}{text}", if apostrophe { "'" } else { "" })
 }
 
 /// One line of CSV (RFC 4180); a field is quoted where it must be.
@@ -249,6 +259,29 @@ mod tests {
             String::from_utf8(line).unwrap(),
             "plain,,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" space\",Grün\r\n"
         );
+    }
+
+    #[test]
+    fn formulas_are_made_text_in_the_audit_alone() {
+        let csv = |rows_are, row: &str| {
+            let rows = [Ok(RawValue::from_string(row.to_owned()).unwrap())];
+            let mut out = Vec::new();
+            let written = write(rows.into_iter(), rows_are, ExportFormat::Csv, &mut out);
+            assert!(matches!(written, Ok(1)));
+            let text = String::from_utf8(out).unwrap();
+            text.split_once("\r\n").unwrap().1.to_owned()
+        };
+        for first in ["=", "+", "-", "@", "\\t", "\\r"] {
+            let row = format!("{{\"id\":-1,\"requester\":\"{first}cmd\",\"detail\":\"a=b\"}}");
+            let line = csv(ExportedRows::Audit, &row);
+            assert!(
+                line.starts_with("-1,,'") || line.starts_with("-1,,\"'"),
+                "{line}"
+            );
+            assert!(line.contains(",a=b,"), "{line}");
+        }
+        let line = csv(ExportedRows::Workspaces, r#"{"workSpId":"=1"}"#);
+        assert!(line.starts_with("=1,"), "{line}");
     }
 
     #[test]

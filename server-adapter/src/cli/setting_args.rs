@@ -70,11 +70,11 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     backups: Option<String>,
     /// Connections at once; by default as many as files may be open, 4096 at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     connections: Option<NonZeroU64>,
     /// Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once
     /// from one source
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     connections_per_source: Option<NonZeroU64>,
 }
 
@@ -116,6 +116,11 @@ impl SettingArgs {
         overrides.options.extend(given);
         overrides
     }
+}
+
+/// A number of connections.
+fn number(text: &str) -> Result<NonZeroU64, &'static str> {
+    text.parse().map_err(|_| "not a whole number from 1")
 }
 
 /// An address such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
