@@ -181,13 +181,13 @@ pub(crate) fn needs(action: Action, state: Option<&str>) -> String {
         .iter()
         .map(|state| state.as_str())
         .collect();
-    let mut needs = match from.split_last() {
+    let needs = match from.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => from.concat(),
     };
     if action == Action::Reboot && state.and_then(State::named) == Some(State::Rebooting) {
         let minutes = REBOOT_STUCK_SECONDS / 60;
-        needs.push_str(&format!(" for more than {minutes} minutes"));
+        return format!("{needs} for more than {minutes} minutes");
     }
     needs
 }

@@ -196,7 +196,13 @@ fn unknown_name_is_refused_with_the_nearest() {
 
 #[test]
 fn forgotten_or_wrong_group_and_name_cut_short_are_hinted_at() {
-    let mut config = crate::Config::default();
+    let known = [
+        "require_ingest_key",
+        "limits.queue_bytes",
+        "limits.queue_records",
+        "server.hosts",
+    ];
+    let known = known.map(str::to_owned);
     for (name, nearest) in [
         ("queue_records", Some("limits.queue_records")),
         ("queue_record", Some("limits.queue_records")),
@@ -204,14 +210,13 @@ fn forgotten_or_wrong_group_and_name_cut_short_are_hinted_at() {
         ("server.queue_records", Some("limits.queue_records")),
         ("log.limits_queue_records", Some("limits.queue_records")),
         ("limits.queueRecords", Some("limits.queue_records")),
-        ("limits.qeue", Some("limits.queue_records")),
-        ("limits.port", None),
+        ("limits.qeue", Some("limits.queue_bytes")),
+        ("requireIngestKey", Some("require_ingest_key")),
+        ("server.port", None),
         ("limits.", None),
         ("_", None),
     ] {
-        let nearest = nearest.map(str::to_owned);
-        let wrong = Err(Wrong::Name { nearest });
-        assert_eq!(set(&mut config, name, &Value::Number(1)), wrong, "{name}");
+        assert_eq!(likeliest(name, &known), nearest, "{name}");
     }
 }
 

@@ -33,28 +33,25 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
         None => rows_of_store(&open_read_only(configuration, WHEN_LOCKED)?, args.rows),
     };
     let (rows_are, format) = (args.rows, args.format);
-    let (written, name) = match file {
-        Some(mut file) => {
-            let written = write(rows, rows_are, format, BufWriter::new(file.writer()));
-            let written = written.and_then(|count| {
-                file.keep()?;
-                Ok(count)
-            });
-            (
-                written,
-                args.output.unwrap_or_default().display().to_string(),
-            )
+    let (written, name) = if let Some(mut file) = file {
+        let written = write(rows, rows_are, format, BufWriter::new(file.writer()));
+        let written = written.and_then(|count| {
+            file.keep()?;
+            Ok(count)
+        });
+        (
+            written,
+            args.output.unwrap_or_default().display().to_string(),
+        )
+    } else {
+        let out = BufWriter::new(io::stdout().lock());
+        let written = write(rows, rows_are, format, out);
+        if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
+        {
+            // The reader has read enough, such as `head`.
+            return Ok(());
         }
-        None => {
-            let out = BufWriter::new(io::stdout().lock());
-            let written = write(rows, rows_are, format, out);
-            if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
-            {
-                // Whoever reads has read enough, such as `head`.
-                return Ok(());
-            }
-            (written, "standard output".to_owned())
-        }
+        (written, "standard output".to_owned())
     };
     let count = written.map_err(|unwritten| match unwritten {
         Unwritten::Rows(failure) => failure,
@@ -213,7 +210,7 @@ fn write(
     Ok(count)
 }
 
-/// A text of the audit, which is read by spreadsheets and never imported: some of them are written by whoever sends requests.
+/// A text of the audit, which is read by spreadsheets and never imported: callers write some of them.
 fn no_formula(text: &str) -> String {
     let apostrophe = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     format!("{}{text}", if apostrophe { "'" } else { "" })

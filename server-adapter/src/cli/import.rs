@@ -89,7 +89,7 @@ fn push_all(import: &mut WorkspaceImport, mut input: Input, file: &Path) -> Resu
             Err(error) => {
                 let committed = import.report().committed;
                 let what = format_args!(
-                    "cannot read {} after {done} bytes; {committed} workspaces are committed",
+                    "cannot read {} after {done} bytes; at least {committed} workspaces are committed",
                     file.display()
                 );
                 return Err(Failure::caused(what, &error));
@@ -196,11 +196,13 @@ mod tests {
         let engine = engine.unwrap();
         let mut import = engine.import();
         let Failure(said) = push_all(&mut import, input, Path::new("fleet")).unwrap_err();
-        assert_eq!(
-            said,
-            format!(
-                "cannot read fleet after {length} bytes; 2000 workspaces are committed: the medium is gone"
-            )
+        let read = format!("cannot read fleet after {length} bytes; at least ");
+        // The second thousand may be under way.
+        let committed = said.strip_prefix(&read).unwrap_or_default();
+        let rest = "000 workspaces are committed: the medium is gone";
+        assert!(
+            ["1", "2"].contains(&committed.trim_end_matches(rest)),
+            "{said}"
         );
     }
 }
