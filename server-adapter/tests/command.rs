@@ -235,7 +235,10 @@ fn serve_on_a_public_address_requires_a_key() {
 
     place.done("keys issue --name admin --scope admin");
     let refused = place.fails("keys revoke 1", 1);
-    assert!(refused.contains("--force"), "{refused}");
+    assert!(
+        refused.contains("--force") && refused.contains("?force=true"),
+        "{refused}"
+    );
     let refused = place.fails("keys issue --name Admin --scope read", 1);
     assert!(refused.contains("key 1"), "{refused}");
     place.fails(
