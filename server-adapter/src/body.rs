@@ -11,6 +11,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
+use tokio::task::yield_now;
 use tokio::time::{Instant, timeout_at};
 
 use crate::budget::{NoRoom, Share};
@@ -22,6 +23,14 @@ pub(crate) const CODINGS: &str = "gzip, identity";
 const GRACE: Duration = Duration::from_secs(5);
 /// Bytes that a body must bring each second after [`GRACE`].
 const BYTES_PER_SECOND: u64 = 1024;
+/// Decoded bytes after which others have their turn: reading an import takes time for each of them.
+const TURN_BYTES: usize = 16 * 1024;
+/// What a byte of gzip may decode to in a body of any length; lists of desktops stay far below. Other bodies have their limit.
+const RATIO_MAX: usize = 200;
+/// Decoded bytes that are not held to [`RATIO_MAX`].
+const RATIO_FREE_BYTES: usize = 1024 * 1024;
+/// Gzip above [`RATIO_MAX`].
+const BOMB: Fault = Fault::Broken("The gzip body decodes to more than 200 times its length.");
 
 /// Why a body could not be read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +80,12 @@ pub(crate) async fn receive(
     if bytes_max == 0 || declared.upper() == Some(0) {
         return Ok(!body.is_end_stream());
     }
-    let mut pace = Pace::new(pause_max);
-    let decoded = pieces(&mut body, gzip, exchange, share, &mut pace).await?;
+    let mut intake = Intake {
+        exchange,
+        share,
+        handed_on: 0,
+    };
+    let decoded = pieces(&mut body, gzip, &mut intake, Pace::new(pause_max)).await?;
     match decoded {
         Ok(()) => {}
         Err(Fault::TooLong) => exchange.too_large(),
@@ -86,37 +99,42 @@ pub(crate) async fn receive(
 async fn pieces(
     body: &mut Incoming,
     gzip: bool,
-    exchange: &mut Exchange,
-    share: &mut Share<'_>,
-    pace: &mut Pace,
+    intake: &mut Intake<'_, '_>,
+    mut pace: Pace,
 ) -> Result<Result<(), Fault>, Unread> {
-    let bytes_max = exchange.body_bytes_max();
+    let bytes_max = intake.exchange.body_bytes_max();
     let mut gunzip = None;
-    let mut sent = 0_usize;
-    while let Some(piece) = pace.next(body).await? {
-        sent = sent.saturating_add(piece.len());
+    let (mut sent, mut decoded_bytes) = (0_usize, 0_usize);
+    while let Some(frame) = pace.next(body).await? {
+        sent = sent.saturating_add(frame.len());
         if sent > bytes_max {
             return Ok(Err(Fault::TooLong));
         }
         let began = Instant::now();
         if gzip {
             if gunzip.is_none() && !body.is_end_stream() {
-                share.grow_by_state().await?;
+                intake.share.grow_by_state().await?;
             }
             let gunzip = gunzip.get_or_insert_with(|| Gunzip::new(bytes_max));
-            let mut input = &piece[..];
+            let mut input = &frame[..];
             loop {
                 match gunzip.next(&mut input) {
-                    Ok(Some(decoded)) => keep(decoded, exchange, share).await?,
+                    Ok(Some(decoded)) => {
+                        decoded_bytes = decoded_bytes.saturating_add(decoded.len());
+                        if bytes_max == usize::MAX && is_bomb(sent, decoded_bytes) {
+                            return Ok(Err(BOMB));
+                        }
+                        intake.hand_on(decoded).await?;
+                    }
                     Ok(None) => break,
                     Err(fault) => return Ok(Err(fault)),
                 }
             }
         } else {
-            keep(&piece, exchange, share).await?;
+            intake.hand_on(&frame).await?;
         }
         pace.pause(began);
-        if bytes_max == usize::MAX && exchange.is_refused() {
+        if bytes_max == usize::MAX && intake.exchange.is_refused() {
             // The exchange knows why; the rest could be of any length.
             return Ok(Err(Fault::Broken("The rest of the body is not read.")));
         }
@@ -124,12 +142,34 @@ async fn pieces(
     Ok(gunzip.as_ref().map_or(Ok(()), Gunzip::finish))
 }
 
-/// Hands decoded bytes to the exchange, and waits for what it commits of them.
-async fn keep(bytes: &[u8], exchange: &mut Exchange, share: &mut Share<'_>) -> Result<(), Unread> {
-    exchange.push(bytes);
-    share.grow(exchange.bytes()).await?;
-    exchange.ready().await;
-    Ok(())
+/// Whether gzip of `sent` bytes decodes to more than text for people does: each byte would cost too much.
+fn is_bomb(sent: usize, decoded: usize) -> bool {
+    decoded.saturating_sub(RATIO_FREE_BYTES) > sent.saturating_mul(RATIO_MAX)
+}
+
+/// Where the bytes of a body go.
+struct Intake<'i, 'r> {
+    exchange: &'i mut Exchange,
+    share: &'i mut Share<'r>,
+    /// Bytes handed on since others had their turn.
+    handed_on: usize,
+}
+
+impl Intake<'_, '_> {
+    /// Hands decoded bytes to the exchange, and waits for what it commits of them. Others have their turn after each [`TURN_BYTES`].
+    async fn hand_on(&mut self, bytes: &[u8]) -> Result<(), Unread> {
+        for piece in bytes.chunks(TURN_BYTES) {
+            if self.handed_on >= TURN_BYTES {
+                self.handed_on = 0;
+                yield_now().await;
+            }
+            self.handed_on += piece.len();
+            self.exchange.push(piece);
+            self.share.grow(self.exchange.bytes()).await?;
+            self.exchange.ready().await;
+        }
+        Ok(())
+    }
 }
 
 /// How a body keeps up with what is demanded of it: what holds room must not hold it for nothing.
@@ -203,9 +243,69 @@ fn is_gzip(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use std::task::{Context, Waker};
+    use std::time::SystemTime;
+
+    use deskfleet::{Engine, NewKey, Scope};
+    use http::{HeaderValue, Request};
+
+    use crate::budget::Room;
 
     use super::*;
+
+    /// An import that has begun.
+    fn import() -> Exchange {
+        let builder = Engine::builder().clock(SystemTime::now).seed(1);
+        let engine = builder.open_in_memory().unwrap();
+        let new = NewKey {
+            name: "admin".to_owned(),
+            scopes: [Scope::Admin].into_iter().collect(),
+            expires: None,
+        };
+        let request = Request::post("/operator/workspaces")
+            .header("content-type", "application/x-ndjson")
+            .header("x-api-key", engine.issue_key(new).unwrap().secret);
+        let exchange = engine.begin(request.body(()).unwrap().into_parts().0);
+        assert!(!exchange.is_refused());
+        exchange
+    }
+
+    fn intake<'i, 'r>(exchange: &'i mut Exchange, share: &'i mut Share<'r>) -> Intake<'i, 'r> {
+        Intake {
+            exchange,
+            share,
+            handed_on: 0,
+        }
+    }
+
+    #[test]
+    fn import_of_which_nothing_is_accepted_gives_others_their_turn() {
+        let room = Room::new(0, 1024 * 1024);
+        let (mut exchange, mut share) = (import(), Share::none(&room, &room));
+        let mut intake = intake(&mut exchange, &mut share);
+        let mut turns = 0;
+        // Half of them in one large frame, half as gzip is decoded.
+        let large = b"x\n".repeat(4 * TURN_BYTES / 2);
+        for frame in [&large[..]].into_iter().chain(large.chunks(TURN_BYTES)) {
+            let mut handing = pin!(intake.hand_on(frame));
+            let mut context = Context::from_waker(Waker::noop());
+            while handing.as_mut().poll(&mut context).is_pending() {
+                turns += 1;
+            }
+        }
+        assert_eq!(turns, 7, "between eight pieces");
+    }
+
+    #[test]
+    fn gzip_of_any_length_decodes_to_200_times_its_length_after_the_first_mebibyte() {
+        for (sent, decoded, refused) in [
+            (1, RATIO_FREE_BYTES, false),
+            (20, RATIO_FREE_BYTES + 4000, false),
+            (20, RATIO_FREE_BYTES + 4001, true),
+        ] {
+            assert_eq!(is_bomb(sent, decoded), refused, "{sent} to {decoded}");
+        }
+    }
 
     #[test]
     fn only_a_lone_gzip_is_undone() {

@@ -160,6 +160,22 @@ fn import_in_gzip_is_read_as_the_plain_one() {
 }
 
 #[test]
+fn import_in_gzip_that_decodes_to_too_much_returns_400() {
+    let served = served();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(&b"x\n".repeat(2_000_000)).unwrap();
+    let headers = format!(
+        "x-api-key: {}\r\ncontent-type: application/x-ndjson\r\ncontent-encoding: gzip\r\n",
+        served.key
+    );
+    let mut import = served.begin(&headers);
+    import.send(chunk(&gzip.finish().unwrap()));
+    let answer = ends(import);
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("200 times its length"), "{answer:?}");
+}
+
+#[test]
 fn refused_import_is_read_no_further_than_a_batch() {
     let served = served();
     let mut stranger = served.begin("x-api-key: none\r\n");
