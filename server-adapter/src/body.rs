@@ -12,7 +12,8 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::task::yield_now;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::budget::{NoRoom, Share};
 use crate::gzip::{Fault, Gunzip};
@@ -63,7 +64,7 @@ pub(crate) fn undo_gzip(headers: &mut HeaderMap) -> bool {
 /// `share` grows with what the exchange keeps. Returns whether bytes of the body were left unread on the connection.
 ///
 /// A body that declares a length above the limit is not read at all. One without a limit, an import, waits for its own commits,
-/// and may pause for `pause_max`.
+/// may pause for `pause_max`, and waits for room no longer than that.
 pub(crate) async fn receive(
     mut body: Incoming,
     gzip: bool,
@@ -80,9 +81,12 @@ pub(crate) async fn receive(
     if bytes_max == 0 || declared.upper() == Some(0) {
         return Ok(!body.is_end_stream());
     }
+    let any_length = bytes_max == usize::MAX;
     let mut intake = Intake {
         exchange,
         share,
+        // Others have a time as a whole.
+        room_wait_max: if any_length { pause_max } else { Duration::MAX },
         handed_on: 0,
     };
     let decoded = pieces(&mut body, gzip, &mut intake, Pace::new(pause_max)).await?;
@@ -91,7 +95,7 @@ pub(crate) async fn receive(
         Err(Fault::TooLong) => exchange.too_large(),
         Err(Fault::Broken(said)) => exchange.broken(said),
     }
-    share.shrink(exchange.bytes());
+    share.end(exchange.bytes());
     Ok(decoded.is_err() && !body.is_end_stream())
 }
 
@@ -151,6 +155,8 @@ fn is_bomb(sent: usize, decoded: usize) -> bool {
 struct Intake<'i, 'r> {
     exchange: &'i mut Exchange,
     share: &'i mut Share<'r>,
+    /// The longest wait for room.
+    room_wait_max: Duration,
     /// Bytes handed on since others had their turn.
     handed_on: usize,
 }
@@ -165,10 +171,22 @@ impl Intake<'_, '_> {
             }
             self.handed_on += piece.len();
             self.exchange.push(piece);
-            self.share.grow(self.exchange.bytes()).await?;
+            let room = self.share.grow(self.exchange.bytes());
+            let room = in_time(self.room_wait_max, room).await;
+            room.map_err(|_| Unread::NoRoom)??;
             self.exchange.ready().await;
+            self.share.shrink(self.exchange.bytes());
         }
         Ok(())
+    }
+}
+
+/// `future` with a timeout, for which no timer is made when it is ready at once: most bodies are there already.
+pub(crate) async fn in_time<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+    let mut future = pin!(future);
+    match poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => timeout(limit, future).await,
     }
 }
 
@@ -250,6 +268,7 @@ mod tests {
     use http::{HeaderValue, Request};
 
     use crate::budget::Room;
+    use crate::gzip::STATE_BYTES;
 
     use super::*;
 
@@ -274,8 +293,18 @@ mod tests {
         Intake {
             exchange,
             share,
+            room_wait_max: Duration::ZERO,
             handed_on: 0,
         }
+    }
+
+    fn lines(count: usize) -> Vec<u8> {
+        let line = |id| {
+            format!(
+                "{{\"workSpId\":\"ws-{id}\",\"username\":\"u{id}\",\"region\":\"eu-central-1\",\"state\":\"AVAILABLE\"}}\n"
+            )
+        };
+        (0..count).map(line).collect::<String>().into_bytes()
     }
 
     #[test]
@@ -294,6 +323,29 @@ mod tests {
             }
         }
         assert_eq!(turns, 7, "between eight pieces");
+    }
+
+    #[tokio::test]
+    async fn import_gives_back_the_room_of_what_is_committed() {
+        let (total, largest) = (1024 * 1024 + STATE_BYTES, 1024 * 1024);
+        let (all, source) = (Room::new(0, largest), Room::new(0, largest));
+        let (mut exchange, mut share) = (import(), Share::none(&source, &all));
+        // A part gathers while the one before is committed, and is then itself committed.
+        let lines = lines(2000);
+        intake(&mut exchange, &mut share)
+            .hand_on(&lines)
+            .await
+            .unwrap();
+        let mut beyond = Share::none(&source, &all);
+        beyond.grow(total + 1).await.unwrap();
+        let rest = total - exchange.bytes().next_multiple_of(1024);
+        let mut other = Share::none(&source, &all);
+        let grown = in_time(Duration::ZERO, other.grow(rest)).await;
+        assert_eq!(grown.unwrap(), Ok(()));
+        // No room is left: another import waits for it no longer than it may.
+        let mut late = Share::none(&source, &all);
+        let handed_on = intake(&mut import(), &mut late).hand_on(&lines).await;
+        assert_eq!(handed_on, Err(Unread::NoRoom));
     }
 
     #[test]

@@ -46,6 +46,15 @@ fn permits(bytes: usize) -> usize {
     bytes.div_ceil(PERMIT_BYTES)
 }
 
+/// What `bytes` of a body need. What a single permit would hold needs none: its request's head takes more.
+fn needed(bytes: usize) -> usize {
+    if bytes <= PERMIT_BYTES {
+        0
+    } else {
+        permits(bytes)
+    }
+}
+
 /// What a body holds of one room.
 #[derive(Debug)]
 struct Part<'r> {
@@ -100,8 +109,12 @@ impl<'r> Part<'r> {
         }
     }
 
+    /// Gives back what is held above `wanted` permits, and first the right to go on beyond the room.
     fn shrink(&mut self, wanted: usize) {
-        let less = self.permits().saturating_sub(wanted);
+        let Some(less) = self.permits().checked_sub(wanted) else {
+            return;
+        };
+        self.beyond = None;
         if let Some(held) = &mut self.held {
             drop(held.split(less));
         }
@@ -126,18 +139,17 @@ impl<'r> Share<'r> {
         }
     }
 
-    /// Waits until there is room for `bytes` of the body. What a single permit would hold needs none: its request's head takes
-    /// more.
+    /// Waits until there is room for `bytes` of the body.
     ///
     /// The source's room comes first, so that a source without room does not stand in the queue of all. Who goes on beyond the
     /// room of all waits for neither: those of its source may wait for it to end.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), NoRoom> {
-        let bytes = bytes.saturating_add(self.state);
-        if bytes <= PERMIT_BYTES || self.all.beyond.is_some() {
+        let needed = needed(bytes.saturating_add(self.state));
+        if needed == 0 || self.all.beyond.is_some() {
             return Ok(());
         }
-        self.source.grow(permits(bytes)).await?;
-        self.all.grow(permits(bytes)).await
+        self.source.grow(needed).await?;
+        self.all.grow(needed).await
     }
 
     /// Waits until there is room for what decoding gzip takes.
@@ -146,12 +158,17 @@ impl<'r> Share<'r> {
         self.grow(0).await
     }
 
-    /// Decoding is over, and `bytes` of the body are kept.
+    /// `bytes` of the body are kept.
     pub(crate) fn shrink(&mut self, bytes: usize) {
+        let needed = needed(bytes.saturating_add(self.state));
+        self.source.shrink(needed);
+        self.all.shrink(needed);
+    }
+
+    /// As [`Self::shrink`]; decoding is over.
+    pub(crate) fn end(&mut self, bytes: usize) {
         self.state = 0;
-        let kept = permits(bytes);
-        self.source.shrink(kept);
-        self.all.shrink(kept);
+        self.shrink(bytes);
     }
 }
 
@@ -193,6 +210,21 @@ mod tests {
             waits.await.unwrap();
         }
         assert_eq!(third.all.permits(), 2);
+        second.shrink(10_000 * PERMIT_BYTES);
+        assert!(second.all.beyond.is_some(), "more than it holds is kept");
+        second.shrink(0);
+        assert!(second.all.beyond.is_none() && second.all.permits() == 0);
+    }
+
+    #[tokio::test]
+    async fn shrinking_body_keeps_the_room_to_decode_until_its_end() {
+        let room = Room::new(0, LARGEST);
+        let mut share = Share::none(&room, &room);
+        share.grow_by_state().await.unwrap();
+        share.shrink(0);
+        assert_eq!(share.all.permits(), permits(STATE_BYTES));
+        share.end(0);
+        assert_eq!(share.all.permits(), 0);
     }
 
     #[tokio::test]

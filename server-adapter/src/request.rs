@@ -1,9 +1,6 @@
 //! One request: refused, a page of the server's own, or handed to the engine; counted and logged.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use deskfleet::routes::Work;
@@ -11,8 +8,6 @@ use deskfleet::{Exchange, ResponseBody};
 use http::{HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 use tokio::task::spawn_blocking;
-use tokio::time::error::Elapsed;
-use tokio::time::timeout;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
@@ -153,21 +148,12 @@ async fn received(
     reading: impl Future<Output = Result<bool, Unread>>,
 ) -> Result<bool, Refused> {
     let _receiving = progress.receiving();
-    match in_time(time_max, reading).await {
+    match body::in_time(time_max, reading).await {
         Ok(Ok(cut)) => Ok(cut),
         // The framing of the body is broken, or the client is gone and nobody reads the response.
         Ok(Err(Unread::Broken)) => Err(refusal::BROKEN),
         Ok(Err(Unread::NoRoom)) => Err(refusal::BUSY),
         Ok(Err(Unread::Late)) | Err(_) => Err(refusal::LATE),
-    }
-}
-
-/// `future` with a timeout, for which no timer is made when it is ready at once: most bodies are there already.
-async fn in_time<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
-    let mut future = pin!(future);
-    match poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
-        Poll::Ready(output) => Ok(output),
-        Poll::Pending => timeout(limit, future).await,
     }
 }
 
