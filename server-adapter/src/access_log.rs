@@ -138,13 +138,41 @@ impl Entry<'_> {
 }
 
 /// The part of a text that may stand in a log, before an escaped query and anything like a key, and whether that is all of it.
+/// A key is one in any case, and also where its characters are percent-encoded.
 fn cut(text: &str) -> (&str, bool) {
-    let end = ["%3f", "%3F", KEY_PREFIX]
-        .into_iter()
-        .filter_map(|mark| text.find(mark))
-        .min();
+    let bytes = text.as_bytes();
+    let end = (0..bytes.len()).find(|at| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        let is_query = || rest.first() == Some(&b'%') && decoded(rest).next() == Some(b'?');
+        is_query() || begins_key(rest)
+    });
     let kept = end.and_then(|end| text.get(..end)).unwrap_or(text);
     (kept, end.is_none())
+}
+
+fn begins_key(text: &[u8]) -> bool {
+    let mut found = decoded(text);
+    KEY_PREFIX.bytes().all(|expected| {
+        let found = found.next();
+        found.is_some_and(|byte| byte.eq_ignore_ascii_case(&expected))
+    })
+}
+
+/// The bytes of a path without percent-encoding. A `%` that encodes nothing is one.
+fn decoded(mut path: &[u8]) -> impl Iterator<Item = u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    std::iter::from_fn(move || {
+        let (first, mut rest) = path.split_first()?;
+        let mut byte = *first;
+        if let (b'%', [high, low, after @ ..]) = (byte, rest)
+            && let (Some(high), Some(low)) = (digit(*high), digit(*low))
+        {
+            byte = u8::try_from(16 * high + low).unwrap_or(byte);
+            rest = after;
+        }
+        path = rest;
+        Some(byte)
+    })
 }
 
 /// A text as it may stand in a line of text: one word of printable ASCII, cut.
@@ -222,7 +250,18 @@ mod tests {
             "/a\\x0ab\\x1b[31m\\x20\\xc3\\xa9"
         );
         assert_eq!(printable("/api/X%3FapiKey=secret"), "/api/X...");
-        assert_eq!(printable("/operator/keys/dfk_abc"), "/operator/keys/...");
+        for key in [
+            "dfk_abc",
+            "DFK_abc",
+            "%64fk_abc",
+            "d%66%6B_abc",
+            "%44%46%4b%5F%61bc/x",
+        ] {
+            let path = format!("/operator/keys/{key}");
+            assert_eq!(printable(&path), "/operator/keys/...", "{path}");
+        }
+        let like_keys = "/%64fkabc/%dfk/%64fk%";
+        assert_eq!(printable(like_keys), like_keys);
         let long = printable(&"a".repeat(100_000));
         assert_eq!(long.len(), TEXT_MAX + 3);
     }
