@@ -1,4 +1,4 @@
-//! A request that will be logged, from its head to the end of its response.
+//! A request from its head to the end of its response, or of its connection: counted and logged.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,14 +8,82 @@ use deskfleet::{Timestamp, TraceId};
 use http::{Method, Request, Response, Uri};
 
 use crate::access_log::{AccessLog, Entry, LogFormat};
+use crate::metrics::Metrics;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::response_body::OutgoingBody;
 use crate::state::ServerState;
 
+/// The status of a request whose connection ended before its response, in log and metrics; what it asked for may have been done.
+/// Proxies use the same one.
+const CONNECTION_ENDED: u16 = 499;
+
+/// A request that is being handled: counted and logged with its response, or, where it is dropped before, with 499.
+pub(crate) struct HandledRequest<'s> {
+    metrics: &'s Metrics,
+    started: Instant,
+    /// What it asks for, as far as that is known.
+    pub(crate) operation: Operation,
+    /// `None` where nobody logs.
+    logged: Option<LoggedRequest>,
+    has_response: bool,
+}
+
+impl<'s> HandledRequest<'s> {
+    pub(crate) fn begin<B>(
+        shared: &'s ServerState,
+        options: &ServerOptions,
+        progress: &Progress,
+        request: &mut Request<B>,
+    ) -> Self {
+        let started = Instant::now();
+        Self {
+            metrics: &shared.metrics,
+            started,
+            operation: Operation::None,
+            logged: LoggedRequest::begin(shared, options, progress, request, started),
+            has_response: false,
+        }
+    }
+
+    /// The key that was accepted has this name.
+    pub(crate) fn with_key(&mut self, name: Option<&str>) {
+        if let Some(logged) = &mut self.logged {
+            logged.key = name.map(str::to_owned);
+        }
+    }
+
+    /// Counts the request and logs it, with its response.
+    pub(crate) fn end(mut self, response: &mut Response<OutgoingBody>) {
+        self.has_response = true;
+        self.count(response.status().as_u16());
+        if let Some(logged) = self.logged.take() {
+            logged.end(self.operation, response);
+        }
+    }
+
+    fn count(&self, status: u16) {
+        let duration = self.started.elapsed();
+        self.metrics
+            .count_response(self.operation, status, duration);
+    }
+}
+
+impl Drop for HandledRequest<'_> {
+    fn drop(&mut self) {
+        if self.has_response {
+            return;
+        }
+        self.count(CONNECTION_ENDED);
+        if let Some(logged) = self.logged.take() {
+            logged.write(self.operation, CONNECTION_ENDED, 0);
+        }
+    }
+}
+
 /// A request that will be logged.
-pub(crate) struct LoggedRequest {
+struct LoggedRequest {
     log: AccessLog,
     format: LogFormat,
     started: Instant,
@@ -25,12 +93,12 @@ pub(crate) struct LoggedRequest {
     uri: Uri,
     trace: TraceId,
     /// The name of the key that was accepted.
-    pub(crate) key: Option<String>,
+    key: Option<String>,
 }
 
 impl LoggedRequest {
     /// Keeps what a line needs of `request`, and gives it the trace id that the line will have; `None` where nobody logs.
-    pub(crate) fn begin<B>(
+    fn begin<B>(
         shared: &ServerState,
         options: &ServerOptions,
         progress: &Progress,
@@ -56,19 +124,16 @@ impl LoggedRequest {
     }
 
     /// Logs the request with its response. A body that is made while it is sent is logged at its end, when its length is known.
-    pub(crate) fn end(self, operation: Operation, response: &mut Response<OutgoingBody>) {
+    fn end(self, operation: Operation, response: &mut Response<OutgoingBody>) {
         let status = response.status().as_u16();
-        let line = move |bytes| {
-            let line = self.line(operation, status, bytes);
-            (self.log)(&line);
-        };
+        let line = move |bytes| self.write(operation, status, bytes);
         match response.body().len() {
             Some(length) => line(length),
             None => response.body_mut().when_over(Box::new(line)),
         }
     }
 
-    fn line(&self, operation: Operation, status: u16, bytes: usize) -> String {
+    fn write(&self, operation: Operation, status: u16, bytes: usize) {
         let entry = Entry {
             time: self.time,
             client: self.client.to_canonical(),
@@ -81,6 +146,6 @@ impl LoggedRequest {
             key: self.key.as_deref(),
             trace_id: self.trace.as_str(),
         };
-        entry.line(self.format)
+        (self.log)(&entry.line(self.format));
     }
 }

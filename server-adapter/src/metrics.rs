@@ -23,9 +23,9 @@ pub(crate) use figures::Figures;
 use histogram::Histogram;
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
-const STATUSES: [u16; 20] = [
-    200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 501, 502,
-    503,
+const STATUSES: [u16; 21] = [
+    200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 499, 500, 501,
+    502, 503,
 ];
 
 /// Counts requests, and commits when it is also the engine's observer. Clones share their counters.
@@ -78,7 +78,7 @@ impl Default for Counters {
 }
 
 impl Metrics {
-    /// Counts one response.
+    /// Counts one request by its response; 499 where its connection ended before.
     pub(crate) fn count_response(&self, operation: Operation, status: u16, duration: Duration) {
         let Some(counters) = self.0.operations.get(operation.index()) else {
             return;

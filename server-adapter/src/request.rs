@@ -1,7 +1,7 @@
 //! One request: refused, a page of the server's own, or handed to the engine; counted and logged.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use deskfleet::routes::Work;
 use deskfleet::{Exchange, ResponseBody};
@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use crate::body::{self, Unread};
 use crate::budget::Share;
 use crate::cors::{is_preflight, preflight};
-use crate::logged_request::LoggedRequest;
+use crate::logged_request::HandledRequest;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
 use crate::page::Page;
@@ -30,50 +30,42 @@ pub(crate) async fn respond(
     mut request: Request<Incoming>,
     place: &RequestPlace,
 ) -> Response<OutgoingBody> {
-    let started = Instant::now();
     let _handling = progress.handling();
     let Live { options, cors } = &*shared.live();
-    let mut logged = LoggedRequest::begin(shared, options, progress, &mut request, started);
+    let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
     let origin = cors.origin(request.headers());
     let page = Page::at(request.uri().path());
     let refused = refusal::before(shared, options, progress, place, page, &request);
-    let (operation, mut response) = match (refused, page) {
+    let mut response = match (refused, page) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
                 progress.cut();
             }
             let route = || shared.engine.route(request.method(), request.uri().path());
-            let operation = page.map_or_else(|| route().into(), Operation::Page);
-            let response = refusal::to(request.method(), refused);
-            (operation, response.map(OutgoingBody::from))
+            handled.operation = page.map_or_else(|| route().into(), Operation::Page);
+            refusal::to(request.method(), refused).map(OutgoingBody::from)
         }
         (None, _) if origin.is_some() && is_preflight(&request) => {
-            let response = preflight();
-            (Operation::Preflight, response.map(OutgoingBody::from))
+            handled.operation = Operation::Preflight;
+            preflight().map(OutgoingBody::from)
         }
         (None, Some(page)) => {
+            handled.operation = Operation::Page(page);
             let response = pages::respond(page, shared, request).await;
-            (Operation::Page(page), response.map(OutgoingBody::from))
+            response.map(OutgoingBody::from)
         }
         (None, None) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
-            let log = logged.as_mut();
-            let (operation, response) =
-                through_engine(shared, options, progress, request, place, log).await;
-            let response = match attempt {
+            let response =
+                through_engine(shared, options, progress, request, place, &mut handled).await;
+            match attempt {
                 Some(attempt) => attempt.after(shared, options, response),
                 None => response,
-            };
-            (operation, response)
+            }
         }
     };
     cors.allow(origin, &mut response);
-    let status = response.status().as_u16();
-    let metrics = &shared.metrics;
-    metrics.count_response(operation, status, started.elapsed());
-    if let Some(logged) = logged {
-        logged.end(operation, &mut response);
-    }
+    handled.end(&mut response);
     response
 }
 
@@ -84,8 +76,8 @@ async fn through_engine(
     progress: &Progress,
     request: Request<Incoming>,
     place: &RequestPlace,
-    logged: Option<&mut LoggedRequest>,
-) -> (Operation, Response<OutgoingBody>) {
+    handled: &mut HandledRequest<'_>,
+) -> Response<OutgoingBody> {
     let traceparent = refusal::traceparent(&request).cloned();
     let (mut head, body) = request.into_parts();
     let version = head.version;
@@ -93,9 +85,8 @@ async fn through_engine(
     let gzip = body::undo_gzip(&mut head.headers);
     let mut exchange = shared.engine.begin(head);
     let route = exchange.route();
-    if let Some(logged) = logged {
-        logged.key = exchange.key().map(|key| key.name.clone());
-    }
+    handled.operation = route.into();
+    handled.with_key(exchange.key().map(|key| &*key.name));
     let mut share = Share::none(&place.source.bodies, &shared.budget);
     let body_timeout = options.body_timeout;
     // One of any length has no time as a whole.
@@ -109,7 +100,7 @@ async fn through_engine(
         let response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
         refusal::to(&method, response)
     };
-    let response = match received(progress, time_max, reading).await {
+    match received(progress, time_max, reading).await {
         Ok(cut) => {
             if cut {
                 progress.cut();
@@ -137,8 +128,7 @@ async fn through_engine(
             refusal::close(&mut response, version);
             response
         }
-    };
-    (route.into(), response)
+    }
 }
 
 /// What `reading` a body brings within its time.

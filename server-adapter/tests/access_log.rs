@@ -4,11 +4,11 @@
 mod client;
 
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use client::Client;
 use deskfleet::{Config, Engine, NewKey, Scope};
-use deskfleet_server::{LogFormat, RunningServer, ServerOptions, spawn};
+use deskfleet_server::{LogFormat, Metrics, RunningServer, ServerOptions, spawn};
 use serde_json::Value;
 
 const LIST: &str = "/api/Information/GetAllWorkSpaces";
@@ -18,6 +18,7 @@ struct Logged {
     server: RunningServer,
     engine: Engine,
     lines: Arc<Mutex<Vec<String>>>,
+    metrics: Metrics,
 }
 
 impl Logged {
@@ -30,12 +31,15 @@ impl Logged {
             .unwrap();
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&lines);
+        let metrics = Metrics::default();
         let options = ServerOptions {
             access_log: Some(Arc::new(move |line: &str| {
                 log.lock().unwrap().push(line.to_owned());
             })),
             log_format: format,
             proxied: true,
+            drain_timeout: Duration::ZERO,
+            metrics: metrics.clone(),
             ..Default::default()
         };
         let server = spawn(engine.clone(), options).unwrap();
@@ -43,6 +47,7 @@ impl Logged {
             server,
             engine,
             lines,
+            metrics,
         }
     }
 
@@ -156,6 +161,40 @@ fn log_line_names_client_operation_and_key() {
     assert_eq!(logged.last()["key"], Value::Null);
     assert_eq!(client.post("/api/Stats/Post", &headers, "{}").status, 200);
     assert_eq!(logged.last()["key"], Value::Null, "none is needed");
+}
+
+#[test]
+fn request_whose_connection_ends_before_its_response_is_logged_and_counted_as_499() {
+    let mut logged = Logged::new(LogFormat::Json, Config::default());
+    let key = logged.key("agents", Scope::Admin);
+    let mut client = logged.client();
+    client.send(format!(
+        "POST /operator/telemetry HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n"
+    ));
+    // It is sent once the server wants the body.
+    let head = client.head();
+    assert!(head.starts_with("http/1.1 100 "), "{head}");
+    let options = ServerOptions {
+        metrics: logged.metrics.clone(),
+        ..Default::default()
+    };
+    let other = spawn(logged.engine.clone(), options).unwrap();
+    let cut = std::mem::replace(&mut logged.server, other);
+    assert_eq!(cut.stop().unwrap().cut_off, 1);
+
+    let line = logged.last();
+    for (member, value) in [
+        ("path", "/operator/telemetry"),
+        ("operation", "postTelemetryBatch"),
+        ("key", "agents"),
+    ] {
+        assert_eq!(line[member], value, "{line}");
+    }
+    assert_eq!(line["status"], 499, "{line}");
+    assert_eq!(logged.lines.lock().unwrap().len(), 1);
+    let counted = "deskfleet_requests_total{operation=\"postTelemetryBatch\",status=\"499\"} 1\n";
+    let metrics = logged.client().ask("GET", "/metrics", "").body;
+    assert!(metrics.contains(counted), "{metrics}");
 }
 
 #[test]
