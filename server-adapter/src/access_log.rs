@@ -18,7 +18,7 @@ pub type AccessLog = Arc<dyn Fn(&str) + Send + Sync>;
 /// An access log on standard error, which never waits for its reader: see [`LogQueue`].
 #[must_use]
 pub fn stderr_log() -> AccessLog {
-    Arc::new(|line| LogQueue::stderr().line(line))
+    Arc::new(|line| LogQueue::stderr().access_line(line))
 }
 
 deskfleet::settings! {

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+use deskfleet::Timestamp;
+use serde::Serialize;
 
 use crate::locks::lock;
 
@@ -38,6 +41,16 @@ struct State {
     /// Lines dropped since the last one that was written.
     dropped: u64,
     topics: BTreeMap<&'static str, Topic>,
+    /// Whether messages are queued as JSON.
+    json: bool,
+}
+
+/// A message as JSON.
+#[derive(Serialize)]
+struct JsonMessage<'a> {
+    time: Timestamp,
+    level: &'static str,
+    message: &'a str,
 }
 
 /// What a topic's messages came to since one was written.
@@ -79,13 +92,24 @@ impl LogQueue {
         lock(&self.0.state)
     }
 
-    /// Queues one line, given without its end. Returns at once; drops the line where the queue is full.
-    pub fn line(&self, line: &str) {
+    /// Queues one line of the access log, given without its end. Returns at once; drops the line where the queue is full.
+    pub(crate) fn access_line(&self, line: &str) {
         self.lock().push(line);
         self.0.changed.notify_all();
     }
 
-    /// Queues a line about `topic`, unless one was queued within the last minute: the next one after that says how many were
+    /// From now on messages are queued as the access log has its lines: in JSON as objects with `time`, `level` and `message`.
+    pub(crate) fn set_json(&self, json: bool) {
+        self.lock().json = json;
+    }
+
+    /// Queues one message, given without its end. Returns at once; drops the message where the queue is full.
+    pub fn line(&self, line: &str) {
+        self.lock().push_message("info", line);
+        self.0.changed.notify_all();
+    }
+
+    /// Queues a warning about `topic`, unless one was queued within the last minute: the next one after that says how many were
     /// left out.
     pub fn line_about(&self, topic: &'static str, line: &str) {
         self.line_about_at(topic, line, Instant::now());
@@ -107,8 +131,11 @@ impl LogQueue {
         };
         state.topics.insert(topic, written);
         match left_out {
-            0 => state.push(line),
-            count => state.push(&format!("{line} ({count} more since the last of these)")),
+            0 => state.push_message("warning", line),
+            count => state.push_message(
+                "warning",
+                &format!("{line} ({count} more since the last of these)"),
+            ),
         }
         drop(state);
         self.0.changed.notify_all();
@@ -145,9 +172,12 @@ impl LogQueue {
         state.bytes = state.bytes.saturating_sub(bytes);
         if state.dropped > 0 {
             let dropped = std::mem::take(&mut state.dropped);
-            state.push(&format!(
-                "deskfleet: {dropped} log lines were dropped: standard error was not read"
-            ));
+            state.push_message(
+                "warning",
+                &format!(
+                    "deskfleet: {dropped} log lines were dropped: standard error was not read"
+                ),
+            );
         }
         drop(state);
         self.0.changed.notify_all();
@@ -155,6 +185,19 @@ impl LogQueue {
 }
 
 impl State {
+    fn push_message(&mut self, level: &'static str, message: &str) {
+        if !self.json {
+            return self.push(message);
+        }
+        let time = Timestamp::from(SystemTime::now());
+        let object = JsonMessage {
+            time,
+            level,
+            message,
+        };
+        self.push(&serde_json::to_string(&object).unwrap_or_default());
+    }
+
     fn push(&mut self, line: &str) {
         let bytes = line.len() + 1;
         if self.bytes + bytes > QUEUE_BYTES_MAX {
@@ -219,6 +262,28 @@ mod tests {
         assert_eq!(text.matches(&line).count(), kept);
         let dropped = format!("deskfleet: {} log lines were dropped", 5000 - kept);
         assert!(text.contains(&dropped), "{}", &text[text.len() - 200..]);
+    }
+
+    #[test]
+    fn messages_beside_an_access_log_in_json_are_objects() {
+        let queue = LogQueue::default();
+        queue.line("as text");
+        queue.set_json(true);
+        queue.access_line("{}");
+        queue.line("said:\n\"so\"");
+        queue.line_about("disk", "low disk");
+        let mut lines: Vec<String> = queue.lock().lines.drain(..).collect();
+        let objects = lines.split_off(2);
+        assert_eq!(lines, ["as text", "{}"]);
+        for (line, level, message) in [
+            (&objects[0], "info", "said:\n\"so\""),
+            (&objects[1], "warning", "low disk"),
+        ] {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(object["level"], level, "{line}");
+            assert_eq!(object["message"], message, "{line}");
+            assert!(object["time"].is_string(), "{line}");
+        }
     }
 
     #[test]

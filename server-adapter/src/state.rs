@@ -10,11 +10,13 @@ use hyper::server::conn::http1;
 #[cfg(feature = "http2")]
 use tokio::sync::Semaphore;
 
+use crate::access_log::LogFormat;
 use crate::budget::Room;
 use crate::cors::Cors;
 use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
 use crate::locks::lock;
+use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
@@ -36,6 +38,10 @@ pub(crate) struct Live {
 impl Live {
     fn new(options: ServerOptions) -> io::Result<Self> {
         let cors = Cors::new(&options.cors_origins)?;
+        if options.access_log.is_some() {
+            // Who reads both from one stream reads one format.
+            LogQueue::stderr().set_json(options.log_format == LogFormat::Json);
+        }
         Ok(Self { options, cors })
     }
 }

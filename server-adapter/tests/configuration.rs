@@ -111,16 +111,15 @@ fn sighup_applies_what_can_change_and_names_what_cannot() {
         "server.hosts = ['b.example']\nlog.format = 'json'\nlimits.queue_records = 7\n",
     );
     served.signal(Signal::HUP);
-    served.wait_for("server.hosts is [\"b.example\"] now.");
-    served.wait_for("log.format is \"json\" now.");
+    served.wait_for(r#"server.hosts is [\"b.example\"] now."#);
+    served.wait_for(r#""level":"info","message":"log.format is \"json\" now.""#);
     served.wait_for("limits.queue_records is 7 in the configuration; restart to apply it.");
     assert_eq!(livez(&served), [421, 200]);
     served.wait_for(r#""path":"/livez""#);
 
     configure(&place, "server.hosts = ['a.example']\nlog.format = 'jsn'\n");
     served.signal(Signal::HUP);
-    served.wait_for("The configuration stays as it was:");
-    served.wait_for("deskfleet.toml:2: log.format is \"jsn\"");
+    served.wait_for(r#"deskfleet.toml:2: log.format is \"jsn\""#);
     assert_eq!(livez(&served), [421, 200]);
 
     configure(
