@@ -62,6 +62,7 @@ impl From<EngineError> for Failure {
 const fn code(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::InvalidParameter => "InvalidParameter",
+        ErrorKind::InvalidApiKey => "InvalidApiKey",
         ErrorKind::InsufficientScope => "InsufficientScope",
         ErrorKind::WorkSpaceNotFound => "WorkSpaceNotFound",
         ErrorKind::UserNotFound => "UserNotFound",
