@@ -2,53 +2,27 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
+mod served;
 
 use std::io::Write as _;
-use std::time::SystemTime;
 
 use client::{Answer, Client};
-use deskfleet::{AuditAction, AuditResult, Config, Engine, NewKey, Scope};
-use deskfleet_server::{RunningServer, ServerOptions, spawn};
+use deskfleet::{AuditAction, AuditResult, Engine};
+use deskfleet_server::ServerOptions;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use served::{Served, served};
 
 /// Bytes of the largest batch here, and so of what is read of a refused import.
 const BATCH_BYTES: usize = 256 * 1024;
 
-struct Served {
-    engine: Engine,
-    key: String,
-    server: RunningServer,
-}
-
-fn served() -> Served {
-    let mut config = Config::default();
-    config.limits.batch_body_bytes = BATCH_BYTES;
-    let engine = Engine::builder()
-        .clock(SystemTime::now)
-        .seed(1)
-        .config(config)
-        .open_in_memory()
-        .unwrap();
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
-    let key = engine.issue_key(new).unwrap().secret;
-    let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
-    Served {
-        engine,
-        key,
-        server,
-    }
+fn served_with_small_batches() -> Served {
+    served(ServerOptions::default(), |config| {
+        config.limits.batch_body_bytes = BATCH_BYTES;
+    })
 }
 
 impl Served {
-    fn client(&self) -> Client {
-        Client::connect(self.server.addr())
-    }
-
     /// A client that has begun a chunked import.
     fn begin(&self, headers: &str) -> Client {
         let mut client = self.client();
@@ -95,7 +69,7 @@ fn newest_row(engine: &Engine) -> (AuditAction, AuditResult, String) {
 
 #[test]
 fn import_of_100_000_desktops_is_committed_while_it_arrives() {
-    let served = served();
+    let served = served_with_small_batches();
     let mut import = served.begin_with_key();
     for part in 0..100 {
         import.send(chunk(&lines(part * 1000..(part + 1) * 1000)));
@@ -119,7 +93,7 @@ fn import_of_100_000_desktops_is_committed_while_it_arrives() {
 
 #[test]
 fn import_whose_body_breaks_off_keeps_whole_parts_and_says_how_far() {
-    let served = served();
+    let served = served_with_small_batches();
     let mut import = served.begin_with_key();
     import.send(chunk(&lines(0..2500)));
     import.send("no chunk size\r\n");
@@ -141,7 +115,7 @@ fn import_whose_body_breaks_off_keeps_whole_parts_and_says_how_far() {
 
 #[test]
 fn import_in_gzip_is_read_as_the_plain_one() {
-    let served = served();
+    let served = served_with_small_batches();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(&lines(0..20_000)).unwrap();
     let headers = format!("x-api-key: {}\r\ncontent-encoding: gzip\r\n", served.key);
@@ -161,7 +135,7 @@ fn import_in_gzip_is_read_as_the_plain_one() {
 
 #[test]
 fn import_in_gzip_that_decodes_to_too_much_returns_400() {
-    let served = served();
+    let served = served_with_small_batches();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(&b"x\n".repeat(2_000_000)).unwrap();
     let headers = format!(
@@ -177,7 +151,7 @@ fn import_in_gzip_that_decodes_to_too_much_returns_400() {
 
 #[test]
 fn refused_import_is_read_no_further_than_a_batch() {
-    let served = served();
+    let served = served_with_small_batches();
     let mut stranger = served.begin("x-api-key: none\r\n");
     for _ in 0..20 {
         stranger.try_send(chunk(&vec![b' '; BATCH_BYTES / 4]));

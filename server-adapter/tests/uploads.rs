@@ -3,57 +3,24 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
+mod served;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
-use client::Client;
-use deskfleet::{Config, Engine, NewKey, Scope};
-use deskfleet_server::{RunningServer, ServerOptions, spawn};
+use deskfleet_server::ServerOptions;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use h2::Reason;
 use h2::client::{ResponseFuture, SendRequest};
 use http::Request;
+use served::{Served, served};
 
 const TARGET: &str = "/operator/telemetry";
 
-struct Served {
-    engine: Engine,
-    key: String,
-    server: RunningServer,
-}
-
-fn served(options: ServerOptions, configure: impl FnOnce(&mut Config)) -> Served {
-    let mut config = Config::default();
-    configure(&mut config);
-    let engine = Engine::builder()
-        .clock(SystemTime::now)
-        .seed(1)
-        .config(config)
-        .open_in_memory()
-        .unwrap();
-    let new = NewKey {
-        name: "admin".to_owned(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    };
-    let key = engine.issue_key(new).unwrap().secret;
-    let server = spawn(engine.clone(), options).unwrap();
-    Served {
-        engine,
-        key,
-        server,
-    }
-}
-
 impl Served {
-    fn client(&self) -> Client {
-        Client::connect(self.server.addr())
-    }
-
     /// The head of a chunked batch.
     fn head(&self, more: &str) -> String {
         let key = &self.key;

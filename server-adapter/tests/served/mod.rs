@@ -1,0 +1,43 @@
+//! A server over an engine in memory, with an admin key.
+
+use std::time::SystemTime;
+
+use deskfleet::{Config, Engine, NewKey, Scope};
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+
+use super::client::Client;
+
+pub(crate) struct Served {
+    pub(crate) engine: Engine,
+    pub(crate) key: String,
+    pub(crate) server: RunningServer,
+}
+
+pub(crate) fn served(options: ServerOptions, configure: impl FnOnce(&mut Config)) -> Served {
+    let mut config = Config::default();
+    configure(&mut config);
+    let engine = Engine::builder()
+        .clock(SystemTime::now)
+        .seed(1)
+        .config(config)
+        .open_in_memory()
+        .unwrap();
+    let new = NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(new).unwrap().secret;
+    let server = spawn(engine.clone(), options).unwrap();
+    Served {
+        engine,
+        key,
+        server,
+    }
+}
+
+impl Served {
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.server.addr())
+    }
+}
