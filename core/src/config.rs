@@ -23,6 +23,9 @@ settings! {
         /// In how many steps a commit becomes durable, in memory always one. With `one` a lone write waits half as long; `two` is
         /// for a store that untrusted clients write to. In either case an acknowledged write survives a crash.
         pub commit_phases: CommitPhases = CommitPhases::One;
+        /// Where telemetry waits to be filed, of a store that is opened by its path: `segments`, in a folder beside the file, where a
+        /// record costs one append and waits for no other write; `table`, in the file. Closing an engine leaves one file either way.
+        pub queue_storage: QueueStorage = QueueStorage::Segments;
         /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
         /// is quick if `trust_file` is set as well.
         pub quick_repair: bool = false;
@@ -161,6 +164,19 @@ settings! {
         /// refused, and no client can send data that makes a commit that was cut short look whole. For a store that
         /// untrusted clients write to.
         Two = "two",
+    }
+}
+
+settings! {
+    /// Where telemetry waits to be filed, of a store that is opened by its path.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum QueueStorage {
+        /// In segments, in a folder beside the file that has its name and `-queue`. It is made with the first record and removed when
+        /// the engine is closed.
+        #[default]
+        Segments = "segments",
+        /// In a table of the file, which is then the only one.
+        Table = "table",
     }
 }
 

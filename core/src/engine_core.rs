@@ -2,18 +2,19 @@
 
 mod condition;
 mod intake;
+mod lanes;
 mod monitoring;
 mod pending;
 mod upkeep;
+mod write;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker, ready};
 
 use crate::clock::Clock;
-use crate::config::{CommitDriver, Config};
+use crate::config::Config;
 use crate::domain::keys::{self, SECRET_BYTES};
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
@@ -26,15 +27,17 @@ use crate::store::keys::LiveKey;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::newest::SharedWindows;
 use crate::store::telemetry::queue::Wanted;
-use crate::store::writer::{Batch, Ticket, Turn, Writer};
-use crate::store::{Store, WriteFailure, meta, panic_text};
+use crate::store::writer::Batch;
+use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
 use intake::Intake;
+pub(crate) use lanes::Lane;
+use lanes::{Arriving, Lanes, Submission, Work};
 use monitoring::KnownFleet;
-use pending::Write;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
+use write::Write;
 
 /// Returns the free bytes of the medium, where they are known.
 pub(crate) type FreeSpace = dyn Fn() -> Option<u64> + Send + Sync;
@@ -55,7 +58,7 @@ pub(crate) struct EngineCore {
     /// Makes trace ids; seeded once.
     pub(crate) trace_random: SplitMix,
     injected: Injected,
-    writer: Writer<Submission, Outcome>,
+    lanes: Lanes,
     intake: Intake,
     /// What those who read the activities of a day at the same time have in common.
     pub(crate) newest: Arc<SharedWindows>,
@@ -75,15 +78,6 @@ pub(crate) struct EngineCore {
     fleet: Mutex<Option<KnownFleet>>,
 }
 
-/// What is submitted to the writer.
-enum Submission {
-    Write(Write),
-    /// Telemetry, as blocks.
-    Telemetry(Box<Arrivals>),
-    /// The telemetry that has gathered until the commit.
-    Gathered,
-}
-
 impl EngineCore {
     pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
         let mut seed = [0; 8];
@@ -93,7 +87,7 @@ impl EngineCore {
         let swept = meta::swept(&store.snapshot()?)?;
         Ok(Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
-            writer: Writer::new(config.commit_driver == CommitDriver::Thread, || Err(lost())),
+            lanes: Lanes::new(config.commit_driver, store.has_log()),
             store,
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
@@ -148,114 +142,22 @@ impl EngineCore {
 
     // ---- writing
 
-    /// Blocks until the outcome is there; commits for all that wait where nobody else does.
-    pub(crate) fn wait(&self, ticket: &mut Ticket<Outcome>) -> Outcome {
-        loop {
-            match self.writer.wait(ticket) {
-                Turn::Outcome(outcome) => return outcome,
-                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
-            };
-        }
-    }
-
-    /// As [`Self::wait`], for a future. Where the host commits, a future does not.
-    pub(crate) fn poll(&self, ticket: &mut Ticket<Outcome>, waker: &Waker) -> Poll<Outcome> {
-        let may_lead = self.config.commit_driver != CommitDriver::Host;
-        loop {
-            match ready!(self.writer.poll(ticket, waker, may_lead)) {
-                Turn::Outcome(outcome) => return Poll::Ready(outcome),
-                Turn::Lead(submissions, batch) => self.commit_as_caller(submissions, batch),
-            };
-        }
-    }
-
-    /// Commits what is pending, unless another caller does; returns how many mutations that were.
-    pub(crate) fn lead(&self) -> usize {
-        let Some((submissions, batch)) = self.writer.lead() else {
-            return 0;
-        };
-        self.commit_as_caller(submissions, batch)
-    }
-
-    fn commit_as_caller(
-        &self,
-        submissions: Vec<Submission>,
-        batch: Batch<'_, Submission, Outcome>,
-    ) -> usize {
-        let count = self.commit(submissions, batch);
-        if !self.is_writer_thread() {
-            self.file_above_high_water();
-        }
-        count
-    }
-
-    /// Commits batch after batch, as the engine's own thread, until [`Self::stop_thread`]. A panic ends a batch, not the
-    /// thread: those who wait would never hear of it.
-    pub(crate) fn commit_forever(&self) {
-        while let Some((submissions, batch)) = self.writer.lead_next() {
-            let commit = || self.commit(submissions, batch);
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(commit)) {
-                let panic = panic_text(&*panic);
-                self.observe(&Event::WriterThreadRestarted { panic });
-            }
-        }
-    }
-
-    /// Ends the thread once nothing waits; callers commit from then on.
-    pub(crate) fn stop_thread(&self) {
-        self.writer.close();
-    }
-
-    /// Whether this is the thread that commits for the engine: it cannot wait for its own end.
-    pub(crate) fn is_writer_thread(&self) -> bool {
-        self.writer.is_own_thread()
-    }
-
-    /// Commits a batch; the writer is free again when this returns. Returns how many mutations that were, of which each
-    /// record of telemetry is one.
-    fn commit(
-        &self,
-        submissions: Vec<Submission>,
-        mut batch: Batch<'_, Submission, Outcome>,
-    ) -> usize {
+    /// Commits a batch; its lane is free again when this returns. Returns how many mutations that were, of which each record of
+    /// telemetry is one.
+    fn commit(&self, work: Work<'_>) -> usize {
         let begun = self.now();
-        let mut count = submissions.len();
-        let mut landing = Landing {
+        let landing = Landing {
             intake: &self.intake,
             records: 0,
         };
-        let mut telemetry = |arrivals: Box<Arrivals>| {
-            landing.records += arrivals.records();
-            count += usize::try_from(arrivals.records())
-                .unwrap_or(0)
-                .saturating_sub(1);
-            Write::of(Telemetry(arrivals))
+        let (mutations, failure) = match work {
+            Work::Store(submissions, batch) => self.commit_to_store(submissions, batch, landing),
+            Work::Queue(arriving, batch) => self.commit_to_queue(arriving, batch, landing),
         };
-        let writes = submissions
-            .into_iter()
-            .map(|submission| match submission {
-                Submission::Write(write) => write,
-                Submission::Telemetry(arrivals) => telemetry(arrivals),
-                Submission::Gathered => telemetry(Box::new(self.intake.take())),
-            })
-            .collect();
-        let written = self.write(writes);
         let duration = self.now().duration_since(begun);
-        drop(landing);
-        let failure = match written {
-            Ok(outcomes) => {
-                batch.resolve(outcomes);
-                None
-            }
-            Err(failure) => {
-                batch.resolve(std::iter::repeat_with(|| Err(failure.error.clone())));
-                Some(failure)
-            }
-        };
-        drop(batch);
         match failure {
             None => self.observe(&Event::Committed {
-                mutations: count,
+                mutations,
                 duration,
             }),
             Some(failure) => {
@@ -266,7 +168,70 @@ impl EngineCore {
                 self.observe(&Event::CommitFailed { error });
             }
         }
-        count
+        mutations
+    }
+
+    fn commit_to_store(
+        &self,
+        submissions: Vec<Submission>,
+        mut batch: Batch<'_, Submission, Outcome>,
+        mut landing: Landing<'_>,
+    ) -> (usize, Option<WriteFailure>) {
+        let mut count = 0;
+        let writes = submissions
+            .into_iter()
+            .map(|submission| match submission {
+                Submission::Write(write) => {
+                    count += 1;
+                    write
+                }
+                Submission::Telemetry(arriving) => {
+                    let arrivals = landing.take(arriving);
+                    Write::of(Telemetry(Box::new(arrivals)))
+                }
+            })
+            .collect();
+        let written = self.write(writes);
+        count += landing.count();
+        drop(landing);
+        match written {
+            Ok(outcomes) => {
+                batch.resolve(outcomes);
+                (count, None)
+            }
+            Err(failure) => {
+                batch.resolve(std::iter::repeat_with(|| Err(failure.error.clone())));
+                (count, Some(failure))
+            }
+        }
+    }
+
+    fn commit_to_queue(
+        &self,
+        arriving: Vec<Arriving>,
+        mut batch: Batch<'_, Arriving, Outcome>,
+        mut landing: Landing<'_>,
+    ) -> (usize, Option<WriteFailure>) {
+        let submissions = arriving.len();
+        let arrivals: Vec<_> = arriving
+            .into_iter()
+            .map(|each| landing.take(each))
+            .collect();
+        let outcomes = match self.may_append() {
+            Ok(()) => self.store.append(&|| self.new_log_id(), arrivals),
+            Err(error) => vec![Err(error); submissions],
+        };
+        let count = landing.count();
+        drop(landing);
+        let failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
+        batch.resolve(outcomes);
+        (count, failure.map(WriteFailure::from))
+    }
+
+    /// Whether telemetry is taken.
+    fn may_append(&self) -> Result<()> {
+        self.store.check_place()?;
+        self.low_disk().map_or(Ok(()), |low| Err(low.error))
     }
 
     /// One transaction.
@@ -289,6 +254,16 @@ impl EngineCore {
                 })
                 .collect()
         })
+    }
+
+    /// The id of a log of the queue that begins. Not made as trace ids are: from one of those a client could tell it, and with
+    /// it what a commit that was cut short must hold to look whole.
+    fn new_log_id(&self) -> Result<u64> {
+        let mut id = [0; 8];
+        if !(self.injected.fill_random)(&mut id) {
+            return Err(no_random());
+        }
+        Ok(u64::from_le_bytes(id))
     }
 
     // ---- keys
@@ -345,7 +320,7 @@ impl EngineCore {
 
     /// Commits what is pending, writes down what is only in memory, and closes the file.
     pub(crate) fn close(&self) -> Result<()> {
-        self.stop_thread();
+        self.stop_threads();
         while self.lead() > 0 {}
         let kept = match self.write_key_uses() {
             // When a key was last used is not worth a failure to stop.
@@ -360,6 +335,21 @@ impl EngineCore {
 struct Landing<'m> {
     intake: &'m Intake,
     records: u64,
+}
+
+impl Landing<'_> {
+    fn take(&mut self, arriving: Arriving) -> Arrivals {
+        let arrivals = match arriving {
+            Arriving::Batch(arrivals) => *arrivals,
+            Arriving::Gathered => self.intake.take(),
+        };
+        self.records += arrivals.records();
+        arrivals
+    }
+
+    fn count(&self) -> usize {
+        usize::try_from(self.records).unwrap_or(usize::MAX)
+    }
 }
 
 impl Drop for Landing<'_> {

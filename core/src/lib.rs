@@ -74,7 +74,7 @@ mod wire;
 pub use clock::{Clock, ManualClock};
 pub use config::{
     ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Limits,
-    RetentionDays,
+    QueueStorage, RetentionDays,
 };
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
@@ -94,7 +94,7 @@ pub use model::{
 pub use observer::TracingObserver;
 pub use observer::{Event, Observer};
 pub use store::backends;
-pub use store::backends::StorageBackend;
+pub use store::backends::{SegmentFolder, StorageBackend};
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;

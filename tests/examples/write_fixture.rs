@@ -2,6 +2,8 @@
 //!
 //! Run it once for a format version, before its first release; afterwards the file is never written again.
 
+use std::fs;
+
 use deskfleet::{
     Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, ManualClock, NewKey,
     ProcessItem, ProcessReport, Record, Scope, StartupRecord, StatsRecord, Timestamp, Workspace,
@@ -9,12 +11,14 @@ use deskfleet::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: write_fixture PATH")?;
+    let folder = tempfile::tempdir()?;
+    let open = folder.path().join("open.redb");
     let clock = ManualClock::new("2026-11-20T08:00:00Z".parse()?);
     let engine = Engine::builder()
         .clock(clock.clone())
         .seed(1)
         .config(Config::default())
-        .open(&path)?;
+        .open(&open)?;
     fill(&engine, &clock)?;
     names(&engine, &clock)?;
     for _ in 0..2 {
@@ -24,6 +28,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     engine.compact()?;
+    // As a crash leaves them: a store that was closed has no segments.
+    fs::copy(&open, &path)?;
+    let queue = format!("{path}-queue");
+    fs::create_dir(&queue)?;
+    let mut segment = fs::read(folder.path().join("open.redb-queue/000000.segment"))?;
+    let end = segment.iter().rposition(|byte| *byte != 0).unwrap_or(0);
+    segment.truncate((end + 1).next_multiple_of(512));
+    fs::write(format!("{queue}/000000.segment"), segment)?;
     engine.close()?;
     Ok(())
 }

@@ -15,13 +15,20 @@ use redb::{Database, ReadableDatabase as _, TableDefinition};
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
 /// The current format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A writable copy of the fixture of a format.
 fn copied(format: u32, folder: &Path) -> PathBuf {
     let path = folder.join("fleet.redb");
     let fixture = format!("fixtures/format-{format}.redb");
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture), &path).unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture);
+    fs::copy(&fixture, &path).unwrap();
+    let queue = |path: &Path| PathBuf::from(format!("{}-queue", path.display()));
+    if queue(&fixture).exists() {
+        fs::create_dir(queue(&path)).unwrap();
+        let segment = "000000.segment";
+        fs::copy(queue(&fixture).join(segment), queue(&path).join(segment)).unwrap();
+    }
     path
 }
 
@@ -39,7 +46,7 @@ fn stored_format(path: &Path) -> u32 {
 }
 
 #[test]
-fn file_of_format_1_keeps_its_data_and_becomes_format_2() {
+fn file_of_format_1_keeps_its_data_and_becomes_the_current_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
     assert_eq!(stored_format(&path), 1);
@@ -51,12 +58,25 @@ fn file_of_format_1_keeps_its_data_and_becomes_format_2() {
 }
 
 #[test]
-fn file_of_format_2_keeps_its_data() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copied(FORMAT, folder.path());
-    assert_eq!(stored_format(&path), FORMAT);
-    let engine = builder().open(path).unwrap();
-    check_contents(&engine, (7, 1, 1, 18), 1);
+fn file_of_format_2_or_3_keeps_its_data_and_has_the_current_format() {
+    for (format, later) in [(2, 1), (3, 5)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = copied(format, folder.path());
+        if format == 2 {
+            assert_eq!(stored_format(&path), format);
+        }
+        let engine = builder().open(&path).unwrap();
+        check_names(&engine, later);
+        engine.close().unwrap();
+        assert_eq!(stored_format(&path), FORMAT);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        check_names(&builder().open(&path).unwrap(), later);
+    }
+}
+
+/// The content of the fixtures from format 2 on, whose queue is in the file or beside it.
+fn check_names(engine: &Engine, later: u32) {
+    check_contents(engine, (7, 1, 1, 18), later);
     let refused = engine.admin_activity(1).unwrap().remove(0);
     assert_eq!(
         refused.detail.as_deref(),
@@ -164,7 +184,7 @@ fn newer_format_is_refused_and_unchanged() {
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
     let said = error.to_string();
     assert!(
-        said.contains("fleet.redb") && said.contains("format 3"),
+        said.contains("fleet.redb") && said.contains("format 4"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

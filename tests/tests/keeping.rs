@@ -181,7 +181,11 @@ fn read_only_engine_reads_copies_and_changes_no_byte() {
     let issued = key(&engine, "a");
     assert_eq!(status(&engine, 1), 200);
     fs::copy(&path, &crashed).unwrap();
+    let segment = |name: &str| folder.path().join(name).join("000000.segment");
+    fs::create_dir(folder.path().join("b.redb-queue")).unwrap();
+    fs::copy(segment("a.redb-queue"), segment("b.redb-queue")).unwrap();
     drop(engine);
+    let queued = bytes_of(&segment("b.redb-queue"));
     for path in [path, crashed] {
         let before = bytes_of(&path);
         let engine = builder().open_read_only(&path).unwrap();
@@ -199,6 +203,7 @@ fn read_only_engine_reads_copies_and_changes_no_byte() {
         assert_eq!(bytes_of(&path), before, "{}", path.display());
         assert_eq!(ids(&builder().open(copy).unwrap(), 0), [1]);
     }
+    assert_eq!(bytes_of(&segment("b.redb-queue")), queued);
     let none = builder().open_read_only(folder.path().join("none"));
     assert_eq!(none.unwrap_err().kind(), ErrorKind::StorageUnavailable);
     assert!(!folder.path().join("none").exists());

@@ -71,8 +71,8 @@ impl Completion {
         write: PendingWrite<T>,
         respond: impl FnOnce(T) -> Response<Bytes> + Send + 'static,
     ) -> Self {
-        let PendingWrite { ticket, output } = write;
-        Self::after(Outcomes::one(ticket), || Ok(respond(output.take()?)))
+        let PendingWrite { claim, output } = write;
+        Self::after(Outcomes::one(claim), || Ok(respond(output.take()?)))
     }
 
     /// As the response to HEAD: without its body.

@@ -249,7 +249,7 @@ impl Exchange {
         {
             let write = core.submit(refused);
             let problem = problem.clone();
-            return Completion::after(Outcomes::one(write.ticket), || Err(problem.into()));
+            return Completion::after(Outcomes::one(write.claim), || Err(problem.into()));
         }
         Completion::Response(super::problem(core, problem, self.traceparent()))
     }

@@ -267,7 +267,7 @@ impl Import {
 
     fn poll_landed(&mut self, core: &EngineCore, waker: &Waker) -> Poll<()> {
         if let Some(pending) = &mut self.in_flight {
-            let outcome = ready!(core.poll(&mut pending.ticket, waker));
+            let outcome = ready!(core.poll(&mut pending.claim, waker));
             self.land(outcome);
         }
         Poll::Ready(())
@@ -275,7 +275,7 @@ impl Import {
 
     fn wait_landed(&mut self, core: &EngineCore) {
         if let Some(pending) = &mut self.in_flight {
-            let outcome = core.wait(&mut pending.ticket);
+            let outcome = core.wait(&mut pending.claim);
             self.land(outcome);
         }
     }

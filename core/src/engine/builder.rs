@@ -9,10 +9,13 @@ use redb::StorageBackend;
 use crate::api::router::Router;
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
-use crate::engine_core::{EngineCore, FreeSpace, Injected};
+use crate::engine_core::{EngineCore, FreeSpace, Injected, Lane};
 use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
+use crate::store::backends::SegmentFolder;
+use crate::store::segments::SegmentLog;
 use crate::store::{Store, StoreOptions};
 
 use super::{Engine, Running};
@@ -28,6 +31,7 @@ pub struct EngineBuilder {
     fill_random: Option<Box<FillRandom>>,
     observer: Option<Box<dyn Observer>>,
     free_space: Option<Box<FreeSpace>>,
+    segment_bytes: Option<u32>,
 }
 
 #[cfg_attr(
@@ -51,6 +55,7 @@ impl Default for EngineBuilder {
             fill_random: None,
             observer: None,
             free_space: None,
+            segment_bytes: None,
         }
     }
 }
@@ -151,7 +156,32 @@ impl EngineBuilder {
     /// # Errors
     /// Those of [`Self::open`].
     pub fn open_backend(self, backend: impl StorageBackend) -> Result<Engine> {
-        self.open_store(|options| Store::open(backend, options))
+        self.open_store(|options| Store::open(backend, None, options))
+    }
+
+    /// Opens what a backend of the host's own holds, or begins a new store on it, with the queue in segments in a folder of the host's
+    /// own, as [`Self::open`] has them in a folder beside the file.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_backend_with_queue(
+        self,
+        backend: impl StorageBackend,
+        folder: impl SegmentFolder,
+    ) -> Result<Engine> {
+        let log = SegmentLog::new(Box::new(folder));
+        let log = match self.segment_bytes {
+            Some(bytes) => log.with_segment_bytes(bytes),
+            None => log,
+        };
+        self.open_store(|options| Store::open(backend, Some(log), options))
+    }
+
+    /// The length of the segments of [`Self::open_backend_with_queue`], in bytes, for tests that fill many.
+    #[doc(hidden)]
+    pub fn segment_bytes(mut self, bytes: u32) -> Self {
+        self.segment_bytes = Some(bytes);
+        self
     }
 
     /// Opens what a backend holds that ends with the process, or begins a new store on it.
@@ -164,7 +194,7 @@ impl EngineBuilder {
     /// # Errors
     /// Those of [`Self::open`].
     pub fn open_volatile(self, backend: impl StorageBackend) -> Result<Engine> {
-        self.open_with(true, |options| Store::open(backend, options))
+        self.open_with(true, |options| Store::open(backend, None, options))
     }
 
     fn open_store(self, open: impl FnOnce(StoreOptions) -> Result<Store>) -> Result<Engine> {
@@ -197,16 +227,16 @@ impl EngineBuilder {
         let store = open(StoreOptions::of(&self.config, injected.clock.now()))?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let core = Arc::new(EngineCore::new(store, self.config, injected)?);
-        let thread = if with_thread {
-            Some(spawn(Arc::clone(&core))?)
-        } else {
-            None
-        };
+        let lanes = if with_thread { core.lanes() } else { &[] };
         let running = Running {
-            core,
+            core: Arc::clone(&core),
             router,
-            thread: Mutex::new(thread),
+            threads: Mutex::default(),
         };
+        for lane in lanes {
+            let thread = spawn(Arc::clone(&core), *lane)?;
+            lock(&running.threads).push(thread);
+        }
         Ok(Engine {
             running: Arc::new(running),
         })
@@ -234,13 +264,13 @@ impl Engine {
     }
 }
 
-fn spawn(core: Arc<EngineCore>) -> Result<std::thread::JoinHandle<()>> {
+fn spawn(core: Arc<EngineCore>, lane: Lane) -> Result<std::thread::JoinHandle<()>> {
     // What the standard library would find out, too late for the compiler to leave threads out of the WebAssembly module.
     let spawned = if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
         Err(std::io::ErrorKind::Unsupported.into())
     } else {
-        let thread = std::thread::Builder::new().name("deskfleet-writer".to_owned());
-        thread.spawn(move || core.commit_forever())
+        let thread = std::thread::Builder::new().name(lane.thread_name().to_owned());
+        thread.spawn(move || core.commit_forever(lane))
     };
     spawned.map_err(|error| {
         EngineError::caused(

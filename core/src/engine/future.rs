@@ -204,8 +204,8 @@ pub struct WriteFuture<T = ()> {
 impl<T> WriteFuture<T> {
     pub(super) fn new(core: &Arc<EngineCore>, submitted: Result<PendingWrite<T>>) -> Self {
         match submitted {
-            Ok(PendingWrite { ticket, output }) => Self {
-                commits: Ok(PendingCommits::new(Arc::clone(core), Outcomes::one(ticket))),
+            Ok(PendingWrite { claim, output }) => Self {
+                commits: Ok(PendingCommits::new(Arc::clone(core), Outcomes::one(claim))),
                 output: Some(output),
             },
             Err(error) => Self {

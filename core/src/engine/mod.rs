@@ -51,24 +51,25 @@ pub struct Engine {
     running: Arc<Running>,
 }
 
-/// The core and the thread that commits for it, if one was asked for.
+/// The core and the threads that commit for it, if they were asked for.
 #[derive(Debug)]
 struct Running {
     core: Arc<EngineCore>,
     router: Router,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Running {
-    /// Ends the thread, after it has committed all pending writes. Called on that thread, by the observer, it does not wait for it.
+    /// Ends the threads, after they have committed all pending writes. Called on one of them, by the observer, it does not wait
+    /// for that one.
     fn stop(&self) {
-        self.core.stop_thread();
-        let thread = lock(&self.thread).take();
-        if let Some(thread) = thread
-            && !self.core.is_writer_thread()
-        {
-            // A panic on it was reported by the panic hook already.
-            let _ = thread.join();
+        self.core.stop_threads();
+        let here = std::thread::current().id();
+        for thread in std::mem::take(&mut *lock(&self.threads)) {
+            if thread.thread().id() != here {
+                // A panic on it was reported by the panic hook already.
+                let _ = thread.join();
+            }
         }
     }
 }

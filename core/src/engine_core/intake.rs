@@ -7,11 +7,10 @@ use crate::error::{EngineError, Result};
 use crate::limits::VOLATILE_RECORDS_MAX;
 use crate::locks::lock;
 use crate::model::RecordRef;
-use crate::mutation::Outcome;
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::writer::Ticket;
 
-use super::{EngineCore, Submission};
+use super::EngineCore;
+use super::lanes::{Arriving, Claim};
 
 /// The records that gather for the next commit.
 #[derive(Debug, Default)]
@@ -21,7 +20,7 @@ pub(super) struct Intake(Mutex<Gathering>);
 struct Gathering {
     arrivals: Arrivals,
     /// What those who wait for these records wait for; `None` when there are none.
-    ticket: Option<Ticket<Outcome>>,
+    claim: Option<Claim>,
     /// Records accepted and not durable yet, those being committed included.
     in_flight: u64,
 }
@@ -34,7 +33,7 @@ impl Intake {
     /// Takes what has gathered; the next record starts a new batch.
     pub(super) fn take(&self) -> Arrivals {
         let mut gathering = self.lock();
-        gathering.ticket = None;
+        gathering.claim = None;
         gathering.arrivals.take()
     }
 
@@ -52,18 +51,18 @@ impl EngineCore {
     }
 
     /// Puts a record behind those that wait. `None` on a volatile store: there is nothing to wait for.
-    pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Ticket<Outcome>>> {
+    pub(crate) fn accept(&self, record: &RecordRef<'_>) -> Result<Option<Claim>> {
         let times = self.times(record);
         let mut gathering = self.intake.lock();
         self.make_room(&mut gathering, 1)?;
         gathering
             .arrivals
             .push(record, times.received_at, times.filed_at);
-        if gathering.ticket.is_none() {
-            gathering.ticket = Some(self.writer.submit(Submission::Gathered));
+        if gathering.claim.is_none() {
+            gathering.claim = Some(self.lanes.submit_telemetry(Arriving::Gathered));
         }
         if !self.injected.volatile {
-            return Ok(gathering.ticket.as_ref().map(Ticket::share));
+            return Ok(gathering.claim.as_ref().map(Claim::share));
         }
         let enough = gathering.arrivals.records() >= VOLATILE_RECORDS_MAX;
         drop(gathering);
@@ -82,12 +81,13 @@ impl EngineCore {
         if gathering.in_flight == 0 {
             return;
         }
-        // Records whose commit is under way have no ticket any more; what is submitted now is committed after them.
-        let ticket = gathering.ticket.as_ref().map(Ticket::share);
+        // Records whose commit is under way have no claim any more; what is submitted now is committed after them.
+        let claim = gathering.claim.as_ref().map(Claim::share);
         drop(gathering);
-        let mut ticket = ticket.unwrap_or_else(|| self.writer.submit(Submission::Gathered));
+        let submit = || self.lanes.submit_telemetry(Arriving::Gathered);
+        let mut claim = claim.unwrap_or_else(submit);
         // The observer was notified of a failure.
-        let _ = self.wait(&mut ticket);
+        let _ = self.wait(&mut claim);
     }
 
     /// Telemetry records that wait to be filed.
@@ -103,9 +103,10 @@ impl EngineCore {
     }
 
     /// Puts a batch behind those that wait: all of it, or nothing.
-    pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Ticket<Outcome>> {
+    pub(crate) fn accept_all(&self, batch: Arrivals) -> Result<Claim> {
         self.make_room(&mut self.intake.lock(), batch.records())?;
-        Ok(self.writer.submit(Submission::Telemetry(Box::new(batch))))
+        let batch = Arriving::Batch(Box::new(batch));
+        Ok(self.lanes.submit_telemetry(batch))
     }
 
     fn make_room(&self, gathering: &mut Gathering, records: u64) -> Result<()> {

@@ -7,25 +7,16 @@ use crate::error::Result;
 use crate::limits::BULK_UPSERT_CHUNK;
 use crate::locks::lock;
 use crate::model::Workspace;
-use crate::mutation::{Context, Mutation, Outcome, PutWorkspaces};
-use crate::store::writer::Ticket;
+use crate::mutation::{Mutation, Outcome, PutWorkspaces};
 
+use super::lanes::Claim;
+use super::write::Write;
 use super::{EngineCore, lost};
-
-/// A mutation, for the writer: with a place for what it returns.
-pub(super) struct Write {
-    pub(super) apply: Apply,
-    /// Whether it gives space or takes rights back, and so goes on when little space is left.
-    pub(super) relieves: bool,
-}
-
-/// The outer error is the store's and fails the whole transaction, the inner one is a refusal.
-type Apply = Box<dyn FnOnce(&mut Context<'_, '_>) -> Result<Outcome> + Send>;
 
 /// A claim to the outcome of a write that returns a `T`.
 #[derive(Debug)]
 pub(crate) struct PendingWrite<T> {
-    pub(crate) ticket: Ticket<Outcome>,
+    pub(crate) claim: Claim,
     pub(crate) output: Output<T>,
 }
 
@@ -45,21 +36,6 @@ impl<T> Output<T> {
     }
 }
 
-impl Write {
-    /// A write that nobody waits for by itself.
-    pub(super) fn of(mutation: impl Mutation<Output = ()>) -> Self {
-        Self::keeping(mutation, |()| ())
-    }
-
-    /// A write whose output goes to `keep`.
-    fn keeping<M: Mutation>(mutation: M, keep: impl FnOnce(M::Output) + Send + 'static) -> Self {
-        Self {
-            relieves: M::RELIEVES,
-            apply: Box::new(move |context| Ok(mutation.apply(context)?.map(keep))),
-        }
-    }
-}
-
 impl EngineCore {
     /// Puts a mutation behind those that are pending. What it returns is kept for its caller.
     pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
@@ -67,21 +43,21 @@ impl EngineCore {
         let kept = Arc::clone(&output);
         let write = Write::keeping(mutation, move |returned| *lock(&kept) = Some(returned));
         PendingWrite {
-            ticket: self.writer.submit(super::Submission::Write(write)),
+            claim: self.lanes.submit(write),
             output: Output(output),
         }
     }
 
     /// Blocks until the write is durable or refused.
     pub(crate) fn wait_for<T>(&self, mut pending: PendingWrite<T>) -> Result<T> {
-        self.wait(&mut pending.ticket)?;
+        self.wait(&mut pending.claim)?;
         pending.output.take()
     }
 
     /// Submits workspaces of any number, each part of them as one mutation.
     pub(crate) fn submit_workspaces(&self, workspaces: Vec<Workspace>) -> Outcomes {
         let parts = in_chunks(workspaces);
-        Outcomes::all(parts.map(|part| self.submit(part).ticket).collect())
+        Outcomes::all(parts.map(|part| self.submit(part).claim).collect())
     }
 
     /// Submits a mutation and blocks until it is durable or refused.
@@ -103,26 +79,26 @@ fn in_chunks(workspaces: Vec<Workspace>) -> impl Iterator<Item = PutWorkspaces> 
 /// The outcomes that one response waits for, in the order of their submission.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
-    next: Option<Ticket<Outcome>>,
+    next: Option<Claim>,
     /// Most requests make one write, and an empty list costs nothing.
-    rest: std::vec::IntoIter<Ticket<Outcome>>,
+    rest: std::vec::IntoIter<Claim>,
     /// Whether a part is durable already, should another fail.
     part: bool,
     result: Outcome,
 }
 
 impl Outcomes {
-    pub(crate) fn one(ticket: Ticket<Outcome>) -> Self {
+    pub(crate) fn one(claim: Claim) -> Self {
         Self {
-            next: Some(ticket),
+            next: Some(claim),
             rest: Vec::new().into_iter(),
             part: false,
             result: Ok(()),
         }
     }
 
-    pub(crate) fn all(tickets: Vec<Ticket<Outcome>>) -> Self {
-        let mut rest = tickets.into_iter();
+    pub(crate) fn all(claims: Vec<Claim>) -> Self {
+        let mut rest = claims.into_iter();
         Self {
             next: rest.next(),
             rest,
@@ -138,8 +114,8 @@ impl Outcomes {
 
     /// Blocks until all are there; returns the first error.
     pub(crate) fn wait(mut self, core: &EngineCore) -> Outcome {
-        while let Some(ticket) = &mut self.next {
-            let outcome = core.wait(ticket);
+        while let Some(claim) = &mut self.next {
+            let outcome = core.wait(claim);
             self.note(outcome);
         }
         self.result
@@ -147,8 +123,8 @@ impl Outcomes {
 
     /// As [`Self::wait`], for a future.
     pub(crate) fn poll(&mut self, core: &EngineCore, waker: &Waker) -> Poll<Outcome> {
-        while let Some(ticket) = &mut self.next {
-            let outcome = ready!(core.poll(ticket, waker));
+        while let Some(claim) = &mut self.next {
+            let outcome = ready!(core.poll(claim, waker));
             self.note(outcome);
         }
         Poll::Ready(std::mem::replace(&mut self.result, Ok(())))

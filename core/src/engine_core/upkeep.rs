@@ -56,11 +56,13 @@ impl EngineCore {
     /// Files one step; returns how many records, 0 when nothing is pending. The caller holds the lock of filing.
     fn file_step(&self) -> Result<u64> {
         // Not `reader`, which on a volatile store waits for a commit.
-        let Some(filing) = filing::prepare(&self.store.snapshot()?)? else {
+        let blocks = self.store.queue().oldest_blocks();
+        let Some(filing) = filing::prepare(&self.store.snapshot()?, &blocks)? else {
             return Ok(0);
         };
         let records = filing.records;
         self.run(filing)?;
+        self.store.recycle_segments();
         self.observe(&Event::Filed { records });
         Ok(records)
     }
@@ -103,6 +105,9 @@ impl EngineCore {
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
+        }
+        if self.low_disk().is_none() && !self.store.is_read_only() {
+            self.store.make_segments_ready()?;
         }
         Ok(())
     }

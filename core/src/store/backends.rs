@@ -10,6 +10,50 @@ pub use redb::{BackendError, StorageBackend};
 
 use crate::locks::{read, write};
 
+/// The folder beside a store that holds the segments of its queue, for
+/// [`EngineBuilder::open_backend_with_queue`](crate::EngineBuilder::open_backend_with_queue). A segment is known by its number
+/// there, and is read, written and synced as a [`StorageBackend`].
+///
+/// Called by one thread at a time, except that segments are read at any time by any thread. The lock of the store guards the
+/// folder as well.
+pub trait SegmentFolder: fmt::Debug + Send + Sync + 'static {
+    /// Makes the folder where it is not there yet; durable when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn create(&self) -> io::Result<()>;
+
+    /// The numbers of the segments in it; `None` where there is no folder.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn list(&self) -> io::Result<Option<Vec<u32>>>;
+
+    /// Opens a segment, made where it is not there yet; its name is durable when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be opened or made.
+    fn open(&self, number: u32) -> io::Result<Box<dyn StorageBackend>>;
+
+    /// Removes a segment. Where it is still open it can be read on.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove(&self, number: u32) -> io::Result<()>;
+
+    /// Removes the folder, which holds no segment any more.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove_folder(&self) -> io::Result<()>;
+
+    /// Makes sure that the folder is where it was.
+    ///
+    /// # Errors
+    /// When it is not.
+    fn check(&self) -> io::Result<()>;
+}
+
 /// Bytes that are allocated together.
 const CHUNK_BYTES: usize = 16 * 1024;
 

@@ -8,18 +8,25 @@ use crate::config::Config;
 use crate::error::{ErrorKind, Result, error_chain};
 use crate::timestamp::Timestamp;
 
-use super::failure::from_database;
+use super::failure::{from_database, unavailable};
+use super::folder::FileFolder;
 use super::medium::Medium;
 use super::opening::{self, caught};
+use super::segments::SegmentLog;
 use super::table::Snapshot;
+use super::telemetry::queue::QueueIndex;
 use super::verify::{CheckReport, verify};
-use super::{StoreOptions, file};
+use super::{StoreOptions, file, queue_log};
 
 /// Checks the file at `path`, of which not a byte is changed.
 pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     // Opened twice: redb is not to be asked again after it found damage. And closing it asks it again.
     let look_at_pages = |backend| caught(|| pages(&mut inspected(backend)?));
-    let look_at_values = |backend| caught(|| values(&inspected(backend)?));
+    let look_at_values = |backend| {
+        let folder = FileFolder::beside(path).map_err(unavailable)?;
+        let log = SegmentLog::new(Box::new(folder));
+        caught(|| values(&inspected(backend)?, Some(&log)))
+    };
     let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, _)| {
         let (mut report, _) = file::open_to_read(path, look_at_values)?;
         report.problems.splice(..0, pages);
@@ -56,10 +63,19 @@ pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
     }
 }
 
-/// Reads every table.
-pub(super) fn values(database: &Database) -> Result<CheckReport> {
+/// Reads every table, and the segments of the queue.
+pub(super) fn values(database: &Database, log: Option<&SegmentLog>) -> Result<CheckReport> {
     caught(|| {
         let snapshot = Snapshot::of(database)?;
-        Ok(verify(&snapshot))
+        let mut report = verify(&snapshot);
+        let mut queue = QueueIndex::default();
+        // What is wrong with the table is in the report.
+        if queue.reload(&snapshot).is_ok() {
+            match queue_log::check(&snapshot, log, &mut queue) {
+                Ok(()) => report.queued_records = queue.records(),
+                Err(error) => report.problems.push(error_chain(&error)),
+            }
+        }
+        Ok(report)
     })
 }

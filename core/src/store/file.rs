@@ -16,20 +16,20 @@ use crate::locks::lock;
 use super::failure::{already_open, from_database};
 
 /// Device and inode of a file, where the system has them.
-type FileId = Option<(u64, u64)>;
+pub(super) type FileId = Option<(u64, u64)>;
 
 /// The files that stores of this process have open, for the message to a caller that opens one again.
 static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-fn file_id(about: &Metadata) -> FileId {
+pub(super) fn file_id(about: &Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt as _;
     Some((about.dev(), about.ino()))
 }
 
 #[cfg(not(unix))]
-fn file_id(_about: &Metadata) -> FileId {
+pub(super) fn file_id(_about: &Metadata) -> FileId {
     None
 }
 
@@ -93,6 +93,15 @@ pub(super) struct FileOfProcess {
 }
 
 impl FileOfProcess {
+    /// A segment of the queue: the lock of the store guards it.
+    pub(super) fn new(file: File) -> Result<Self> {
+        Ok(Self {
+            file: FileBackend::new(file).map_err(from_database)?,
+            process: process::id(),
+            read_only: false,
+        })
+    }
+
     fn file(&self) -> io::Result<&FileBackend> {
         if process::id() == self.process {
             return Ok(&self.file);
@@ -272,7 +281,7 @@ pub(super) fn create_new(
 }
 
 /// How files are opened here: one that is created is for its owner alone, as it holds what is known of people.
-fn for_owner() -> OpenOptions {
+pub(super) fn for_owner() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -281,12 +290,8 @@ fn for_owner() -> OpenOptions {
 }
 
 fn backend(file: File, path: &Path, read_only: bool) -> Result<FileOfProcess> {
-    let file = at(path, FileBackend::new(file).map_err(from_database))?;
-    Ok(FileOfProcess {
-        file,
-        process: process::id(),
-        read_only,
-    })
+    let file = at(path, FileOfProcess::new(file))?;
+    Ok(FileOfProcess { read_only, ..file })
 }
 
 /// Puts the path before what an error says.
@@ -318,7 +323,7 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
 }
 
 /// Makes the name of a new file as durable as its content, where the system lets a folder be synced.
-fn sync_folder(path: &Path) {
+pub(super) fn sync_folder(path: &Path) {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -9,7 +9,7 @@ use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
 use super::{meta, workspaces};
 
-/// Rebuilds the indexes of the workspaces and the keys of `users`, and stores that the file is of this format.
+/// Rebuilds the indexes of the workspaces and the keys of `users`.
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
     let mut misplaced = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     for (key, user) in misplaced {
         users::move_to(tables, &key, &user)?;
     }
-    meta::write_format(tables)
+    Ok(())
 }
 
 /// Checks that every row of `users` can be read and is under its name.

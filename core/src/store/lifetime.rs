@@ -1,34 +1,40 @@
 //! How a store begins and ends.
 
 use std::path::Path;
-use std::sync::RwLock;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, RwLock};
 
 use redb::StorageBackend;
 
-use crate::config::CommitPhases;
+use crate::config::{CommitPhases, QueueStorage};
 use crate::error::Result;
 use crate::locks::write;
 
 use super::backends::MemoryBackend;
 use super::failure::unavailable;
 use super::file::{self, Place};
+use super::folder::FileFolder;
 use super::keys::KeyIndex;
 use super::medium::Medium;
 use super::opening::{self, caught};
-use super::{Store, StoreOptions, folding, meta};
+use super::segments::SegmentLog;
+use super::table::Tables;
+use super::telemetry::queue::QueueIndex;
+use super::{Store, StoreOptions, folding, meta, queue_log};
 
 impl Store {
     /// Opens or creates the file at `path`.
     pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<Self> {
-        let (store, place) = file::open(path, |backend| Self::open(backend, options))?;
-        Ok(store.at(place))
+        let opened = file::open(path, |backend| Self::open_file(backend, path, options));
+        let (store, place) = opened?;
+        store.at(place)
     }
 
     /// Opens the file at `path`, which must be there.
     pub(crate) fn open_existing(path: &Path, options: StoreOptions) -> Result<Self> {
-        let (store, place) = file::open_existing(path, |backend| Self::open(backend, options))?;
-        Ok(store.at(place))
+        let opened = file::open_existing(path, |backend| Self::open_file(backend, path, options));
+        let (store, place) = opened?;
+        store.at(place)
     }
 
     /// Opens the file at `path` and never writes to it.
@@ -37,14 +43,23 @@ impl Store {
             read_only: true,
             ..options
         };
-        let opened = file::open_to_read(path, |backend| Self::open(backend, options));
+        let opened = file::open_to_read(path, |backend| Self::open_file(backend, path, options));
         let (store, place) = opened?;
-        Ok(store.at(place))
+        store.at(place)
     }
 
-    fn at(mut self, place: Place) -> Self {
+    fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {
+        let folder = FileFolder::beside(path).map_err(unavailable)?;
+        Self::open(backend, Some(SegmentLog::new(Box::new(folder))), options)
+    }
+
+    fn at(mut self, place: Place) -> Result<Self> {
         self.place = Some(place);
-        self
+        if self.options.queue_storage == QueueStorage::Table && !self.options.read_only {
+            self.end_log()?;
+            self.log = None;
+        }
+        Ok(self)
     }
 
     /// A store that lives as long as the process.
@@ -54,14 +69,20 @@ impl Store {
             commit_phases: CommitPhases::One,
             ..options
         };
-        Self::open(MemoryBackend::new(), options)
+        Self::open(MemoryBackend::new(), None, options)
     }
 
-    /// Opens what the backend holds, or begins a new store on it.
-    pub(crate) fn open(backend: impl StorageBackend, options: StoreOptions) -> Result<Self> {
+    /// Opens what the backend holds, or begins a new store on it. The queue is kept in `log`, or in the table where there is none.
+    pub(crate) fn open(
+        backend: impl StorageBackend,
+        log: Option<SegmentLog>,
+        options: StoreOptions,
+    ) -> Result<Self> {
         let medium = Medium::new(backend)?;
-        let opened = opening::open(&medium, options, &KeyIndex::default());
+        let mut queue = QueueIndex::default();
+        let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
+            queue_log::recover(&opened.database, log.as_ref(), &mut queue)?;
             if !options.read_only {
                 medium.open_gate()?;
             }
@@ -75,12 +96,15 @@ impl Store {
                     options,
                     database: RwLock::new(Some(opened.database)),
                     closed: RwLock::new(false),
-                    queued: AtomicU64::new(opened.queue.records()),
+                    writing: Mutex::default(),
+                    queued: AtomicU64::new(queue.records()),
                     fleet_version: AtomicU64::new(0),
-                    queue: RwLock::new(opened.queue),
+                    queue: RwLock::new(queue),
+                    log,
+                    appending: Mutex::default(),
                     keys: RwLock::new(opened.keys),
                 };
-                store.fold_names()?;
+                store.convert()?;
                 Ok(store)
             }
             Err(error) => {
@@ -91,32 +115,42 @@ impl Store {
         }
     }
 
-    /// Rebuilds the keys that are made of names where the file was written with another folding.
-    fn fold_names(&self) -> Result<()> {
-        if meta::is_folded(&self.snapshot()?)? {
+    /// Makes a file of an older format one of this format, and rebuilds the keys that are made of names where the file was written
+    /// with another folding.
+    fn convert(&self) -> Result<()> {
+        let snapshot = self.snapshot()?;
+        let folded = meta::is_folded(&snapshot)?;
+        if folded && meta::is_current(&snapshot)? {
             return Ok(());
         }
+        drop(snapshot);
+        let convert = |tables: &mut Tables<'_>| {
+            if !folded {
+                folding::fold_names(tables)?;
+            }
+            meta::write_format(tables)
+        };
         if self.options.read_only {
             // For those who read here: it waits at the gate for good.
-            return self.try_write(|tables| folding::fold_names(tables));
+            return self.try_write(convert);
         }
-        self.write(|tables| folding::fold_names(tables))
-            .map_err(|failure| failure.error)
+        self.write(convert).map_err(|failure| failure.error)
     }
 
     /// Closes the file and gives its lock back. Later calls are refused.
     pub(crate) fn close(&self) -> Result<()> {
-        let mut slot = self.database_mut();
-        let mut closed = write(&self.closed);
-        if std::mem::replace(&mut *closed, true) {
+        if std::mem::replace(&mut *write(&self.closed), true) {
             return Ok(());
         }
+        let saved = self.end_log();
+        let mut slot = self.database_mut();
         // What closing writes is made from what the file holds.
         let ended = caught(|| {
             *slot = None;
             Ok(())
         });
-        self.medium.release().map_err(unavailable).and(ended)
+        let released = self.medium.release().map_err(unavailable);
+        released.and(ended).and(saved)
     }
 }
 

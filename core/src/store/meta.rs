@@ -4,10 +4,11 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, damaged};
+use super::segments::LogMark;
 use super::table::{Read, Table, Tables};
 
 /// The format this code reads and writes; `core/docs/format.md` describes it.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it.
 const FOLDING: [u8; 3] = {
@@ -19,6 +20,8 @@ const FORMAT_KEY: &[u8] = b"format";
 const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
+const FILED_KEY: &[u8] = b"filed";
+pub(super) const LOG_KEY: &[u8] = b"log";
 
 /// A number that is given out once.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +80,39 @@ pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
 }
 
+/// The number of the first block of the queue that is not filed: those below it are in history.
+pub(crate) fn first_unfiled(read: &impl Read) -> Result<u64> {
+    let first = read.get(Table::Meta, FILED_KEY, |value| {
+        Ok(u64::from_le_bytes(Decoder::new(value).array()?))
+    })?;
+    Ok(first.unwrap_or(0))
+}
+
+/// Notes that all blocks below `first` are filed.
+pub(super) fn set_first_unfiled(tables: &Tables<'_>, first: u64) -> Result<()> {
+    tables.put(Table::Meta, FILED_KEY, &first.to_le_bytes())
+}
+
+/// The log that holds the queue, or held it last.
+pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
+    read.get(Table::Meta, LOG_KEY, |value| {
+        let mut decoder = Decoder::new(value);
+        let mark = LogMark {
+            id: u64::from_le_bytes(decoder.array()?),
+            live: decoder.u8()? != 0,
+        };
+        decoder.end()?;
+        Ok(mark)
+    })
+}
+
+/// Notes which log holds the queue.
+pub(super) fn set_log_mark(tables: &Tables<'_>, mark: LogMark) -> Result<()> {
+    let mut value = mark.id.to_le_bytes().to_vec();
+    value.push(u8::from(mark.live));
+    tables.put(Table::Meta, LOG_KEY, &value)
+}
+
 /// Notes that the file is of this format, its names folded as this code folds them.
 pub(super) fn write_format(tables: &Tables<'_>) -> Result<()> {
     tables.put(Table::Meta, FORMAT_KEY, &FORMAT.to_le_bytes())?;
@@ -89,12 +125,20 @@ pub(super) fn is_folded(read: &impl Read) -> Result<bool> {
     Ok(folding == Some(true))
 }
 
+/// Whether the file says that it is of this format.
+pub(super) fn is_current(read: &impl Read) -> Result<bool> {
+    Ok(format(read)? == Some(FORMAT))
+}
+
+fn format(read: &impl Read) -> Result<Option<u32>> {
+    read.get(Table::Meta, FORMAT_KEY, |value| {
+        Ok(u32::from_le_bytes(Decoder::new(value).array()?))
+    })
+}
+
 /// Refuses a file of a newer format; `None` when the file does not say.
 pub(super) fn check_format(read: &impl Read) -> Result<Option<()>> {
-    let stored = read.get(Table::Meta, FORMAT_KEY, |value| {
-        Ok(u32::from_le_bytes(Decoder::new(value).array()?))
-    })?;
-    match stored {
+    match format(read)? {
         None => Ok(None),
         Some(1..=FORMAT) => Ok(Some(())),
         Some(newer) => Err(EngineError::new(

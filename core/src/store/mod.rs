@@ -7,6 +7,7 @@ mod codec;
 mod copy;
 mod failure;
 mod file;
+mod folder;
 mod folding;
 pub(crate) mod held;
 pub(crate) mod holds;
@@ -16,7 +17,9 @@ mod medium;
 pub(crate) mod meta;
 mod opening;
 pub(crate) mod pending;
+mod queue_log;
 pub(crate) mod repeats;
+pub(crate) mod segments;
 pub(crate) mod table;
 pub(crate) mod telemetry;
 pub(crate) mod verify;
@@ -25,13 +28,13 @@ pub(crate) mod writer;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{Database, StorageBackend};
 
-use crate::config::{CommitPhases, Config};
+use crate::config::{CommitPhases, Config, QueueStorage};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::locks::{read, write};
+use crate::locks::{lock, read, write};
 use crate::timestamp::Timestamp;
 
 use failure::{from_commit, from_compaction, from_storage, from_transaction, indeterminate};
@@ -41,8 +44,9 @@ pub(crate) use medium::panic_text;
 
 use medium::Medium;
 use opening::caught;
+use segments::SegmentLog;
 use table::{Snapshot, Tables};
-use telemetry::queue::QueueIndex;
+use telemetry::queue::{QueueIndex, Wanted};
 use verify::CheckReport;
 
 /// How a store is opened.
@@ -58,6 +62,8 @@ pub(crate) struct StoreOptions {
     pub(crate) trust_file: bool,
     /// Whether nothing is ever written.
     pub(crate) read_only: bool,
+    /// Where the queue is kept, of a store that is opened by its path.
+    pub(crate) queue_storage: QueueStorage,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
 }
@@ -70,6 +76,7 @@ impl StoreOptions {
             quick_repair: config.quick_repair,
             trust_file: config.trust_file,
             read_only: false,
+            queue_storage: config.queue_storage,
             now,
         }
     }
@@ -84,7 +91,13 @@ pub(crate) struct Store {
     /// `None` after an I/O error until the file could be opened again, and after [`Self::close`].
     database: RwLock<Option<Database>>,
     closed: RwLock<bool>,
+    /// Held while a transaction is written.
+    writing: Mutex<()>,
     queue: RwLock<QueueIndex>,
+    /// Where blocks of the queue are appended, unless the table takes them.
+    log: Option<SegmentLog>,
+    /// Held while blocks are appended.
+    appending: Mutex<()>,
     /// The count of `queue`, to be read without its lock.
     queued: AtomicU64,
     /// Another number after each commit that wrote workspaces.
@@ -128,6 +141,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
     ) -> Result<R, WriteFailure> {
+        let _one_at_a_time = lock(&self.writing);
         self.open_gate()?;
         self.medium.begin();
         self.try_write(work).map_err(|error| {
@@ -195,10 +209,11 @@ impl Store {
         self.fleet_version
             .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
         let keys_changed = effects.keys_changed;
-        let mut index = write(&self.queue);
-        index.publish(effects.queue);
-        self.queued.store(index.records(), Ordering::Release);
-        drop(index);
+        let filed_below = effects.queue.filed_below;
+        self.change_queue(|index| index.publish(effects.queue));
+        if let (Some(log), Some(first_unfiled)) = (&self.log, filed_below) {
+            log.set_filed(first_unfiled);
+        }
         if keys_changed {
             let snapshot = Snapshot::of(database)?;
             let mut keys = write(&self.keys);
@@ -238,9 +253,10 @@ impl Store {
                 trust_file: true,
                 ..self.options
             };
-            let opened = opening::open(&self.medium, options, &read(&self.keys))?;
-            self.queued.store(opened.queue.records(), Ordering::Release);
-            *write(&self.queue) = opened.queue;
+            let open = |queue: &mut QueueIndex| {
+                opening::open(&self.medium, options, &read(&self.keys), queue)
+            };
+            let opened = self.change_queue(open)?;
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
             *write(&self.keys) = opened.keys;
             *slot = Some(opened.database);
@@ -248,9 +264,10 @@ impl Store {
         slot.as_ref().ok_or_else(closed)
     }
 
-    /// Makes sure that the file is where it was opened.
+    /// Makes sure that the file is where it was opened, and the folder of the queue.
     pub(crate) fn check_place(&self) -> Result<()> {
-        self.place.as_ref().map_or(Ok(()), Place::check)
+        self.place.as_ref().map_or(Ok(()), Place::check)?;
+        self.log.as_ref().map_or(Ok(()), SegmentLog::check_place)
     }
 
     /// Whether nothing is ever written.
@@ -273,6 +290,13 @@ impl Store {
         self.medium.len().map_err(failure::unavailable)
     }
 
+    fn change_queue<R>(&self, change: impl FnOnce(&mut QueueIndex) -> R) -> R {
+        let mut index = write(&self.queue);
+        let changed = change(&mut index);
+        self.queued.store(index.records(), Ordering::Release);
+        changed
+    }
+
     /// The blocks to be filed. Take this before the snapshot it is used with: a block filed in between is then found
     /// in history.
     pub(crate) fn queue(&self) -> RwLockReadGuard<'_, QueueIndex> {
@@ -286,11 +310,12 @@ impl Store {
 
     /// Checks every page and every value; nothing else reads or writes in the meantime.
     pub(crate) fn check(&self) -> Result<CheckReport> {
+        let _no_appends = lock(&self.appending);
         let mut slot = self.database_mut();
         self.reopened(&mut slot)?;
         let database = slot.as_mut().ok_or_else(closed)?;
         let pages = checking::pages(database)?;
-        let mut report = checking::values(database)?;
+        let mut report = checking::values(database, self.log.as_ref())?;
         report.problems.splice(..0, pages);
         Ok(report)
     }
@@ -310,7 +335,10 @@ impl Store {
 
     /// Copies the store as of the last commit into `backend`, which holds nothing yet.
     pub(crate) fn copy_into(&self, backend: impl StorageBackend) -> Result<()> {
-        copy::copy(&self.snapshot()?, backend, self.options.cache_bytes)
+        // The queue first: what is filed meanwhile is left out there.
+        let queued = self.queue().blocks(Wanted::All);
+        let cache_bytes = self.options.cache_bytes;
+        copy::copy(&self.snapshot()?, &queued, backend, cache_bytes)
     }
 
     fn database(&self) -> RwLockReadGuard<'_, Option<Database>> {

@@ -17,26 +17,26 @@ use super::meta;
 use super::table::{Snapshot, Table, Tables};
 use super::telemetry::queue::QueueIndex;
 
-/// What an opened medium holds.
+/// What an opened medium holds, beside the queue.
 pub(super) struct Opened {
     pub(super) database: Database,
-    pub(super) queue: QueueIndex,
     pub(super) keys: KeyIndex,
 }
 
-/// Opens what the medium holds, or begins a new store on it. The gate is closed when this returns.
-pub(super) fn open(medium: &Medium, options: StoreOptions, old_keys: &KeyIndex) -> Result<Opened> {
+/// Opens what the medium holds, or begins a new store on it, and brings `queue` up to date. The gate is closed when this returns.
+pub(super) fn open(
+    medium: &Medium,
+    options: StoreOptions,
+    old_keys: &KeyIndex,
+    queue: &mut QueueIndex,
+) -> Result<Opened> {
     let database = database(medium, options)?;
     caught(|| {
         let snapshot = Snapshot::of(&database)?;
-        let queue = QueueIndex::rebuild(&snapshot)?;
+        queue.reload(&snapshot)?;
         let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
         drop(snapshot);
-        Ok(Opened {
-            database,
-            queue,
-            keys,
-        })
+        Ok(Opened { database, keys })
     })
 }
 

@@ -55,6 +55,19 @@ pub(crate) enum Turn<'w, M, O: Clone> {
     Lead(Vec<M>, Batch<'w, M, O>),
 }
 
+impl<'w, M, O: Clone> Turn<'w, M, O> {
+    /// The outcome, or the batch to commit as `work`.
+    pub(crate) fn or_lead<W>(
+        self,
+        work: impl FnOnce(Vec<M>, Batch<'w, M, O>) -> W,
+    ) -> Result<O, W> {
+        match self {
+            Self::Outcome(outcome) => Ok(outcome),
+            Self::Lead(submissions, batch) => Err(work(submissions, batch)),
+        }
+    }
+}
+
 /// A batch being committed; nobody else leads until it is dropped. However it ends, each owner gets an outcome: what a
 /// panic leaves unresolved is resolved as lost.
 #[derive(Debug)]

@@ -74,9 +74,7 @@ impl Last24Hours {
     pub(crate) fn look(&mut self, open: impl Fn() -> Result<Reader>) -> Result<()> {
         self.records.look(|| {
             let reader = open()?;
-            let blocks = reader.blocks.iter().map(|block| block.number);
-            let blocks = blocks.collect();
-            Ok((reader.snapshot, blocks))
+            Ok((reader.snapshot, reader.blocks))
         })
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::{Received, Stream, Workspace, user_key};
 use crate::sorting::sorted_by_key;
 use crate::store::telemetry::history;
-use crate::store::telemetry::queue::{self, PendingBlock};
+use crate::store::telemetry::queue::PendingBlock;
 use crate::store::telemetry::rows::Rows;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::timestamp::Timestamp;
@@ -103,13 +103,15 @@ struct PendingRecords {
 impl PendingRecords {
     /// Reads the blocks back from the newest, as far as there may be something newer than what is `known` and what was found.
     fn of(reader: &Reader, stream: Stream, user: &str, known: Option<Timestamp>) -> Result<Self> {
-        let newest = |block: &PendingBlock| Some((block.newest(stream)?, block.number));
+        let newest = |block| Some((PendingBlock::newest(block, stream)?, block));
         let blocks: Vec<_> = reader.blocks.iter().filter_map(newest).collect();
-        let order = sorted_by_key(blocks.len(), |row| blocks.get(row));
+        let order = sorted_by_key(blocks.len(), |row| {
+            blocks.get(row).map(|(time, block)| (*time, block.number))
+        });
         let mut pending = Self::default();
         let mut rows = Rows::default();
         for block in order.into_iter().rev() {
-            let Some(&(time, number)) = blocks.get(block as usize) else {
+            let Some(&(time, block)) = blocks.get(block as usize) else {
                 continue;
             };
             let found = pending.dated.map(|(filed_at, _)| filed_at).max(known);
@@ -119,8 +121,8 @@ impl PendingRecords {
                 break;
             }
             rows.clear();
-            queue::add_block(&reader.snapshot, number, &mut rows)?;
-            pending.see(&rows, number, |row| {
+            block.add_to(&reader.snapshot, &mut rows)?;
+            pending.see(&rows, block.number, |row| {
                 rows.stream(row) == stream && user_key(rows.username(row)) == user
             });
         }

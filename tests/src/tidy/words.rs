@@ -95,6 +95,11 @@ pub const EXEMPT: &[Exempt] = &[
         reason: "opens the file the host names, and the new file of a backup",
     },
     Exempt {
+        path: "core/src/store/folder.rs",
+        name: "std::fs",
+        reason: "makes, opens and removes the segments of the queue beside that file",
+    },
+    Exempt {
         path: "core/src/store/file.rs",
         name: "std::process",
         reason: "knows a forked child, which shares the file, from the process that opened it",

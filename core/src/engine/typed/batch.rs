@@ -121,16 +121,16 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::QueueFull`], [`ErrorKind::StorageUnavailable`], [`ErrorKind::Indeterminate`], [`ErrorKind::LowDisk`].
     pub fn record_batch(&self, batch: TelemetryBatch) -> Result<()> {
-        let mut ticket = self.core().accept_all(batch.arrivals)?;
-        self.core().wait(&mut ticket).map(drop)
+        let mut claim = self.core().accept_all(batch.arrivals)?;
+        self.core().wait(&mut claim).map(drop)
     }
 
     /// The same as a future that any executor can drive. The batch is submitted at once, in this call; dropping the future
     /// does not take it back.
     pub fn record_batch_async(&self, batch: TelemetryBatch) -> WriteFuture {
         let submitted = self.core().accept_all(batch.arrivals);
-        let pending = |ticket| PendingWrite {
-            ticket,
+        let pending = |claim| PendingWrite {
+            claim,
             output: Output::known(()),
         };
         WriteFuture::new(&self.running.core, submitted.map(pending))

@@ -7,10 +7,13 @@ use crate::timestamp::Timestamp;
 use super::block::BlockEncoder;
 use super::contents::Contents;
 
+/// A block and what the index of the queue keeps of it.
+pub(crate) type Block = (Vec<u8>, Contents);
+
 /// Accepted records, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
-    blocks: Vec<(Vec<u8>, Contents)>,
+    blocks: Vec<Block>,
     /// The memory those take.
     closed_bytes: usize,
     open: Option<Box<OpenBlock>>,
@@ -58,7 +61,7 @@ impl Arrivals {
         self.closed_bytes + open.map_or(0, |open| open.bytes())
     }
 
-    fn keep(&mut self, closed: (Vec<u8>, Contents)) {
+    fn keep(&mut self, closed: Block) {
         self.closed_bytes += closed.0.capacity() + closed.1.bytes();
         self.blocks.push(closed);
     }
@@ -80,7 +83,7 @@ impl Arrivals {
     }
 
     /// The blocks.
-    pub(super) fn into_blocks(mut self) -> Vec<(Vec<u8>, Contents)> {
+    pub(in crate::store) fn into_blocks(mut self) -> Vec<Block> {
         self.take().blocks
     }
 }
@@ -90,7 +93,7 @@ impl OpenBlock {
         self.encoder.bytes() + self.encoder.text_memory() + self.contents.bytes()
     }
 
-    fn close(&mut self) -> (Vec<u8>, Contents) {
+    fn close(&mut self) -> Block {
         let block = self.encoder.finish();
         let contents = self.contents.take_whole(&block);
         (block, contents)

@@ -11,7 +11,7 @@ type Newest = [Option<Timestamp>; Stream::ALL.len()];
 
 /// What a block holds: its record count, how old and how new it is, and hashes of the names in it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     pub(super) records: u64,
     /// The bytes of the block.
     pub(super) block_bytes: u64,
@@ -93,5 +93,6 @@ pub(super) fn user_hash(stream: Stream, user_key: &str) -> u64 {
 #[derive(Debug, Default)]
 pub(crate) struct QueueChanges {
     pub(super) added: Vec<(u64, Contents)>,
-    pub(super) removed: Vec<u64>,
+    /// All blocks below this number were filed.
+    pub(in crate::store) filed_below: Option<u64>,
 }

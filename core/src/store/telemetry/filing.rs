@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
 use crate::model::user_key;
+use crate::store::meta;
 use crate::store::table::{Read, Table, Tables};
 
 use super::block::BlockEncoder;
 use super::history::{self, PartWriter};
 use super::key_name;
-use super::queue;
+use super::queue::{self, PendingBlock};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
 
@@ -31,10 +32,10 @@ pub(crate) struct Filing {
     users: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Prepares the filing of the oldest blocks; `None` when the queue is empty.
-pub(crate) fn prepare(read: &impl Read) -> Result<Option<Filing>> {
+/// Prepares the filing of the oldest of `pending`; `None` when there is none.
+pub(crate) fn prepare(read: &impl Read, pending: &[PendingBlock]) -> Result<Option<Filing>> {
     let mut rows = Rows::default();
-    let blocks = queue::oldest(read, &mut rows)?;
+    let blocks = queue::oldest(read, pending, &mut rows)?;
     if blocks.is_empty() {
         return Ok(None);
     }
@@ -153,12 +154,11 @@ impl<R: Read> Preparation<'_, R> {
 }
 
 impl Filing {
-    /// Writes the step. Does nothing when one of its blocks was removed.
+    /// Writes the step. Does nothing when one of its blocks was filed meanwhile.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<()> {
-        for number in &self.blocks {
-            if !tables.contains(Table::Queue, &number.to_be_bytes())? {
-                return Ok(());
-            }
+        let first = meta::first_unfiled(tables)?;
+        if self.blocks.first().is_none_or(|block| *block < first) {
+            return Ok(());
         }
         queue::remove(tables, &self.blocks)?;
         for key in &self.merged {

@@ -19,6 +19,7 @@ use crate::timestamp::Timestamp;
 
 use super::history;
 use super::packed::Packed;
+use super::queue::PendingBlock;
 use super::rows::Rows;
 
 use repeated::{drop_repeated, read_queued, rows_of};
@@ -91,7 +92,10 @@ impl NewestFirst {
 
     /// Looks for the next records, where `open` gives a snapshot and the blocks of the queue that can hold some of the stream,
     /// the oldest first.
-    pub(crate) fn look<R: Read>(&mut self, open: impl Fn() -> Result<(R, Vec<u64>)>) -> Result<()> {
+    pub(crate) fn look<R: Read>(
+        &mut self,
+        open: impl Fn() -> Result<(R, Vec<PendingBlock>)>,
+    ) -> Result<()> {
         while self.needs_look() {
             let shared = Arc::clone(&self.shared);
             let mut recent = shared.lock();
@@ -131,7 +135,7 @@ impl NewestFirst {
         self.window = window;
     }
 
-    fn fill(&self, read: &impl Read, blocks: &[u64]) -> Result<Window> {
+    fn fill(&self, read: &impl Read, blocks: &[PendingBlock]) -> Result<Window> {
         let floor = Position::below(self.reach());
         let after = (self.ceiling.clone(), self.passed);
         let mut window = Window::new(self.stream, self.end, after, floor);
@@ -156,8 +160,8 @@ impl NewestFirst {
             day = before;
         }
         let mut place = 0;
-        for number in blocks {
-            read_queued(read, *number, &mut rows)?;
+        for block in blocks {
+            read_queued(read, block, &mut rows)?;
             for row in rows_of(&rows, self.stream) {
                 place += 1;
                 self.offer(&mut window, &rows, row, place)?;

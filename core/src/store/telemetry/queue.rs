@@ -1,14 +1,17 @@
 //! The durable arrival queue: blocks of records in the order they were accepted.
 //!
-//! Key: block number, 8 bytes big-endian. Value: a block. An index in memory says which blocks a query needs.
+//! A block is in a segment beside the store, or in the table: key the block number, 8 bytes big-endian, value the block. Numbers
+//! grow for as long as the store exists, those in the table are older than those in segments, and `meta` says the first that is
+//! not filed. An index in memory says which blocks a query needs.
 
 use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::limits::{FILE_ITEMS_MAX, FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
 use crate::model::Stream;
-use crate::store::codec::Decoder;
-use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
+use crate::store::meta;
+use crate::store::segments::SegmentPlace;
+use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 use crate::timestamp::Timestamp;
 
 use super::arrivals::Arrivals;
@@ -19,18 +22,35 @@ use super::rows::Rows;
 /// Which blocks are pending and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
 pub(crate) struct QueueIndex {
-    blocks: BTreeMap<u64, Contents>,
+    /// Those below `first` are filed, though not known to be so after a crash.
+    blocks: BTreeMap<u64, Queued>,
+    /// The number of the first block that is not filed.
+    first: u64,
     records: u64,
     /// The bytes of the blocks.
     bytes: u64,
-    /// The number of the next block; never used twice while the store is open.
+    /// The number of the next block; never used twice.
     next: u64,
 }
 
-/// A block that may hold records of a query.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
+struct Queued {
+    contents: Contents,
+    place: Place,
+}
+
+/// Where a block is.
+#[derive(Debug, Clone)]
+enum Place {
+    Table,
+    Segment(SegmentPlace),
+}
+
+/// A block of the queue, which stays where it is as long as this lives.
+#[derive(Debug, Clone)]
 pub(crate) struct PendingBlock {
     pub(crate) number: u64,
+    place: Place,
     /// As [`Self::newest`], in the order of [`Stream::ALL`].
     newest: [Option<Timestamp>; Stream::ALL.len()],
 }
@@ -39,6 +59,24 @@ impl PendingBlock {
     /// The newest filed time of `stream` in it, if it may hold records of the query.
     pub(crate) fn newest(&self, stream: Stream) -> Option<Timestamp> {
         *self.newest.get(usize::from(stream.number() - 1))?
+    }
+
+    /// Adds its records to `rows`, of a snapshot that was taken after the index was read, and in which it is not filed.
+    pub(crate) fn add_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
+        self.with(read, |block| block::decode_into(block, rows))?;
+        Ok(())
+    }
+
+    /// Calls `visit` with its bytes.
+    fn with<R>(
+        &self,
+        read: &impl Read,
+        visit: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<Option<R>> {
+        match &self.place {
+            Place::Table => read.get(Table::Queue, &self.number.to_be_bytes(), visit),
+            Place::Segment(place) => visit(&place.read()?).map(Some),
+        }
     }
 }
 
@@ -51,22 +89,61 @@ pub(crate) enum Wanted<'a> {
     User(&'a str),
     /// Every record of a stream.
     Stream(Stream),
+    /// Every record.
+    All,
 }
 
 impl QueueIndex {
-    /// Reads the whole queue.
-    pub(crate) fn rebuild(read: &impl Read) -> Result<Self> {
-        let mut index = Self::default();
+    /// Reads the table, and which blocks are filed, once the database was opened, or opened again.
+    pub(crate) fn reload(&mut self, read: &impl Read) -> Result<()> {
+        self.blocks
+            .retain(|_, block| matches!(block.place, Place::Segment(_)));
         let mut rows = Rows::default();
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
-            let number = block_number(key)?;
-            rows.clear();
-            block::decode_into(block, &mut rows)?;
-            index.add(number, Contents::of(&rows, block));
-            index.next = number + 1;
+            self.add_block(row_number(key)?, Place::Table, block, &mut rows)?;
             Ok(Step::Continue(()))
         })?;
-        Ok(index)
+        self.first = meta::first_unfiled(read)?;
+        self.next = self.next.max(self.first);
+        self.count();
+        Ok(())
+    }
+
+    /// Adds a block that a crash left in a segment.
+    pub(crate) fn add_recovered(
+        &mut self,
+        number: u64,
+        place: SegmentPlace,
+        block: &[u8],
+        rows: &mut Rows,
+    ) -> Result<()> {
+        self.add_block(number, Place::Segment(place), block, rows)
+    }
+
+    fn add_block(
+        &mut self,
+        number: u64,
+        place: Place,
+        block: &[u8],
+        rows: &mut Rows,
+    ) -> Result<()> {
+        rows.clear();
+        block::decode_into(block, rows)?;
+        let contents = Contents::of(rows, block);
+        self.add(number, Queued { contents, place });
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        let pending = || self.pending().map(|(_, block)| &block.contents);
+        (self.records, self.bytes) = (
+            pending().map(|contents| contents.records).sum(),
+            pending().map(|contents| contents.block_bytes).sum(),
+        );
+    }
+
+    fn pending(&self) -> impl Iterator<Item = (&u64, &Queued)> {
+        self.blocks.range(self.first..)
     }
 
     /// Pending records.
@@ -81,8 +158,8 @@ impl QueueIndex {
 
     /// When the first pending record was received.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        let (_, first) = self.blocks.first_key_value()?;
-        first.received_at
+        let (_, first) = self.pending().next()?;
+        first.contents.received_at
     }
 
     /// The blocks that may hold records of a query, oldest first, with the newest time of each stream that may be in them.
@@ -90,50 +167,94 @@ impl QueueIndex {
         let hashes = Stream::ALL.map(|stream| match wanted {
             Wanted::Instance(of, instance) if of == stream => Some(instance_hash(of, instance)),
             Wanted::User(user_key) => Some(user_hash(stream, user_key)),
-            Wanted::Instance(..) | Wanted::Stream(_) => None,
+            Wanted::Instance(..) | Wanted::Stream(_) | Wanted::All => None,
         });
         let newest = |contents: &Contents| {
             let mut newest = [None; Stream::ALL.len()];
             for ((stream, hash), newest) in Stream::ALL.into_iter().zip(hashes).zip(&mut newest) {
-                *newest = contents.newest(stream).filter(|_| match hash {
-                    Some(hash) => contents.has_name(hash),
-                    None => matches!(wanted, Wanted::Stream(of) if of == stream),
+                *newest = contents.newest(stream).filter(|_| match (hash, wanted) {
+                    (Some(hash), _) => contents.has_name(hash),
+                    (None, Wanted::Stream(of)) => of == stream,
+                    (None, _) => matches!(wanted, Wanted::All),
                 });
             }
             newest
         };
-        self.blocks
-            .iter()
-            .map(|(number, contents)| PendingBlock {
+        let wanted = |(number, block): (&u64, &Queued)| {
+            let newest = newest(&block.contents);
+            newest.iter().any(Option::is_some).then(|| PendingBlock {
                 number: *number,
-                newest: newest(contents),
+                newest,
+                place: block.place.clone(),
             })
-            .filter(|block| block.newest.iter().any(Option::is_some))
+        };
+        self.pending().filter_map(wanted).collect()
+    }
+
+    /// The oldest blocks: as many as may fit a step of filing, and one at least.
+    pub(crate) fn oldest_blocks(&self) -> Vec<PendingBlock> {
+        let mut records = 0;
+        self.pending()
+            .take_while(|(_, block)| {
+                let first = records == 0;
+                records += block.contents.records;
+                first || records <= FILE_RECORDS_MAX as u64
+            })
+            .map(|(number, block)| PendingBlock {
+                number: *number,
+                newest: [None; Stream::ALL.len()],
+                place: block.place.clone(),
+            })
             .collect()
     }
 
-    fn add(&mut self, number: u64, contents: Contents) {
-        self.records += contents.records;
-        self.bytes += contents.block_bytes;
-        self.blocks.insert(number, contents);
+    fn add(&mut self, number: u64, block: Queued) {
+        self.records += block.contents.records;
+        self.bytes += block.contents.block_bytes;
+        self.blocks.insert(number, block);
+        self.next = self.next.max(number + 1);
+    }
+
+    /// Adds what was appended to the log: blocks from the number `first` on, and where they are.
+    pub(crate) fn publish_appended(
+        &mut self,
+        first: u64,
+        blocks: impl Iterator<Item = (SegmentPlace, Contents)>,
+    ) {
+        for (number, (place, contents)) in (first..).zip(blocks) {
+            let place = Place::Segment(place);
+            self.add(number, Queued { contents, place });
+        }
     }
 
     /// Adds what a committed transaction did to the queue.
     pub(crate) fn publish(&mut self, changes: QueueChanges) {
         for (number, contents) in changes.added {
-            self.add(number, contents);
-            self.next = self.next.max(number + 1);
+            let place = Place::Table;
+            self.add(number, Queued { contents, place });
         }
-        for number in changes.removed {
-            if let Some(contents) = self.blocks.remove(&number) {
-                self.records -= contents.records;
-                self.bytes -= contents.block_bytes;
-            }
+        if let Some(first) = changes.filed_below {
+            self.blocks = self.blocks.split_off(&first);
+            self.first = first;
+            self.count();
         }
     }
 
+    /// The number of the next block.
     pub(crate) fn next(&self) -> u64 {
         self.next
+    }
+
+    /// All blocks are in the table now.
+    pub(crate) fn moved_to_table(&mut self) {
+        for block in self.blocks.values_mut() {
+            block.place = Place::Table;
+        }
+    }
+
+    /// No block is given a number below `next` any more.
+    pub(crate) fn skip_to(&mut self, next: u64) {
+        self.next = self.next.max(next);
     }
 }
 
@@ -148,55 +269,69 @@ pub(crate) fn append(tables: &mut Tables<'_>, arrivals: Arrivals) -> Result<()> 
     Ok(())
 }
 
-/// Adds the records of the oldest blocks to `rows`, no more than fit the bounds of a step of filing unless the first alone does
-/// not; returns the numbers of the blocks.
-pub(super) fn oldest(read: &impl Read, rows: &mut Rows) -> Result<Vec<u64>> {
-    let mut blocks = Vec::new();
-    let (mut records, mut text_bytes) = (0, 0);
-    read.scan(Table::Queue, ALL_KEYS, |key, block| {
-        let counts = block::counts(block)?;
-        records += counts.records;
-        text_bytes += counts.text_bytes;
-        let too_much = records > FILE_RECORDS_MAX || text_bytes > FILE_TEXT_BYTES_MAX;
-        if too_much && !blocks.is_empty() {
-            return Ok(Step::Break(()));
+/// Calls `put` with the key and the value in the table of each block that is in a segment and not filed.
+pub(crate) fn each_in_segment(
+    read: &impl Read,
+    blocks: &[PendingBlock],
+    mut put: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let first = meta::first_unfiled(read)?;
+    for block in blocks.iter().filter(|block| block.number >= first) {
+        if let Place::Segment(place) = &block.place {
+            put(&block.number.to_be_bytes(), &place.read()?)?;
         }
-        blocks.push(block_number(key)?);
-        block::decode_into(block, rows)?;
-        Ok(if rows.all_items() < FILE_ITEMS_MAX {
-            Step::Continue(())
-        } else {
-            Step::Break(())
-        })
-    })?;
-    Ok(blocks)
+    }
+    Ok(())
 }
 
-/// Removes blocks that were filed.
+/// Adds the records of the oldest of `blocks` to `rows`, no more than fit the bounds of a step of filing unless the first alone does
+/// not; returns the numbers of the blocks.
+pub(super) fn oldest(
+    read: &impl Read,
+    blocks: &[PendingBlock],
+    rows: &mut Rows,
+) -> Result<Vec<u64>> {
+    let mut taken = Vec::new();
+    let (mut records, mut text_bytes) = (0, 0);
+    for pending in blocks {
+        let fits = pending.with(read, |block| {
+            let counts = block::counts(block)?;
+            records += counts.records;
+            text_bytes += counts.text_bytes;
+            let too_much = records > FILE_RECORDS_MAX || text_bytes > FILE_TEXT_BYTES_MAX;
+            if too_much && !taken.is_empty() {
+                return Ok(false);
+            }
+            block::decode_into(block, rows)?;
+            Ok(true)
+        })?;
+        if fits == Some(false) {
+            break;
+        }
+        taken.push(pending.number);
+        if rows.all_items() >= FILE_ITEMS_MAX {
+            break;
+        }
+    }
+    Ok(taken)
+}
+
+/// Removes blocks that were filed, the oldest.
 pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
+    let Some(last) = numbers.last() else {
+        return Ok(());
+    };
     for number in numbers {
         tables.remove(Table::Queue, &number.to_be_bytes())?;
     }
-    tables.effects.queue.removed.extend_from_slice(numbers);
+    meta::set_first_unfiled(tables, last + 1)?;
+    tables.effects.queue.filed_below = Some(last + 1);
     Ok(())
 }
 
-/// Adds the records of a block to `rows`; none when it was filed after the index was read: they are in history then.
-pub(crate) fn add_block(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
-    read.get(Table::Queue, &number.to_be_bytes(), |block| {
-        block::decode_into(block, rows)
-    })?;
-    Ok(())
-}
-
-/// Reads the whole queue; returns how many records are in it.
+/// Reads all blocks of the table; returns how many records are in them.
 pub(crate) fn verify(read: &impl Read) -> Result<u64> {
-    Ok(QueueIndex::rebuild(read)?.records)
-}
-
-fn block_number(key: &[u8]) -> Result<u64> {
-    let mut decoder = Decoder::new(key);
-    let number = u64::from_be_bytes(decoder.array()?);
-    decoder.end()?;
-    Ok(number)
+    let mut index = QueueIndex::default();
+    index.reload(read)?;
+    Ok(index.records)
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::store::telemetry::history;
-use crate::store::telemetry::queue;
 use crate::store::telemetry::repetitions::Repetitions;
 use crate::store::telemetry::rows::{HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
@@ -122,7 +121,7 @@ fn pending(
     let mut rows = Rows::default();
     for block in &reader.blocks {
         rows.clear();
-        queue::add_block(&reader.snapshot, block.number, &mut rows)?;
+        block.add_to(&reader.snapshot, &mut rows)?;
         for row in 0..rows.len() {
             let order = rows.order(row);
             let day = order.0.day();
@@ -179,7 +178,11 @@ pub(super) fn each_content(
             Source::Part(day, part) => {
                 history::add_bucket_part(read, query.bucket(day), part, &mut rows)?;
             }
-            Source::Block(number) => queue::add_block(read, number, &mut rows)?,
+            Source::Block(number) => {
+                if let Some(block) = reader.blocks.iter().find(|block| block.number == number) {
+                    block.add_to(read, &mut rows)?;
+                }
+            }
         }
         for number in numbers {
             if let Some(place) = places.get(number) {

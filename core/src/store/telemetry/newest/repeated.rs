@@ -7,9 +7,10 @@ use crate::model::Stream;
 use crate::sorting::sorted_by_key;
 use crate::store::codec::Encoder;
 use crate::store::table::Read;
+use crate::store::telemetry::history;
 use crate::store::telemetry::packed::pack;
+use crate::store::telemetry::queue::PendingBlock;
 use crate::store::telemetry::rows::{Bucket, Rows};
-use crate::store::telemetry::{history, queue};
 use crate::timestamp::Timestamp;
 
 use super::window::Window;
@@ -18,7 +19,7 @@ use super::window::Window;
 /// queue once, and of history the parts that hold what those records could repeat.
 pub(super) fn drop_repeated(
     read: &impl Read,
-    (stream, blocks): (Stream, &[u64]),
+    (stream, blocks): (Stream, &[PendingBlock]),
     window: &mut Window,
     rows: &mut Rows,
 ) -> Result<()> {
@@ -27,8 +28,8 @@ pub(super) fn drop_repeated(
         return Ok(());
     }
     let mut place = 0;
-    for number in blocks {
-        read_queued(read, *number, rows)?;
+    for block in blocks {
+        read_queued(read, block, rows)?;
         for row in rows_of(rows, stream) {
             place += 1;
             search.drop_repetitions_of(rows, row, place)?;
@@ -51,9 +52,9 @@ pub(super) fn drop_repeated(
 }
 
 /// Puts the records of a queue block into `rows`, in place of what is there.
-pub(super) fn read_queued(read: &impl Read, number: u64, rows: &mut Rows) -> Result<()> {
+pub(super) fn read_queued(read: &impl Read, block: &PendingBlock, rows: &mut Rows) -> Result<()> {
     rows.clear();
-    queue::add_block(read, number, rows)
+    block.add_to(read, rows)
 }
 
 /// The rows of `stream`.

@@ -1,0 +1,231 @@
+//! The two lanes of writes, each with one commit at a time: telemetry that is appended to the log of the queue, and all the rest,
+//! which goes into the store. Neither waits for the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Poll, Waker};
+
+use crate::config::CommitDriver;
+use crate::mutation::Outcome;
+use crate::observer::Event;
+use crate::store::panic_text;
+use crate::store::telemetry::arrivals::Arrivals;
+use crate::store::writer::{Batch, Ticket, Writer};
+
+use super::write::Write;
+use super::{EngineCore, lost};
+
+/// A lane of writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Store,
+    Queue,
+}
+
+impl Lane {
+    /// The name of the thread that commits for it.
+    pub(crate) fn thread_name(self) -> &'static str {
+        match self {
+            Self::Store => "deskfleet-writer",
+            Self::Queue => "deskfleet-queue",
+        }
+    }
+}
+
+/// What is pending in the lane of the store.
+pub(super) enum Submission {
+    Write(Write),
+    /// Where the queue has no lane of its own.
+    Telemetry(Arriving),
+}
+
+/// Telemetry that waits.
+pub(super) enum Arriving {
+    /// Blocks that are accepted as a whole.
+    Batch(Box<Arrivals>),
+    /// What has gathered until the commit.
+    Gathered,
+}
+
+/// A claim to an outcome.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    lane: Lane,
+    ticket: Ticket<Outcome>,
+}
+
+impl Claim {
+    /// Another claim to the same outcome.
+    pub(super) fn share(&self) -> Self {
+        Self {
+            lane: self.lane,
+            ticket: self.ticket.share(),
+        }
+    }
+}
+
+/// What one caller commits.
+pub(super) enum Work<'w> {
+    Store(Vec<Submission>, Batch<'w, Submission, Outcome>),
+    Queue(Vec<Arriving>, Batch<'w, Arriving, Outcome>),
+}
+
+/// The writes that wait.
+pub(super) struct Lanes {
+    store: Writer<Submission, Outcome>,
+    queue: Writer<Arriving, Outcome>,
+    /// Whether the queue has a log, and telemetry so a lane of its own.
+    has_log: bool,
+}
+
+impl Lanes {
+    pub(super) fn new(driver: CommitDriver, has_log: bool) -> Self {
+        let has_thread = driver == CommitDriver::Thread;
+        Self {
+            store: Writer::new(has_thread, || Err(lost())),
+            queue: Writer::new(has_thread && has_log, || Err(lost())),
+            has_log,
+        }
+    }
+
+    pub(super) fn submit(&self, write: Write) -> Claim {
+        Claim {
+            lane: Lane::Store,
+            ticket: self.store.submit(Submission::Write(write)),
+        }
+    }
+
+    pub(super) fn submit_telemetry(&self, arriving: Arriving) -> Claim {
+        if self.has_log {
+            let (lane, ticket) = (Lane::Queue, self.queue.submit(arriving));
+            return Claim { lane, ticket };
+        }
+        Claim {
+            lane: Lane::Store,
+            ticket: self.store.submit(Submission::Telemetry(arriving)),
+        }
+    }
+
+    fn wait(&self, claim: &mut Claim) -> Result<Outcome, Work<'_>> {
+        match claim.lane {
+            Lane::Store => self.store.wait(&mut claim.ticket).or_lead(Work::Store),
+            Lane::Queue => self.queue.wait(&mut claim.ticket).or_lead(Work::Queue),
+        }
+    }
+
+    fn poll(
+        &self,
+        claim: &mut Claim,
+        waker: &Waker,
+        may_lead: bool,
+    ) -> Poll<Result<Outcome, Work<'_>>> {
+        let ticket = &mut claim.ticket;
+        match claim.lane {
+            Lane::Store => {
+                let turn = self.store.poll(ticket, waker, may_lead);
+                turn.map(|turn| turn.or_lead(Work::Store))
+            }
+            Lane::Queue => {
+                let turn = self.queue.poll(ticket, waker, may_lead);
+                turn.map(|turn| turn.or_lead(Work::Queue))
+            }
+        }
+    }
+
+    /// What is pending in a lane, where nobody commits it.
+    fn lead(&self, lane: Lane) -> Option<Work<'_>> {
+        match lane {
+            Lane::Store => self
+                .store
+                .lead()
+                .map(|(all, batch)| Work::Store(all, batch)),
+            Lane::Queue => self
+                .queue
+                .lead()
+                .map(|(all, batch)| Work::Queue(all, batch)),
+        }
+    }
+
+    fn lead_next(&self, lane: Lane) -> Option<Work<'_>> {
+        match lane {
+            Lane::Store => {
+                let next = self.store.lead_next();
+                next.map(|(all, batch)| Work::Store(all, batch))
+            }
+            Lane::Queue => {
+                let next = self.queue.lead_next();
+                next.map(|(all, batch)| Work::Queue(all, batch))
+            }
+        }
+    }
+
+    fn is_own_thread(&self) -> bool {
+        self.store.is_own_thread() || self.queue.is_own_thread()
+    }
+}
+
+impl EngineCore {
+    /// The lanes in which something can wait.
+    pub(crate) fn lanes(&self) -> &'static [Lane] {
+        if self.lanes.has_log {
+            &[Lane::Store, Lane::Queue]
+        } else {
+            &[Lane::Store]
+        }
+    }
+
+    /// Blocks until the outcome is there; commits for all that wait in its lane where nobody else does.
+    pub(crate) fn wait(&self, claim: &mut Claim) -> Outcome {
+        loop {
+            match self.lanes.wait(claim) {
+                Ok(outcome) => return outcome,
+                Err(work) => self.commit_as_caller(work),
+            };
+        }
+    }
+
+    /// As [`Self::wait`], for a future. Where the host commits, a future does not.
+    pub(crate) fn poll(&self, claim: &mut Claim, waker: &Waker) -> Poll<Outcome> {
+        let may_lead = self.config.commit_driver != CommitDriver::Host;
+        loop {
+            match std::task::ready!(self.lanes.poll(claim, waker, may_lead)) {
+                Ok(outcome) => return Poll::Ready(outcome),
+                Err(work) => self.commit_as_caller(work),
+            };
+        }
+    }
+
+    /// Commits what is pending, unless another caller does; returns how many mutations that were.
+    pub(crate) fn lead(&self) -> usize {
+        let lead = |lane: &Lane| self.lanes.lead(*lane);
+        let lanes = self.lanes().iter();
+        lanes
+            .filter_map(lead)
+            .map(|work| self.commit_as_caller(work))
+            .sum()
+    }
+
+    fn commit_as_caller(&self, work: Work<'_>) -> usize {
+        let count = self.commit(work);
+        if !self.lanes.is_own_thread() {
+            self.file_above_high_water();
+        }
+        count
+    }
+
+    /// Commits batch after batch of a lane, as a thread of the engine's own, until [`Self::stop_threads`]. A panic ends a batch, not
+    /// the thread: those who wait would never hear of it.
+    pub(crate) fn commit_forever(&self, lane: Lane) {
+        while let Some(work) = self.lanes.lead_next(lane) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.commit(work))) {
+                let panic = panic_text(&*panic);
+                self.observe(&Event::WriterThreadRestarted { panic });
+            }
+        }
+    }
+
+    /// Ends the threads once nothing waits; callers commit from then on.
+    pub(crate) fn stop_threads(&self) {
+        self.lanes.store.close();
+        self.lanes.queue.close();
+    }
+}

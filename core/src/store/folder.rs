@@ -1,0 +1,129 @@
+//! The folder of the queue's segments, beside the file of a store.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use redb::StorageBackend;
+
+use crate::locks::lock;
+
+use super::backends::SegmentFolder;
+use super::file::{FileId, FileOfProcess, file_id, for_owner, sync_folder};
+
+/// What follows the name of the store in that of the folder.
+const SUFFIX: &str = "-queue";
+/// What follows the number in the name of a segment.
+const SEGMENT_SUFFIX: &str = ".segment";
+
+/// A folder of files, for the process that opened the store.
+#[derive(Debug)]
+pub(super) struct FileFolder {
+    path: PathBuf,
+    /// The folder that was made or found.
+    id: Mutex<FileId>,
+}
+
+impl FileFolder {
+    /// The folder of the store at `path`, which is there.
+    pub(super) fn beside(path: &Path) -> io::Result<Self> {
+        // Of the file itself, whichever link it is opened by.
+        let mut path = fs::canonicalize(path)?.into_os_string();
+        path.push(SUFFIX);
+        let path = PathBuf::from(path);
+        let id = fs::metadata(&path).map_or(None, |about| file_id(&about));
+        Ok(Self {
+            path,
+            id: Mutex::new(id),
+        })
+    }
+
+    fn segment(&self, number: u32) -> PathBuf {
+        self.path.join(format!("{number:06}{SEGMENT_SUFFIX}"))
+    }
+
+    /// Puts the path before what an error says.
+    fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+        })
+    }
+}
+
+impl SegmentFolder for FileFolder {
+    fn create(&self) -> io::Result<()> {
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => self.named(created)?,
+        }
+        sync_folder(&self.path);
+        let about = self.named(fs::metadata(&self.path))?;
+        *lock(&self.id) = file_id(&about);
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Option<Vec<u32>>> {
+        let entries = match fs::read_dir(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            entries => self.named(entries)?,
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let name = self.named(entry)?.file_name();
+            let number = name
+                .to_str()
+                .and_then(|name| name.strip_suffix(SEGMENT_SUFFIX));
+            numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
+        }
+        numbers.sort_unstable();
+        Ok(Some(numbers))
+    }
+
+    fn open(&self, number: u32) -> io::Result<Box<dyn StorageBackend>> {
+        let path = self.segment(number);
+        let mut options = for_owner();
+        options.read(true).write(true);
+        let file = match options.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let made = options.create_new(true).open(&path);
+                sync_folder(&path);
+                made
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
+                // One that is only read need not be written.
+                File::open(&path).map_err(|_| error)
+            }
+            opened => opened,
+        };
+        let file = FileOfProcess::new(self.named(file)?).map_err(io::Error::other)?;
+        Ok(Box::new(file))
+    }
+
+    fn remove(&self, number: u32) -> io::Result<()> {
+        self.named(fs::remove_file(self.segment(number)))
+    }
+
+    fn remove_folder(&self) -> io::Result<()> {
+        self.named(fs::remove_dir(&self.path))?;
+        sync_folder(&self.path);
+        Ok(())
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let found = self.named(fs::metadata(&self.path))?;
+        if file_id(&found) == *lock(&self.id) {
+            return Ok(());
+        }
+        self.named(Err(io::Error::other("another folder was put in its place")))
+    }
+}

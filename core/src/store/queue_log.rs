@@ -1,0 +1,156 @@
+//! The queue in segments beside the store: how it begins, takes blocks, and ends.
+
+use redb::Database;
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::{lock, read};
+
+use super::segments::{LogMark, SegmentLog};
+use super::table::{Snapshot, Table};
+use super::telemetry::arrivals::{Arrivals, Block};
+use super::telemetry::queue::{self, QueueIndex, Wanted};
+use super::telemetry::rows::Rows;
+use super::{Store, closed, meta};
+
+/// Batches go into one frame up to this length.
+const FRAME_BYTES: usize = 1024 * 1024;
+
+/// Takes over what a crash left in the segments.
+pub(super) fn recover(
+    database: &Database,
+    log: Option<&SegmentLog>,
+    queue: &mut QueueIndex,
+) -> Result<()> {
+    let snapshot = Snapshot::of(database)?;
+    let mark = meta::log_mark(&snapshot)?;
+    let Some(log) = log else {
+        if mark.is_some_and(|mark| mark.live) {
+            let said = "a part of the queue is in segments beside the store: open the store by its path, or with \
+                        `open_backend_with_queue`";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        }
+        return Ok(());
+    };
+    let mut rows = Rows::default();
+    let next = log.recover(mark, queue.next(), &mut |number, place, block| {
+        queue.add_recovered(number, place, block, &mut rows)
+    })?;
+    queue.skip_to(next);
+    Ok(())
+}
+
+/// Reads the same without taking it over.
+pub(super) fn check(
+    snapshot: &Snapshot,
+    log: Option<&SegmentLog>,
+    queue: &mut QueueIndex,
+) -> Result<()> {
+    let mark = meta::log_mark(snapshot)?;
+    let mut rows = Rows::default();
+    log.map_or(Ok(()), |log| {
+        log.check(mark, queue.next(), &mut |number, place, block| {
+            queue.add_recovered(number, place, block, &mut rows)
+        })
+    })
+}
+
+impl Store {
+    /// Whether telemetry is appended to a log of its own.
+    pub(crate) fn has_log(&self) -> bool {
+        self.log.is_some() && !self.options.read_only
+    }
+
+    /// Makes each batch durable, as a whole, or returns why it is not. `new_id` gives the id of a log that begins.
+    pub(crate) fn append(
+        &self,
+        new_id: &dyn Fn() -> Result<u64>,
+        batches: Vec<Arrivals>,
+    ) -> Vec<Result<()>> {
+        let mut outcomes = Vec::with_capacity(batches.len());
+        let mut batches = batches.into_iter().map(Arrivals::into_blocks).peekable();
+        let bytes = |blocks: &[Block]| blocks.iter().map(|(block, _)| block.len()).sum::<usize>();
+        while let Some(mut blocks) = batches.next() {
+            let (mut count, mut length) = (1, bytes(&blocks));
+            while let Some(more) = batches.next_if(|more| length + bytes(more) <= FRAME_BYTES) {
+                count += 1;
+                length += bytes(&more);
+                blocks.extend(more);
+            }
+            let appended = self.append_blocks(new_id, blocks);
+            outcomes.extend(std::iter::repeat_n(appended, count));
+        }
+        outcomes
+    }
+
+    fn append_blocks(&self, new_id: &dyn Fn() -> Result<u64>, blocks: Vec<Block>) -> Result<()> {
+        let _one_at_a_time = lock(&self.appending);
+        let Some(log) = self.log.as_ref().filter(|_| !*read(&self.closed)) else {
+            return Err(closed());
+        };
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        if !log.has_begun() {
+            self.begin_log(log, new_id()?)?;
+        }
+        let first = read(&self.queue).next();
+        let behind = first + blocks.len() as u64;
+        let bytes: Vec<&[u8]> = blocks.iter().map(|(block, _)| block.as_slice()).collect();
+        let appended = log.append(first, &bytes);
+        self.change_queue(|index| match appended {
+            Ok(places) => {
+                let contents = blocks.into_iter().map(|(_, contents)| contents);
+                index.publish_appended(first, places.into_iter().zip(contents));
+                Ok(())
+            }
+            Err(error) => {
+                index.skip_to(behind);
+                Err(error)
+            }
+        })
+    }
+
+    fn begin_log(&self, log: &SegmentLog, id: u64) -> Result<()> {
+        log.prepare_folder()?;
+        let mark = LogMark { id, live: true };
+        self.write(|tables| meta::set_log_mark(tables, mark))
+            .map_err(|failure| failure.error)?;
+        log.begin(id, read(&self.queue).next());
+        Ok(())
+    }
+
+    /// Makes the next segments ready, for a host that has time.
+    pub(crate) fn make_segments_ready(&self) -> Result<()> {
+        self.log.as_ref().map_or(Ok(()), SegmentLog::make_ready)
+    }
+
+    /// Gives segments of which all blocks are filed back to the log.
+    pub(crate) fn recycle_segments(&self) {
+        if let Some(log) = &self.log {
+            log.recycle();
+        }
+    }
+
+    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file.
+    pub(super) fn end_log(&self) -> Result<()> {
+        let _no_appends = lock(&self.appending);
+        let Some((log, id)) = self.log.as_ref().and_then(|log| Some((log, log.id()?))) else {
+            return Ok(());
+        };
+        if self.options.read_only {
+            return Ok(());
+        }
+        let queued = self.queue().blocks(Wanted::All);
+        let moved = self.write(|tables| {
+            queue::each_in_segment(tables, &queued, |key, block| {
+                tables.put(Table::Queue, key, block)
+            })?;
+            meta::set_log_mark(tables, LogMark { id, live: false })
+        });
+        moved.map_err(|failure| failure.error)?;
+        self.change_queue(QueueIndex::moved_to_table);
+        drop(queued);
+        log.end();
+        Ok(())
+    }
+}

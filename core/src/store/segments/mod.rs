@@ -1,0 +1,372 @@
+//! The log of the queue: blocks in segments beside the store, one write and one sync for each commit.
+//!
+//! A segment is overwritten in place once all of its blocks are filed, so that a sync changes no metadata of the file system. What a
+//! file is it says in its header, never by its name.
+
+mod frame;
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use redb::StorageBackend;
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
+
+use super::backends::SegmentFolder;
+use super::failure::{indeterminate, unavailable};
+use frame::{ALIGN, Header, SECTOR, write_frame};
+pub(super) use recovery::LogMark;
+
+/// The length of a segment, in bytes, unless one commit alone is longer.
+const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
+/// Segments that upkeep keeps ready, written with zeros.
+const READY: usize = 2;
+/// Segments that are kept for reuse.
+const SPARE_MAX: usize = 8;
+
+/// A file of the folder.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    /// Its number in the folder.
+    number: u32,
+    file: Box<dyn StorageBackend>,
+}
+
+/// Where a block is. As long as this lives, its segment is not overwritten.
+#[derive(Debug, Clone)]
+pub(crate) struct SegmentPlace {
+    segment: Arc<Segment>,
+    offset: u64,
+    length: usize,
+}
+
+impl SegmentPlace {
+    /// The bytes of the block.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        let mut block = vec![0; self.length];
+        let read = self.segment.file.read(self.offset, &mut block);
+        read.map_err(unavailable)?;
+        Ok(block)
+    }
+}
+
+/// The log, as it stands in its folder.
+#[derive(Debug)]
+pub(crate) struct SegmentLog {
+    folder: Box<dyn SegmentFolder>,
+    segment_bytes: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The id of the log; `None` until it is begun.
+    id: Option<u64>,
+    /// The number of the next segment in the log.
+    next_segment: u64,
+    /// The number of the next file in the folder.
+    next_file: u32,
+    /// All blocks below this number are acknowledged.
+    acknowledged: u64,
+    /// All blocks below this number are filed.
+    filed: u64,
+    /// Oldest first.
+    sealed: VecDeque<Sealed>,
+    /// Takes the next frame. Who appends takes it out meanwhile.
+    current: Option<Current>,
+    /// Without a header. A reader may still hold one.
+    spare: Vec<Arc<Segment>>,
+    /// The bytes of a frame, kept for the next.
+    buffer: Vec<u8>,
+}
+
+/// A segment that takes no more frames.
+#[derive(Debug)]
+struct Sealed {
+    segment: Arc<Segment>,
+    /// Behind its last acknowledged block.
+    end: u64,
+    /// A write or a sync of it failed: it is not used again.
+    given_up: bool,
+}
+
+#[derive(Debug)]
+struct Current {
+    segment: Arc<Segment>,
+    header: Header,
+    /// Where the next frame begins.
+    offset: u64,
+}
+
+impl SegmentLog {
+    pub(crate) fn new(folder: Box<dyn SegmentFolder>) -> Self {
+        Self {
+            folder,
+            segment_bytes: SEGMENT_BYTES,
+            state: Mutex::default(),
+        }
+    }
+
+    /// The same with segments of another length, in bytes.
+    pub(crate) fn with_segment_bytes(mut self, bytes: u32) -> Self {
+        self.segment_bytes = u64::from(bytes).next_multiple_of(ALIGN);
+        self
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Its id, once blocks can be appended.
+    pub(super) fn id(&self) -> Option<u64> {
+        self.state().id
+    }
+
+    /// Whether blocks can be appended.
+    pub(super) fn has_begun(&self) -> bool {
+        self.id().is_some()
+    }
+
+    /// Makes the folder, for a log that begins; what is in it is of no use any more.
+    pub(super) fn prepare_folder(&self) -> Result<()> {
+        self.folder.create().map_err(unavailable)?;
+        self.remove_files().map_err(unavailable)
+    }
+
+    /// From now on blocks can be appended. The first will have this number or a higher one.
+    pub(super) fn begin(&self, id: u64, next_block: u64) {
+        let mut state = self.state();
+        state.id = Some(id);
+        state.acknowledged = next_block;
+    }
+
+    /// Makes sure that the folder is where it was opened.
+    pub(super) fn check_place(&self) -> Result<()> {
+        if !self.has_begun() {
+            return Ok(());
+        }
+        self.folder.check().map_err(|error| {
+            let said = "the folder of the queue was removed or renamed; what is posted now would be lost: put it back, or \
+                        close this engine, which saves what is queued, and open it again";
+            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+        })
+    }
+
+    /// Makes `blocks` durable, of which the first has the number `first`; returns where they are. After an error none of them counts,
+    /// unless it is [`ErrorKind::Indeterminate`], and these numbers are not used again. One caller at a time.
+    pub(super) fn append(&self, first: u64, blocks: &[&[u8]]) -> Result<Vec<SegmentPlace>> {
+        let (current, mut bytes) = {
+            let mut state = self.state();
+            (state.current.take(), std::mem::take(&mut state.buffer))
+        };
+        bytes.clear();
+        let appended = self.write(current, first, blocks, &mut bytes);
+        let mut state = self.state();
+        if bytes.capacity() <= 1024 * 1024 {
+            state.buffer = bytes;
+        }
+        let (current, places) = appended?;
+        state.acknowledged = first + blocks.len() as u64;
+        state.current = Some(current);
+        Ok(places)
+    }
+
+    fn write(
+        &self,
+        current: Option<Current>,
+        first: u64,
+        blocks: &[&[u8]],
+        bytes: &mut Vec<u8>,
+    ) -> Result<(Current, Vec<SegmentPlace>)> {
+        let length: usize = blocks.iter().map(|block| block.len() + 4).sum();
+        let needed = (length + frame::FRAME_HEAD_BYTES) as u64;
+        let fits = |current: &Current| current.offset + needed <= self.segment_bytes;
+        let mut current = match current {
+            Some(current) if fits(&current) => current,
+            full => {
+                if let Some(full) = full {
+                    self.seal(full.segment, false);
+                }
+                self.next_segment(needed)?
+            }
+        };
+        if current.offset == 0 {
+            current.header.write(bytes);
+        }
+        let Some(places) = write_frame(bytes, current.header.tag(), first, blocks) else {
+            let said = "a batch of telemetry is too long to be stored at once; send it in parts";
+            return Err(EngineError::new(ErrorKind::Internal, said));
+        };
+        let file = &current.segment.file;
+        let written = file.write(current.offset, bytes).map_err(unavailable);
+        let synced = written.and_then(|()| {
+            let synced = file.sync_data().map_err(unavailable);
+            synced.map_err(indeterminate)
+        });
+        if let Err(error) = synced {
+            // What is removed needs no place in the memory of a disk that goes on failing.
+            if current.offset > 0 || self.folder.remove(current.segment.number).is_err() {
+                self.seal(current.segment, true);
+            }
+            return Err(error);
+        }
+        let place = |place: Range<usize>| SegmentPlace {
+            segment: Arc::clone(&current.segment),
+            offset: current.offset + place.start as u64,
+            length: place.len(),
+        };
+        let places = places.into_iter().map(place).collect();
+        current.offset += bytes.len() as u64;
+        Ok((current, places))
+    }
+
+    fn seal(&self, segment: Arc<Segment>, given_up: bool) {
+        let mut state = self.state();
+        let end = state.acknowledged;
+        state.sealed.push_back(Sealed {
+            segment,
+            end,
+            given_up,
+        });
+    }
+
+    /// A segment for a first frame of `needed` bytes: one that is ready, else a new one.
+    fn next_segment(&self, needed: u64) -> Result<Current> {
+        let mut state = self.state();
+        let Some(log) = state.id else {
+            let said = "the log of the queue was not begun";
+            return Err(EngineError::new(ErrorKind::Internal, said));
+        };
+        let header = Header {
+            log,
+            segment: state.next_segment,
+            acknowledged: state.acknowledged,
+        };
+        state.next_segment += 1;
+        let unread = |segment: &Arc<Segment>| Arc::strong_count(segment) == 1;
+        let spare = state.spare.iter().position(unread);
+        let spare = spare.map(|at| state.spare.remove(at));
+        drop(state);
+        let segment = match spare {
+            Some(segment) => segment,
+            None => Arc::new(self.new_file()?),
+        };
+        let wanted = self.segment_bytes.max(ALIGN + needed + ALIGN);
+        let sized = segment.file.len().and_then(|bytes| {
+            if bytes == wanted {
+                return Ok(());
+            }
+            segment.file.set_len(wanted)
+        });
+        self.keep_if(sized, &segment)?;
+        Ok(Current {
+            segment,
+            header,
+            offset: 0,
+        })
+    }
+
+    /// Removes a segment that could not be made what it should be, so that a disk that goes on failing is not filled with them.
+    fn keep_if(&self, made: io::Result<()>, segment: &Segment) -> Result<()> {
+        if made.is_err() {
+            // One that stays is of no use, and is removed when the log ends.
+            let _ = self.folder.remove(segment.number);
+        }
+        made.map_err(unavailable)
+    }
+
+    fn new_file(&self) -> Result<Segment> {
+        let number = {
+            let mut state = self.state();
+            let number = state.next_file;
+            state.next_file = number.saturating_add(1);
+            number
+        };
+        let file = self.folder.open(number).map_err(unavailable)?;
+        Ok(Segment { number, file })
+    }
+
+    /// Writes zeros into new segments until some are ready: the first sync of a place that was never written takes twice as long.
+    pub(super) fn make_ready(&self) -> Result<()> {
+        let ready = {
+            let state = self.state();
+            state.id.map_or(READY, |_| state.spare.len())
+        };
+        for _ in ready..READY {
+            let segment = Arc::new(self.new_file()?);
+            let filled = fill(&*segment.file, self.segment_bytes);
+            self.keep_if(filled, &segment)?;
+            self.state().spare.push(segment);
+        }
+        Ok(())
+    }
+
+    /// All blocks below this number are filed, and durably so.
+    pub(super) fn set_filed(&self, first_unfiled: u64) {
+        self.state().filed = first_unfiled;
+    }
+
+    /// Makes segments of which all blocks are filed ready to be used again. Each loses its header first: a crash in the middle of
+    /// what is written next would leave it with the header of one and frames of the other.
+    pub(super) fn recycle(&self) {
+        loop {
+            let mut state = self.state();
+            let filed = state.filed;
+            let is_filed = |oldest: &Sealed| oldest.end <= filed;
+            let Some(oldest) = state.sealed.front().filter(|oldest| is_filed(oldest)) else {
+                return;
+            };
+            let useless = oldest.given_up || state.spare.len() >= SPARE_MAX;
+            let Some(Sealed { segment, .. }) = state.sealed.pop_front() else {
+                return;
+            };
+            drop(state);
+            if !useless && erase_header(&*segment.file).is_ok() {
+                self.state().spare.push(segment);
+            } else {
+                // One that stays is of no use when the log is opened, and removed when it ends.
+                let _ = self.folder.remove(segment.number);
+            }
+        }
+    }
+
+    /// Ends the log, of which nothing is of use any more, and removes the folder.
+    pub(super) fn end(&self) {
+        *self.state() = State::default();
+        // What stays is of no use when the log is opened.
+        let _ = self
+            .remove_files()
+            .and_then(|()| self.folder.remove_folder());
+    }
+
+    fn remove_files(&self) -> io::Result<()> {
+        for number in self.folder.list()?.unwrap_or_default() {
+            self.folder.remove(number)?;
+        }
+        Ok(())
+    }
+}
+
+fn erase_header(file: &dyn StorageBackend) -> io::Result<()> {
+    file.write(0, &[0; SECTOR])?;
+    file.sync_data()
+}
+
+fn fill(file: &dyn StorageBackend, bytes: u64) -> io::Result<()> {
+    let zeros = vec![0; 64 * 1024];
+    file.set_len(bytes)?;
+    let mut offset = 0;
+    while offset < bytes {
+        let length =
+            usize::try_from(bytes - offset).map_or(zeros.len(), |left| left.min(zeros.len()));
+        file.write(offset, zeros.get(..length).unwrap_or_default())?;
+        offset += length as u64;
+    }
+    file.sync_data()
+}

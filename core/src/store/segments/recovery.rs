@@ -1,0 +1,247 @@
+//! Reading the segments that a crash left.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::store::backends::SegmentFolder;
+use crate::store::failure::unavailable;
+
+use super::frame::{
+    ALIGN, FRAME_HEAD_BYTES, HEADER_BYTES, Header, SECTOR, frame_bytes, read_frame,
+};
+use super::{Sealed, Segment, SegmentLog, SegmentPlace, State};
+
+/// Bytes that are read at once in the search for a frame.
+const WINDOW_BYTES: usize = 64 * 1024;
+
+/// What is called with the number of a block, its place and its bytes.
+pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) -> Result<()> + 'v;
+
+/// What the store says of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) struct LogMark {
+    /// Its id.
+    pub(in crate::store) id: u64,
+    /// Whether it holds blocks that the store does not. Else it has ended, and what may be left of it is of no use.
+    pub(in crate::store) live: bool,
+}
+
+impl SegmentLog {
+    /// Takes over what a crash left of the log that the store says it has, if any: calls `visit` with each block from the number
+    /// `first` on, in order; returns the number of the next one. Nothing is written.
+    pub(in crate::store) fn recover(
+        &self,
+        mark: Option<LogMark>,
+        first: u64,
+        visit: &mut Visit<'_>,
+    ) -> Result<u64> {
+        let (state, next) = self.read(mark, first, visit)?;
+        *self.state() = state;
+        Ok(next)
+    }
+
+    /// Reads the same, of a log that may be in use.
+    pub(in crate::store) fn check(
+        &self,
+        mark: Option<LogMark>,
+        first: u64,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.read(mark, first, visit).map(drop)
+    }
+
+    fn read(
+        &self,
+        mark: Option<LogMark>,
+        first: u64,
+        visit: &mut Visit<'_>,
+    ) -> Result<(State, u64)> {
+        let mut state = State::default();
+        let live = mark.is_some_and(|mark| mark.live);
+        let Some(numbers) = self.folder.list().map_err(unavailable)? else {
+            return if live {
+                Err(missing())
+            } else {
+                Ok((state, first))
+            };
+        };
+        let mut found = Vec::new();
+        for number in numbers {
+            state.next_file = state.next_file.max(number.saturating_add(1));
+            let segment = open(&*self.folder, number)?;
+            match header(&segment)? {
+                Some(header) if mark.is_none_or(|mark| mark.id != header.log) => {
+                    return Err(foreign());
+                }
+                Some(header) => found.push((header, segment)),
+                None => state.spare.push(Arc::new(segment)),
+            }
+        }
+        let Some(mark) = mark.filter(|mark| mark.live) else {
+            return Ok((state, first));
+        };
+        found.sort_by_key(|(header, _)| header.segment);
+        state.id = Some(mark.id);
+        state.next_segment = found.last().map_or(0, |(header, _)| header.segment + 1);
+        // All before the last segment that begins with filed blocks is filed.
+        let is_filed = |(header, _): &(Header, Segment)| header.acknowledged <= first;
+        let filed = found.iter().take_while(|found| is_filed(found)).count();
+        let rest = found.split_off(filed.saturating_sub(1));
+        let filed = found.into_iter().map(|(_, segment)| Sealed {
+            segment: Arc::new(segment),
+            end: 0,
+            given_up: false,
+        });
+        state.sealed.extend(filed);
+        let mut scan = Scan {
+            first,
+            end: first,
+            next: first,
+            visit,
+        };
+        let mut rest = rest.into_iter().peekable();
+        while let Some((header, segment)) = rest.next() {
+            let following = rest.peek();
+            let void = following.map_or(u64::MAX, |(following, _)| following.acknowledged);
+            let segment = Arc::new(segment);
+            scan.segment(header, &segment, void)?;
+            state.sealed.push_back(Sealed {
+                segment,
+                end: scan.end,
+                given_up: false,
+            });
+        }
+        state.acknowledged = scan.end;
+        Ok((state, scan.next))
+    }
+}
+
+fn open(folder: &dyn SegmentFolder, number: u32) -> Result<Segment> {
+    let file = folder.open(number).map_err(unavailable)?;
+    Ok(Segment { number, file })
+}
+
+fn header(segment: &Segment) -> Result<Option<Header>> {
+    let mut header = [0; HEADER_BYTES];
+    if segment.file.len().map_err(unavailable)? < header.len() as u64 {
+        return Ok(None);
+    }
+    segment.file.read(0, &mut header).map_err(unavailable)?;
+    Ok(Header::read(&header))
+}
+
+struct Scan<'v, 'f> {
+    first: u64,
+    /// Behind the last block that counts.
+    end: u64,
+    /// Behind the last block, be it void.
+    next: u64,
+    visit: &'v mut Visit<'f>,
+}
+
+impl Scan<'_, '_> {
+    /// Reads a segment, of which the blocks from the number `void` on count for nothing.
+    fn segment(&mut self, header: Header, segment: &Arc<Segment>, void: u64) -> Result<()> {
+        if self.end < header.acknowledged {
+            return Err(damaged(
+                segment,
+                "blocks before it are missing: a segment was removed or cut",
+            ));
+        }
+        let tag = header.tag();
+        let mut offset = ALIGN;
+        let mut next = None;
+        while let Some((bytes, first, places)) = frame_at(segment, tag, offset)? {
+            if next.map_or(first < header.acknowledged, |next| next != first) {
+                return Err(damaged(segment, "its blocks do not follow each other"));
+            }
+            let mut number = first;
+            for place in places {
+                if (self.first..void).contains(&number) {
+                    let block = bytes.get(place.clone()).unwrap_or_default();
+                    let place = SegmentPlace {
+                        segment: Arc::clone(segment),
+                        offset: offset + place.start as u64,
+                        length: place.len(),
+                    };
+                    (self.visit)(number, place, block)?;
+                }
+                number += 1;
+            }
+            next = Some(number);
+            self.next = self.next.max(number);
+            self.end = self.end.max(number.min(void));
+            offset += (bytes.len() as u64).next_multiple_of(ALIGN);
+        }
+        if follows_frame(segment, tag, offset)? {
+            return Err(damaged(
+                segment,
+                &format!("the frame at byte {offset} is damaged"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A frame, the number of its first block and where in it the blocks are.
+type Frame = (Vec<u8>, u64, Vec<Range<usize>>);
+
+fn frame_at(segment: &Segment, tag: u64, offset: u64) -> Result<Option<Frame>> {
+    let rest = segment.file.len().map_err(unavailable)?;
+    let rest = rest.saturating_sub(offset);
+    let mut head = [0; FRAME_HEAD_BYTES];
+    if rest < head.len() as u64 {
+        return Ok(None);
+    }
+    segment.file.read(offset, &mut head).map_err(unavailable)?;
+    let length = frame_bytes(&head, tag).filter(|length| *length as u64 <= rest);
+    let Some(length) = length else {
+        return Ok(None);
+    };
+    let mut frame = vec![0; length];
+    segment.file.read(offset, &mut frame).map_err(unavailable)?;
+    let read = read_frame(&frame, tag);
+    Ok(read.map(|(first, places)| (frame, first, places)))
+}
+
+/// Whether a whole frame begins anywhere after `offset`. What was never completed is followed by none.
+fn follows_frame(segment: &Segment, tag: u64, offset: u64) -> Result<bool> {
+    let end = segment.file.len().map_err(unavailable)?;
+    let mut window = vec![0; WINDOW_BYTES];
+    let mut start = offset + ALIGN;
+    while start < end {
+        let length =
+            usize::try_from(end - start).map_or(WINDOW_BYTES, |left| left.min(WINDOW_BYTES));
+        let bytes = window.get_mut(..length).unwrap_or_default();
+        segment.file.read(start, bytes).map_err(unavailable)?;
+        for (place, sector) in (start..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
+            if sector.starts_with(&tag.to_le_bytes()) && frame_at(segment, tag, place)?.is_some() {
+                return Ok(true);
+            }
+        }
+        start += length as u64;
+    }
+    Ok(false)
+}
+
+fn damaged(segment: &Segment, what: &str) -> EngineError {
+    EngineError::new(
+        ErrorKind::Corrupted,
+        format!(
+            "segment {} of the queue is damaged: {what}; restore a backup",
+            segment.number
+        ),
+    )
+}
+
+fn missing() -> EngineError {
+    let said = "the folder of the queue is missing, with the telemetry that was not filed yet: put it back, or make an empty \
+                folder in its place to go on without";
+    EngineError::new(ErrorKind::StorageUnavailable, said)
+}
+
+fn foreign() -> EngineError {
+    let said = "the folder of the queue holds the queue of another store; it was left untouched: move it away";
+    EngineError::new(ErrorKind::ForeignFile, said)
+}
