@@ -152,7 +152,7 @@ impl EngineCore {
         };
         let (mutations, failure) = match work {
             Work::Store(submissions, batch) => self.commit_to_store(submissions, batch, landing),
-            Work::Queue(arriving, batch) => self.commit_to_queue(arriving, batch, landing),
+            Work::Queue(_, arriving, batch) => self.commit_to_queue(arriving, batch, landing),
         };
         let duration = self.now().duration_since(begun);
         match failure {

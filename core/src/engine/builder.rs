@@ -160,7 +160,7 @@ impl EngineBuilder {
     }
 
     /// Opens what a backend of the host's own holds, or begins a new store on it, with the queue in segments in a folder of the host's
-    /// own, as [`Self::open`] has them in a folder beside the file.
+    /// own, as [`Self::open`] has them in a folder beside the file. Not in WebAssembly.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -169,7 +169,7 @@ impl EngineBuilder {
         backend: impl StorageBackend,
         folder: impl SegmentFolder,
     ) -> Result<Engine> {
-        let log = SegmentLog::new(Box::new(folder));
+        let log = SegmentLog::new(Box::new(folder))?;
         let log = match self.segment_bytes {
             Some(bytes) => log.with_segment_bytes(bytes),
             None => log,
@@ -227,14 +227,13 @@ impl EngineBuilder {
         let store = open(StoreOptions::of(&self.config, injected.clock.now()))?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let core = Arc::new(EngineCore::new(store, self.config, injected)?);
-        let lanes = if with_thread { core.lanes() } else { &[] };
         let running = Running {
             core: Arc::clone(&core),
             router,
             threads: Mutex::default(),
         };
-        for lane in lanes {
-            let thread = spawn(Arc::clone(&core), *lane)?;
+        for lane in core.lanes().filter(|_| with_thread) {
+            let thread = spawn(Arc::clone(&core), lane)?;
             lock(&running.threads).push(thread);
         }
         Ok(Engine {

@@ -8,6 +8,7 @@ use crate::config::CommitDriver;
 use crate::mutation::Outcome;
 use crate::observer::Event;
 use crate::store::panic_text;
+use crate::store::segments::Available;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::writer::{Batch, Ticket, Writer};
 
@@ -18,7 +19,7 @@ use super::{EngineCore, lost};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     Store,
-    Queue,
+    Queue(Available),
 }
 
 impl Lane {
@@ -26,7 +27,7 @@ impl Lane {
     pub(crate) fn thread_name(self) -> &'static str {
         match self {
             Self::Store => "deskfleet-writer",
-            Self::Queue => "deskfleet-queue",
+            Self::Queue(_) => "deskfleet-queue",
         }
     }
 }
@@ -66,7 +67,7 @@ impl Claim {
 /// What one caller commits.
 pub(super) enum Work<'w> {
     Store(Vec<Submission>, Batch<'w, Submission, Outcome>),
-    Queue(Vec<Arriving>, Batch<'w, Arriving, Outcome>),
+    Queue(Available, Vec<Arriving>, Batch<'w, Arriving, Outcome>),
 }
 
 /// The writes that wait.
@@ -74,15 +75,15 @@ pub(super) struct Lanes {
     store: Writer<Submission, Outcome>,
     queue: Writer<Arriving, Outcome>,
     /// Whether the queue has a log, and telemetry so a lane of its own.
-    has_log: bool,
+    has_log: Option<Available>,
 }
 
 impl Lanes {
-    pub(super) fn new(driver: CommitDriver, has_log: bool) -> Self {
+    pub(super) fn new(driver: CommitDriver, has_log: Option<Available>) -> Self {
         let has_thread = driver == CommitDriver::Thread;
         Self {
             store: Writer::new(has_thread, || Err(lost())),
-            queue: Writer::new(has_thread && has_log, || Err(lost())),
+            queue: Writer::new(has_thread && has_log.is_some(), || Err(lost())),
             has_log,
         }
     }
@@ -95,8 +96,8 @@ impl Lanes {
     }
 
     pub(super) fn submit_telemetry(&self, arriving: Arriving) -> Claim {
-        if self.has_log {
-            let (lane, ticket) = (Lane::Queue, self.queue.submit(arriving));
+        if let Some(available) = self.has_log {
+            let (lane, ticket) = (Lane::Queue(available), self.queue.submit(arriving));
             return Claim { lane, ticket };
         }
         Claim {
@@ -108,7 +109,10 @@ impl Lanes {
     fn wait(&self, claim: &mut Claim) -> Result<Outcome, Work<'_>> {
         match claim.lane {
             Lane::Store => self.store.wait(&mut claim.ticket).or_lead(Work::Store),
-            Lane::Queue => self.queue.wait(&mut claim.ticket).or_lead(Work::Queue),
+            Lane::Queue(here) => {
+                let turn = self.queue.wait(&mut claim.ticket);
+                turn.or_lead(|all, batch| Work::Queue(here, all, batch))
+            }
         }
     }
 
@@ -124,38 +128,39 @@ impl Lanes {
                 let turn = self.store.poll(ticket, waker, may_lead);
                 turn.map(|turn| turn.or_lead(Work::Store))
             }
-            Lane::Queue => {
+            Lane::Queue(here) => {
                 let turn = self.queue.poll(ticket, waker, may_lead);
-                turn.map(|turn| turn.or_lead(Work::Queue))
+                turn.map(|turn| turn.or_lead(|all, batch| Work::Queue(here, all, batch)))
             }
         }
     }
 
     /// What is pending in a lane, where nobody commits it.
     fn lead(&self, lane: Lane) -> Option<Work<'_>> {
-        match lane {
-            Lane::Store => self
-                .store
-                .lead()
-                .map(|(all, batch)| Work::Store(all, batch)),
-            Lane::Queue => self
-                .queue
-                .lead()
-                .map(|(all, batch)| Work::Queue(all, batch)),
-        }
+        Some(match lane {
+            Lane::Store => {
+                let (all, batch) = self.store.lead()?;
+                Work::Store(all, batch)
+            }
+            Lane::Queue(here) => {
+                let (all, batch) = self.queue.lead()?;
+                Work::Queue(here, all, batch)
+            }
+        })
     }
 
+    /// The same for the thread of a lane, which waits for it; `None` at its end.
     fn lead_next(&self, lane: Lane) -> Option<Work<'_>> {
-        match lane {
+        Some(match lane {
             Lane::Store => {
-                let next = self.store.lead_next();
-                next.map(|(all, batch)| Work::Store(all, batch))
+                let (all, batch) = self.store.lead_next()?;
+                Work::Store(all, batch)
             }
-            Lane::Queue => {
-                let next = self.queue.lead_next();
-                next.map(|(all, batch)| Work::Queue(all, batch))
+            Lane::Queue(here) => {
+                let (all, batch) = self.queue.lead_next()?;
+                Work::Queue(here, all, batch)
             }
-        }
+        })
     }
 
     fn is_own_thread(&self) -> bool {
@@ -165,12 +170,9 @@ impl Lanes {
 
 impl EngineCore {
     /// The lanes in which something can wait.
-    pub(crate) fn lanes(&self) -> &'static [Lane] {
-        if self.lanes.has_log {
-            &[Lane::Store, Lane::Queue]
-        } else {
-            &[Lane::Store]
-        }
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane> + use<> {
+        let queue = self.lanes.has_log.map(Lane::Queue);
+        [Lane::Store].into_iter().chain(queue)
     }
 
     /// Blocks until the outcome is there; commits for all that wait in its lane where nobody else does.
@@ -196,10 +198,8 @@ impl EngineCore {
 
     /// Commits what is pending, unless another caller does; returns how many mutations that were.
     pub(crate) fn lead(&self) -> usize {
-        let lead = |lane: &Lane| self.lanes.lead(*lane);
-        let lanes = self.lanes().iter();
-        lanes
-            .filter_map(lead)
+        self.lanes()
+            .filter_map(|lane| self.lanes.lead(lane))
             .map(|work| self.commit_as_caller(work))
             .sum()
     }

@@ -24,7 +24,7 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     let look_at_pages = |backend| caught(|| pages(&mut inspected(backend)?));
     let look_at_values = |backend| {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
-        let log = SegmentLog::new(Box::new(folder));
+        let log = SegmentLog::new(Box::new(folder))?;
         caught(|| values(&inspected(backend)?, Some(&log)))
     };
     let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, _)| {

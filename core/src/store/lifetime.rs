@@ -50,7 +50,8 @@ impl Store {
 
     fn open_file(backend: impl StorageBackend, path: &Path, options: StoreOptions) -> Result<Self> {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
-        Self::open(backend, Some(SegmentLog::new(Box::new(folder))), options)
+        let log = SegmentLog::new(Box::new(folder))?;
+        Self::open(backend, Some(log), options)
     }
 
     fn at(mut self, place: Place) -> Result<Self> {

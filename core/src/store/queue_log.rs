@@ -5,7 +5,7 @@ use redb::Database;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read};
 
-use super::segments::{LogMark, SegmentLog};
+use super::segments::{Available, LogMark, SegmentLog};
 use super::table::{Snapshot, Table};
 use super::telemetry::arrivals::{Arrivals, Block};
 use super::telemetry::queue::{self, QueueIndex, Wanted};
@@ -56,8 +56,9 @@ pub(super) fn check(
 
 impl Store {
     /// Whether telemetry is appended to a log of its own.
-    pub(crate) fn has_log(&self) -> bool {
-        self.log.is_some() && !self.options.read_only
+    pub(crate) fn has_log(&self) -> Option<Available> {
+        let log = self.log.as_ref().filter(|_| !self.options.read_only);
+        log.map(SegmentLog::available)
     }
 
     /// Makes each batch durable, as a whole, or returns why it is not. `new_id` gives the id of a log that begins.

@@ -41,6 +41,7 @@ pub(crate) struct Segment {
 /// Where a block is. As long as this lives, its segment is not overwritten.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentPlace {
+    _available: Available,
     segment: Arc<Segment>,
     offset: u64,
     length: usize,
@@ -56,9 +57,23 @@ impl SegmentPlace {
     }
 }
 
+/// Proof that a queue can be in segments. On WebAssembly there is none, so that the compiler leaves all of it out of the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Available(
+    #[cfg(all(target_arch = "wasm32", target_os = "unknown"))] std::convert::Infallible,
+);
+
+impl Available {
+    #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+    const HERE: Option<Self> = None;
+    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+    const HERE: Option<Self> = Some(Self());
+}
+
 /// The log, as it stands in its folder.
 #[derive(Debug)]
 pub(crate) struct SegmentLog {
+    available: Available,
     folder: Box<dyn SegmentFolder>,
     segment_bytes: u64,
     state: Mutex<State>,
@@ -105,12 +120,21 @@ struct Current {
 }
 
 impl SegmentLog {
-    pub(crate) fn new(folder: Box<dyn SegmentFolder>) -> Self {
-        Self {
+    pub(crate) fn new(folder: Box<dyn SegmentFolder>) -> Result<Self> {
+        let Some(available) = Available::HERE else {
+            let said = "in WebAssembly the queue is in the table: open the backend alone";
+            return Err(EngineError::new(ErrorKind::Configuration, said));
+        };
+        Ok(Self {
+            available,
             folder,
             segment_bytes: SEGMENT_BYTES,
             state: Mutex::default(),
-        }
+        })
+    }
+
+    pub(super) fn available(&self) -> Available {
+        self.available
     }
 
     /// The same with segments of another length, in bytes.
@@ -217,6 +241,7 @@ impl SegmentLog {
             return Err(error);
         }
         let place = |place: Range<usize>| SegmentPlace {
+            _available: self.available,
             segment: Arc::clone(&current.segment),
             offset: current.offset + place.start as u64,
             length: place.len(),

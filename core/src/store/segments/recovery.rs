@@ -10,7 +10,7 @@ use crate::store::failure::unavailable;
 use super::frame::{
     ALIGN, FRAME_HEAD_BYTES, HEADER_BYTES, Header, SECTOR, frame_bytes, read_frame,
 };
-use super::{Sealed, Segment, SegmentLog, SegmentPlace, State};
+use super::{Available, Sealed, Segment, SegmentLog, SegmentPlace, State};
 
 /// Bytes that are read at once in the search for a frame.
 const WINDOW_BYTES: usize = 64 * 1024;
@@ -95,6 +95,7 @@ impl SegmentLog {
         });
         state.sealed.extend(filed);
         let mut scan = Scan {
+            available: self.available,
             first,
             end: first,
             next: first,
@@ -132,6 +133,7 @@ fn header(segment: &Segment) -> Result<Option<Header>> {
 }
 
 struct Scan<'v, 'f> {
+    available: Available,
     first: u64,
     /// Behind the last block that counts.
     end: u64,
@@ -161,6 +163,7 @@ impl Scan<'_, '_> {
                 if (self.first..void).contains(&number) {
                     let block = bytes.get(place.clone()).unwrap_or_default();
                     let place = SegmentPlace {
+                        _available: self.available,
                         segment: Arc::clone(segment),
                         offset: offset + place.start as u64,
                         length: place.len(),

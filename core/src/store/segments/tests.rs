@@ -101,7 +101,9 @@ const MARK: LogMark = LogMark { id: 9, live: true };
 
 fn open_log(files: &Files) -> SegmentLog {
     // A header and three frames of one sector.
-    SegmentLog::new(Box::new(files.clone())).with_segment_bytes(2048)
+    SegmentLog::new(Box::new(files.clone()))
+        .unwrap()
+        .with_segment_bytes(2048)
 }
 
 fn begun(files: &Files) -> SegmentLog {
