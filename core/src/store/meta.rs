@@ -81,7 +81,7 @@ pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
 }
 
 /// The number of the first block of the queue that is not filed: those below it are in history.
-pub(crate) fn first_unfiled(read: &impl Read) -> Result<u64> {
+pub(super) fn first_unfiled(read: &impl Read) -> Result<u64> {
     let first = read.get(Table::Meta, FILED_KEY, |value| {
         Ok(u64::from_le_bytes(Decoder::new(value).array()?))
     })?;

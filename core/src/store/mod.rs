@@ -46,7 +46,7 @@ use medium::Medium;
 use opening::caught;
 use segments::SegmentLog;
 use table::{Snapshot, Tables};
-use telemetry::queue::{QueueIndex, Wanted};
+use telemetry::queue::{PendingBlock, QueueIndex, Wanted};
 use verify::CheckReport;
 
 /// How a store is opened.
@@ -125,12 +125,32 @@ impl From<EngineError> for WriteFailure {
 impl Store {
     /// The store as of the last commit.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        if !self.medium.has_failed()
-            && let Some(database) = self.database().as_ref()
-        {
-            return Snapshot::of(database);
+        self.ensure_open()?;
+        Snapshot::of(self.database().as_ref().ok_or_else(closed)?)
+    }
+
+    /// Opens the database again where it was given up or the medium failed.
+    fn ensure_open(&self) -> Result<()> {
+        if self.medium.has_failed() || self.database().is_none() {
+            self.reopened(&mut self.database_mut())?;
         }
-        Snapshot::of(self.reopened(&mut self.database_mut())?)
+        Ok(())
+    }
+
+    /// The store as of one moment: the tables as of the last commit, and the blocks of the queue that are `wanted` and not filed
+    /// there.
+    pub(crate) fn moment(&self, wanted: Wanted<'_>) -> Result<(Snapshot, Vec<PendingBlock>)> {
+        self.ensure_open()?;
+        let slot = self.database();
+        let database = slot.as_ref().ok_or_else(closed)?;
+        // Nothing is added to the queue in between: who sees a write sees the telemetry that was acknowledged before it.
+        let queue = read(&self.queue);
+        let snapshot = Snapshot::of(database)?;
+        let mut blocks = queue.blocks(wanted);
+        drop(queue);
+        let first_unfiled = meta::first_unfiled(&snapshot)?;
+        blocks.retain(|block| block.number >= first_unfiled);
+        Ok((snapshot, blocks))
     }
 
     /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable.
@@ -165,10 +185,7 @@ impl Store {
             let said = "the store was opened for reading only";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
         }
-        if self.medium.has_failed() || self.database().is_none() {
-            let mut slot = self.database_mut();
-            self.reopened(&mut slot)?;
-        }
+        self.ensure_open()?;
         // Nobody opens the database again meanwhile.
         let _open = self.database();
         if self.medium.is_gated() {
@@ -297,8 +314,7 @@ impl Store {
         changed
     }
 
-    /// The blocks to be filed. Take this before the snapshot it is used with: a block filed in between is then found
-    /// in history.
+    /// The blocks to be filed.
     pub(crate) fn queue(&self) -> RwLockReadGuard<'_, QueueIndex> {
         read(&self.queue)
     }
@@ -335,10 +351,8 @@ impl Store {
 
     /// Copies the store as of the last commit into `backend`, which holds nothing yet.
     pub(crate) fn copy_into(&self, backend: impl StorageBackend) -> Result<()> {
-        // The queue first: what is filed meanwhile is left out there.
-        let queued = self.queue().blocks(Wanted::All);
-        let cache_bytes = self.options.cache_bytes;
-        copy::copy(&self.snapshot()?, &queued, backend, cache_bytes)
+        let (snapshot, queued) = self.moment(Wanted::All)?;
+        copy::copy(&snapshot, &queued, backend, self.options.cache_bytes)
     }
 
     fn database(&self) -> RwLockReadGuard<'_, Option<Database>> {

@@ -13,10 +13,10 @@ pub(crate) mod workspaces;
 use crate::domain::retention::is_listed;
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
+use crate::store::Store;
 use crate::store::table::Snapshot;
 use crate::store::telemetry::queue::{PendingBlock, Wanted};
 use crate::store::workspaces::EntryRef;
-use crate::store::{Store, meta};
 use crate::timestamp::Timestamp;
 
 /// A snapshot of the store and the time it is read at.
@@ -39,12 +39,7 @@ impl Reader {
 
     /// Reads telemetry as well, of what is `wanted`.
     pub(crate) fn with_queue(store: &Store, now: Timestamp, wanted: Wanted<'_>) -> Result<Self> {
-        // The index first: a block that is filed before the snapshot is taken is found in history then, while one that
-        // is taken out of the index afterwards is still in the snapshot.
-        let mut blocks = store.queue().blocks(wanted);
-        let snapshot = store.snapshot()?;
-        let first_unfiled = meta::first_unfiled(&snapshot)?;
-        blocks.retain(|block| block.number >= first_unfiled);
+        let (snapshot, blocks) = store.moment(wanted)?;
         Ok(Self {
             snapshot,
             now,
