@@ -1,59 +1,100 @@
 //! Whole servers under load, each in its own process: the engine's, and the simplest comparable ones.
 //!
 //! A request is one POST of a Stats record of about 600 bytes, acknowledged when it is durable; each client has one in
-//! flight. The servers take turns. The figures are medians over the rounds: of the rate, and of the ratio to the echo
-//! of the same round. Then follow the processor time of the server per request, during the turn and including its work
-//! afterwards (the engine files what it accepted), and its peak memory.
+//! flight. The servers take turns. The figures are medians over the rounds: of the rate, of its ratio to that of other
+//! servers in the same round, and of the latencies; the longest latency is that of all rounds. Then follow the processor
+//! time of the server per request, during the turn and including its work afterwards (the engine files what it
+//! accepted), and its peak memory.
 //!
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench server
 //! cargo bench -p deskfleet-benches --bench server -- --rounds 3 --seconds 1 --servers echo,deskfleet --clients 64
 //! cargo bench -p deskfleet-benches --bench server -- drain
+//! cargo bench -p deskfleet-benches --bench server -- tail
+//! cargo bench -p deskfleet-benches --bench server -- actions
+//! cargo bench -p deskfleet-benches --bench server -- slow-syncs
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::path::Path;
+use std::fs;
 use std::time::Duration;
 
+use deskfleet_benches::actions_beside::actions_beside;
+use deskfleet_benches::comparison::Comparison;
 use deskfleet_benches::drain::drain;
-use deskfleet_benches::figures::{median, percentile};
-use deskfleet_benches::load::{Load, STREAMS, Turn, lone_client, runtime, turn};
-use deskfleet_benches::servers::{Protocol, Served, ServerProcess, serve_if_asked};
+use deskfleet_benches::load::{Load, STREAMS, runtime};
+use deskfleet_benches::servers::{Disk, Protocol, Served, serve_if_asked};
+use deskfleet_benches::tail::{COLUMNS, tail};
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring};
 use tokio::runtime::Runtime;
 
-/// The file for the rates of `--save`.
-const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots/server.csv");
+/// The folder for the figures of `--save`.
+const PLOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plots");
+/// What a sync takes longer in the mode about that.
+const SYNC_DELAY: Duration = Duration::from_millis(2);
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// All servers, in turns.
+    Turns,
+    /// How the queue of the engine drains.
+    Drain,
+    /// Latencies second by second.
+    Tail,
+    /// Lifecycle actions beside telemetry.
+    Actions,
+    /// The servers in turns, on a disk with slow syncs.
+    SlowSyncs,
+}
+
+impl Mode {
+    const ALL: [(&str, Self); 5] = [
+        ("turns", Self::Turns),
+        ("drain", Self::Drain),
+        ("tail", Self::Tail),
+        ("actions", Self::Actions),
+        ("slow-syncs", Self::SlowSyncs),
+    ];
+
+    fn named(name: &std::ffi::OsStr) -> Option<Self> {
+        let mode = Self::ALL.iter().find(|mode| name == mode.0);
+        mode.map(|mode| mode.1)
+    }
+}
 
 struct Options {
-    drain: bool,
+    modes: Vec<Mode>,
     save: bool,
     rounds: usize,
-    time: Duration,
-    servers: Vec<Served>,
+    time: Option<Duration>,
+    servers: Option<Vec<Served>>,
     clients: Vec<usize>,
+    /// The desktops and workspaces where their number matters.
+    fleet: u16,
 }
 
 impl Options {
     fn of_arguments() -> Result<Self, lexopt::Error> {
         use lexopt::prelude::{Long, Short, Value, ValueExt};
-        let mut options = if is_measuring() {
-            Self::new(5, Duration::from_secs(3), vec![64, 256])
-        } else {
-            Self::new(1, Duration::from_millis(100), vec![4])
-        };
+        let mut options = Self::usual();
         let mut arguments = lexopt::Parser::from_env();
         while let Some(argument) = arguments.next()? {
             match argument {
-                Value(mode) if mode == "drain" => options.drain = true,
+                Value(mode) if Mode::named(&mode).is_some() => {
+                    options.modes = Mode::named(&mode).into_iter().collect();
+                }
                 Long("save") => options.save = true,
                 Long("rounds") => options.rounds = arguments.value()?.parse()?,
                 Long("seconds") => {
-                    options.time = Duration::from_secs_f64(arguments.value()?.parse()?);
+                    let seconds = Duration::from_secs_f64(arguments.value()?.parse()?);
+                    options.time = Some(seconds);
                 }
-                Long("servers") => options.servers = list(&arguments.value()?, Served::named)?,
+                Long("servers") => {
+                    options.servers = Some(list(&arguments.value()?, Served::named)?);
+                }
                 Long("clients") => options.clients = list(&arguments.value()?, |n| n.parse().ok())?,
                 // Arguments of cargo itself, and names of other benches.
                 Long("bench" | "test") | Value(_) => {}
@@ -63,14 +104,52 @@ impl Options {
         Ok(options)
     }
 
-    fn new(rounds: usize, time: Duration, clients: Vec<usize>) -> Self {
+    fn usual() -> Self {
+        let measuring = is_measuring();
         Self {
-            drain: false,
+            modes: if measuring {
+                vec![Mode::Turns]
+            } else {
+                Mode::ALL.iter().map(|mode| mode.1).collect()
+            },
             save: false,
-            rounds,
-            time,
-            servers: Served::ALL.to_vec(),
-            clients,
+            rounds: if measuring { 5 } else { 1 },
+            time: (!measuring).then_some(Duration::from_millis(100)),
+            servers: None,
+            clients: if measuring { vec![64, 256] } else { vec![4] },
+            fleet: if measuring { 10_000 } else { 100 },
+        }
+    }
+
+    fn seconds(&self, usual: u64) -> Duration {
+        self.time.unwrap_or_else(|| Duration::from_secs(usual))
+    }
+
+    fn servers(&self, usual: &[Served]) -> Vec<Served> {
+        self.servers.clone().unwrap_or_else(|| usual.to_vec())
+    }
+
+    fn compared<'a>(&self, disk: &'a Disk, usual: &[Served]) -> Comparison<'a> {
+        Comparison {
+            disk,
+            servers: self.servers(usual),
+            rounds: self.rounds,
+            time: self.seconds(3),
+        }
+    }
+
+    /// The first of the loads, by the fleet.
+    fn load_of_fleet(&self) -> Load {
+        Load {
+            desktops: self.fleet.into(),
+            ..Load::of(self.clients.first().copied().unwrap_or(1))
+        }
+    }
+
+    fn save(&self, name: &str, lines: &[String]) {
+        if self.save {
+            let saved = fs::write(format!("{PLOTS}/{name}.csv"), lines.join("\n") + "\n");
+            saved.expect("the figures are saved");
         }
     }
 }
@@ -92,166 +171,68 @@ fn main() -> Result<(), lexopt::Error> {
         return Ok(());
     }
     let options = Options::of_arguments()?;
-    let folder = folder_or(env!("CARGO_TARGET_TMPDIR"));
+    let mut disk = Disk {
+        folder: folder_or(env!("CARGO_TARGET_TMPDIR")),
+        sync_delay: Duration::ZERO,
+    };
     let runtime = runtime();
-    if options.drain || !is_measuring() {
-        let (busy, clients) = if is_measuring() {
-            (Duration::from_secs(60), 256)
-        } else {
-            (Duration::from_millis(300), 4)
-        };
-        drain(&runtime, &folder, busy, clients);
-    }
-    if !options.drain {
-        let mut saved = vec!["server,clients,requests_a_second,of_echo".to_owned()];
-        for clients in &options.clients {
-            saved.extend(load(&runtime, &folder, &options, Protocol::Http1, *clients));
+    for mode in &options.modes {
+        match mode {
+            Mode::Turns => turns(&runtime, &disk, &options),
+            Mode::Drain => {
+                let clients = options.clients.last().copied().unwrap_or(1);
+                drain(&runtime, &disk, options.seconds(60), clients);
+            }
+            Mode::Tail => tails(&runtime, &disk, &options),
+            Mode::Actions => {
+                let load = options.load_of_fleet();
+                let workspaces = options.fleet.into();
+                actions_beside(&runtime, &disk, load, workspaces, options.seconds(60));
+            }
+            Mode::SlowSyncs => {
+                disk.sync_delay = SYNC_DELAY;
+                slow_syncs(&runtime, &disk, &options);
+            }
         }
-        if options.save {
-            std::fs::write(SAVED, saved.join("\n") + "\n").expect("the rates are saved");
-        }
-        let streams = if is_measuring() { 8 * STREAMS } else { 4 };
-        load(&runtime, &folder, &options, Protocol::Http2, streams);
-        lone(&folder, &options);
     }
     Ok(())
 }
 
-/// The servers under the load of `clients` clients; returns the figures to save.
-fn load(
-    runtime: &Runtime,
-    folder: &Path,
-    options: &Options,
-    protocol: Protocol,
-    clients: usize,
-) -> Vec<String> {
-    let load = Load { protocol, clients };
-    // axum stands for the usual setup, which does not include this protocol.
-    let speaks = |served: &Served| {
-        protocol == Protocol::Http1 || !matches!(served, Served::Sqlite | Served::SqliteUnindexed)
+fn turns(runtime: &Runtime, disk: &Disk, options: &Options) {
+    let mut servers = options.compared(disk, &Served::ALL);
+    let mut saved = vec!["server,clients,requests_a_second,of_echo".to_owned()];
+    for clients in &options.clients {
+        saved.extend(servers.under(runtime, Load::of(*clients)));
+    }
+    options.save("server", &saved);
+    servers.alone();
+    servers.servers.retain(|served| !served.is_sqlite());
+    let streams = Load {
+        protocol: Protocol::Http2,
+        ..Load::of(if is_measuring() { 8 * STREAMS } else { 4 })
     };
-    let started = options.servers.iter().copied().filter(speaks);
-    let servers: Vec<_> = started
-        .map(|served| ServerProcess::start(served, protocol, folder))
-        .collect();
-    let mut syncs = Vec::new();
-    let mut rounds: Vec<Vec<Option<Turn>>> = Vec::new();
-    for _ in 0..options.rounds {
-        syncs.push(SyncMicros::measure(folder));
-        let turns = servers
-            .iter()
-            .map(|server| turn(runtime, server, load, options.time));
-        rounds.push(turns.collect());
-    }
-    let client_cpu = median(
-        rounds
-            .iter()
-            .flatten()
-            .flatten()
-            .map(|turn| turn.client_cpu),
-    );
-    let sync = SyncMicros::median(&syncs);
-    println!(
-        "{clients} clients over {}; {sync}; the client itself {client_cpu:.1} µs a request",
-        match protocol {
-            Protocol::Http1 => "HTTP/1.1",
-            Protocol::Http2 => "HTTP/2, 32 streams a connection",
-        }
-    );
-    println!(
-        "  {:22} {:>10} {:>8} {:>8} {:>8} {:>10} {:>10}",
-        "", "requests/s", "of echo", "CPU µs", "of echo", "CPU in all", "peak MiB"
-    );
-    let mut saved = Vec::new();
-    for (index, server) in servers.iter().enumerate() {
-        if let Some((rate, ratio)) = print_row(server, index, &rounds) {
-            let name = server.served.name();
-            saved.push(format!("{name},{clients},{rate:.0},{ratio:.3}"));
-        }
-    }
-    saved
+    servers.under(runtime, streams);
 }
 
-/// One row: the medians of a server; returns the rate and its ratio for `--save`.
-fn print_row(
-    server: &ServerProcess,
-    index: usize,
-    rounds: &[Vec<Option<Turn>>],
-) -> Option<(f64, f64)> {
-    let name = server.served.name();
-    let pairs: Vec<(&Turn, &Turn)> = rounds
-        .iter()
-        .filter_map(|round| Some((round.get(index)?.as_ref()?, round.first()?.as_ref()?)))
-        .collect();
-    if pairs.is_empty() {
-        println!("  {name:22} built without this protocol");
-        return None;
+fn slow_syncs(runtime: &Runtime, disk: &Disk, options: &Options) {
+    println!("each sync takes {} ms longer", disk.sync_delay.as_millis());
+    let mut servers = options.compared(disk, &Served::ALL);
+    servers.servers.retain(|served| !served.is_sqlite());
+    for clients in &options.clients {
+        servers.under(runtime, Load::of(*clients));
     }
-    let of = |figure: fn(&Turn) -> f64| median(pairs.iter().map(|(turn, _)| figure(turn)));
-    let ratio = |figure: fn(&Turn) -> f64| {
-        median(
-            pairs
-                .iter()
-                .map(|(turn, first)| figure(turn) / figure(first)),
-        )
-    };
-    let refused: u64 = pairs.iter().map(|(turn, _)| turn.refused).sum();
-    let refused = match refused {
-        0 => String::new(),
-        refused => format!("  {refused} refused"),
-    };
-    let (rate, of_first) = (of(|turn| turn.rate), ratio(|turn| turn.rate));
-    println!(
-        "  {name:22} {rate:>10.0} {of_first:>8.2} {:>8.1} {:>8.2} {:>10.1} {:>10}{refused}",
-        of(|turn| turn.cpu),
-        ratio(|turn| turn.cpu),
-        of(|turn| turn.cpu_in_all),
-        server.memory_bytes().1 >> 20,
-    );
-    Some((rate, of_first))
+    servers.alone();
 }
 
-/// One client alone: the latency of a response.
-fn lone(folder: &Path, options: &Options) {
-    let servers: Vec<_> = options
-        .servers
-        .iter()
-        .map(|served| ServerProcess::start(*served, Protocol::Http1, folder))
-        .collect();
-    let mut rounds = Vec::new();
-    let mut syncs = Vec::new();
-    for _ in 0..options.rounds {
-        syncs.push(SyncMicros::measure(folder));
-        let turns = servers.iter().map(|server| {
-            let times = lone_client(server.address, options.time);
-            server.settle(options.time);
-            (percentile(times.clone(), 50), percentile(times, 99))
-        });
-        rounds.push(turns.collect::<Vec<_>>());
+fn tails(runtime: &Runtime, disk: &Disk, options: &Options) {
+    let load = options.load_of_fleet();
+    // The log's latencies show what the host and its disk contributed.
+    let servers = options.servers(&[Served::LogPreallocated, Served::Deskfleet]);
+    let mut saved = vec![COLUMNS.to_owned()];
+    for served in servers {
+        let sync = SyncMicros::measure(&disk.folder);
+        println!("{sync}");
+        saved.extend(tail(runtime, disk, served, load, options.seconds(60)));
     }
-    let log = servers
-        .iter()
-        .position(|server| server.served == Served::Log);
-    println!(
-        "one client; {}\n  {:22} {:>8} {:>8} {:>14}",
-        SyncMicros::median(&syncs),
-        "",
-        "p50 µs",
-        "p99 µs",
-        "p50 of the log"
-    );
-    for (index, server) in servers.iter().enumerate() {
-        let turns = || rounds.iter().filter_map(|round| round.get(index));
-        let ratios = rounds.iter().filter_map(|round| {
-            let (own, log) = (round.get(index)?, round.get(log?)?);
-            Some(own.0 / log.0)
-        });
-        println!(
-            "  {:22} {:>8.0} {:>8.0} {:>14.2}",
-            server.served.name(),
-            median(turns().map(|turn| turn.0)),
-            median(turns().map(|turn| turn.1)),
-            median(ratios),
-        );
-    }
+    options.save("tail", &saved);
 }

@@ -4,7 +4,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -12,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::figures::float;
 use crate::load::{Load, Running};
-use crate::servers::{Protocol, Served, ServerProcess};
+use crate::servers::{Disk, Protocol, Served, ServerProcess};
 
 /// The bound of the wait.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -21,12 +20,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 ///
 /// # Panics
 /// When a client breaks down, or the queue does not get empty.
-pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
-    let server = ServerProcess::start(Served::Deskfleet, Protocol::Http1, folder);
-    let load = Load {
-        protocol: Protocol::Http1,
-        clients,
-    };
+pub fn drain(runtime: &Runtime, disk: &Disk, busy: Duration, clients: usize) {
+    let server = ServerProcess::start(Served::Deskfleet, Protocol::Http1, disk);
+    let load = Load::of(clients);
     let pause = Duration::from_secs(1).min(busy);
     println!(
         "{clients} clients for {} s, then the queue drains",
@@ -44,7 +40,7 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
         println!("  {second:>4} {accepted:>10} {queued:>10} {rss:>8}");
         queued
     };
-    let (accepted, refused) = runtime.block_on(async {
+    let finished = runtime.block_on(async {
         let running = Running::start(server.address, load).await;
         let running = running.expect("it speaks HTTP/1.1");
         let mut before = 0;
@@ -61,6 +57,7 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
         assert!(ended.elapsed() < LONGEST, "the queue does not get empty");
         std::thread::sleep(pause);
     }
+    let (accepted, refused) = (finished.accepted, finished.refused);
     println!(
         "  {accepted} accepted, {:.0}/s, {refused} refused; empty after {:.1} s; peak RSS {} MiB",
         float(accepted) / busy.as_secs_f64(),
@@ -70,7 +67,7 @@ pub fn drain(runtime: &Runtime, folder: &Path, busy: Duration, clients: usize) {
 }
 
 /// The response of `/api/Stats/queue/count`.
-fn queued(address: SocketAddr) -> u64 {
+pub(crate) fn queued(address: SocketAddr) -> u64 {
     let mut stream = TcpStream::connect(address).expect("a connection");
     let request =
         "GET /api/Stats/queue/count HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";

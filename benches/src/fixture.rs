@@ -20,6 +20,8 @@ pub struct Fixture {
     pub clock: ManualClock,
 }
 
+/// The desktops that most records are of.
+pub(crate) const DESKTOPS: u64 = 1000;
 /// The file of an engine that [`open`] opened.
 pub const FILE: &str = "bench.redb";
 
@@ -56,12 +58,7 @@ pub fn open_observed(
         None => builder.open_in_memory(),
     };
     let engine = engine.expect("an engine opens");
-    let key = NewKey {
-        name: "bench".into(),
-        scopes: Scope::ALL.into_iter().collect(),
-        expires: None,
-    };
-    let key = engine.issue_key(key).expect("a key is issued").secret;
+    let key = issue_key(&engine);
     Fixture { engine, key, clock }
 }
 
@@ -71,13 +68,7 @@ impl Fixture {
     /// # Panics
     /// When they are refused.
     pub fn fill(&self, count: usize) {
-        let mut numbers = (0..count).peekable();
-        while numbers.peek().is_some() {
-            let chunk = numbers.by_ref().take(10_000).map(workspace).collect();
-            self.engine
-                .put_workspaces(chunk)
-                .expect("workspaces are stored");
-        }
+        put_workspaces(&self.engine, count);
     }
 
     /// A GET of `path` with the key in the query, as documented.
@@ -89,6 +80,25 @@ impl Fixture {
         let joint = if path.contains('?') { '&' } else { '?' };
         let uri = format!("{path}{joint}apiKey={}", self.key);
         Request::get(uri).body(Bytes::new()).expect("a request")
+    }
+}
+
+/// Issues a key with every scope.
+pub(crate) fn issue_key(engine: &Engine) -> String {
+    let key = NewKey {
+        name: "bench".into(),
+        scopes: Scope::ALL.into_iter().collect(),
+        expires: None,
+    };
+    engine.issue_key(key).expect("a key is issued").secret
+}
+
+/// Puts `count` synthetic workspaces.
+pub(crate) fn put_workspaces(engine: &Engine, count: usize) {
+    let mut numbers = (0..count).peekable();
+    while numbers.peek().is_some() {
+        let chunk = numbers.by_ref().take(10_000).map(workspace).collect();
+        engine.put_workspaces(chunk).expect("workspaces are stored");
     }
 }
 
@@ -110,9 +120,14 @@ pub fn workspace(number: usize) -> Workspace {
     }
 }
 
-/// A Stats record of about 600 bytes, different for each `number`.
+/// A Stats record of about 600 bytes, different for each `number`, of one of 1000 desktops.
 #[must_use]
 pub fn stats_json(number: u64) -> Bytes {
+    stats_json_among(DESKTOPS, number)
+}
+
+/// The same of one of so many desktops.
+fn stats_json_among(desktops: u64, number: u64) -> Bytes {
     let (minute, second) = (number / 60 % 60, number % 60);
     let busy = number % 100;
     Bytes::from(format!(
@@ -124,14 +139,18 @@ pub fn stats_json(number: u64) -> Bytes {
          \"networkSent\":512.5,\"uptime\":{number}.0,\"osVersion\":\"10.0.17763\",\"tenantId\":\"tenant-1\",\
          \"instanceId\":\"ws-{user:09}\"}}",
         number = number % 10_000_000,
-        user = number % 1000,
+        user = number % desktops,
         free = 2_147_483_648 - busy * 4096,
         used = 2_147_483_648 + busy * 4096,
     ))
 }
 
 /// Records that [`stats_body`] copies, each made once.
-static BODIES: LazyLock<Vec<Template>> = LazyLock::new(|| (0..4096).map(Template::new).collect());
+static BODIES: LazyLock<Vec<Template>> = LazyLock::new(|| {
+    (0..4096)
+        .map(|number| Template::new(number, DESKTOPS))
+        .collect()
+});
 const TIME: &[u8] = b"\"updatetime\":\"";
 
 /// A Stats record whose time can be changed in place.
@@ -143,9 +162,9 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The record of that number.
-    pub(crate) fn new(number: u64) -> Self {
-        let bytes = stats_json(number).to_vec();
+    /// The record of that number, of one of so many desktops.
+    pub(crate) fn new(number: u64, desktops: u64) -> Self {
+        let bytes = stats_json_among(desktops, number).to_vec();
         let name = bytes.windows(TIME.len()).position(|part| part == TIME);
         let time = name.expect("a time") + TIME.len();
         Self { bytes, time }

@@ -3,21 +3,26 @@
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 
+pub mod actions_beside;
 mod axum_app;
 pub mod callgrind;
+pub mod comparison;
 pub mod crash;
 pub mod drain;
 pub mod figures;
 mod fixture;
 pub mod fleet;
 mod grouped;
+pub mod latency;
 pub mod load;
 mod probe;
+pub mod rounds;
 pub mod samples;
 pub mod servers;
 mod sinks;
 mod sqlite;
 mod stats_row;
+pub mod tail;
 mod writer;
 
 pub use axum_app::axum_app;

@@ -2,25 +2,26 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use super::Progress;
 use super::requests::Requests;
+use super::{Load, Progress};
 
 /// Connects all of them, then starts them.
 pub(super) async fn start(
     address: SocketAddr,
-    clients: usize,
+    load: Load,
     progress: &Arc<Progress>,
 ) -> Vec<JoinHandle<()>> {
-    let mut connected = Vec::with_capacity(clients);
-    for client in 0..clients {
+    let mut connected = Vec::with_capacity(load.clients);
+    for client in 0..load.clients {
         let stream = TcpStream::connect(address).await.expect("a connection");
         stream.set_nodelay(true).expect("an option of the socket");
-        connected.push((stream, Requests::new(client, clients)));
+        connected.push((stream, Requests::new(client, load.clients, load.desktops)));
     }
     let start = |(stream, requests)| tokio::spawn(post(stream, requests, Arc::clone(progress)));
     connected.into_iter().map(start).collect()
@@ -29,14 +30,16 @@ pub(super) async fn start(
 async fn post(mut stream: TcpStream, mut requests: Requests, progress: Arc<Progress>) {
     let mut answer = Answer::default();
     while !progress.stopped() {
-        stream.write_all(requests.next()).await.expect("it is sent");
+        let request = requests.next();
+        let sent = Instant::now();
+        stream.write_all(request).await.expect("it is sent");
         let accepted = loop {
             let read = stream.read(answer.room()).await.expect("an answer");
             if let Some(accepted) = answer.took(read) {
                 break accepted;
             }
         };
-        progress.count(accepted);
+        progress.count(accepted, sent);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use h2::client::SendRequest;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::requests::Requests;
-use super::{Progress, STREAMS};
+use super::{Load, Progress, STREAMS};
 
 /// A server that has not responded to the first request by then does not speak HTTP/2.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
@@ -20,25 +20,25 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// Connects all of them, then starts them; `None` when the server does not speak the protocol.
 pub(super) async fn start(
     address: SocketAddr,
-    clients: usize,
+    load: Load,
     progress: &Arc<Progress>,
 ) -> Option<Vec<JoinHandle<()>>> {
     let uri: Uri = format!("http://{address}/api/Stats/Post")
         .parse()
         .expect("a URI");
-    let mut connected = Vec::with_capacity(clients);
-    while connected.len() < clients {
+    let mut connected = Vec::with_capacity(load.clients);
+    while connected.len() < load.clients {
         let mut client = connect(address).await?;
         if connected.is_empty() {
-            let mut first = Requests::new(0, 1);
+            let mut first = Requests::new(0, 1, load.desktops);
             let asked = timeout(FIRST_ANSWER, post(&mut client, &uri, first.next_body())).await;
             asked.ok()?.ok()?;
         }
-        let clients = (clients - connected.len()).min(STREAMS);
+        let clients = (load.clients - connected.len()).min(STREAMS);
         connected.extend(std::iter::repeat_n(client, clients));
     }
     let tasks = connected.into_iter().enumerate().map(|(index, client)| {
-        let requests = Requests::new(index, clients);
+        let requests = Requests::new(index, load.clients, load.desktops);
         tokio::spawn(post_many(
             client,
             uri.clone(),
@@ -65,8 +65,10 @@ async fn post_many(
     progress: Arc<Progress>,
 ) {
     while !progress.stopped() {
-        let accepted = post(&mut client, &uri, requests.next_body()).await;
-        progress.count(accepted.expect("an answer"));
+        let body = requests.next_body();
+        let sent = Instant::now();
+        let accepted = post(&mut client, &uri, body).await;
+        progress.count(accepted.expect("an answer"), sent);
     }
 }
 

@@ -7,8 +7,8 @@ mod requests;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::figures::float;
+use crate::fixture::DESKTOPS;
+use crate::latency::{Latencies, Latency};
 use crate::servers::{Protocol, ServerProcess, cpu_micros};
 use requests::Requests;
 
@@ -29,6 +31,8 @@ pub struct Load {
     pub protocol: Protocol,
     /// Their number; over HTTP/2 they share connections, [`STREAMS`] per connection.
     pub clients: usize,
+    /// The desktops that they report on.
+    pub desktops: u64,
 }
 
 /// The figures of one turn of a server.
@@ -36,6 +40,9 @@ pub struct Load {
 pub struct Turn {
     /// Requests per second with status 200.
     pub rate: f64,
+    /// The times of all responses, from sending the request. Those of the last requests, which end after the turn, are
+    /// among them, so that none is too long to be counted.
+    pub latency: Latency,
     /// Processor time of the server for each of them, in microseconds.
     pub cpu: f64,
     /// The same, including the work that the server did after the turn.
@@ -46,22 +53,46 @@ pub struct Turn {
     pub refused: u64,
 }
 
+impl Load {
+    /// So many clients over HTTP/1.1, and the usual desktops.
+    #[must_use]
+    pub const fn of(clients: usize) -> Self {
+        Self {
+            protocol: Protocol::Http1,
+            clients,
+            desktops: DESKTOPS,
+        }
+    }
+}
+
 /// The counters of the clients.
 #[derive(Debug, Default)]
 struct Progress {
     accepted: AtomicU64,
     refused: AtomicU64,
     stop: AtomicBool,
+    /// The clients are on one thread, so this lock is always free.
+    latencies: Mutex<Latencies>,
 }
 
 impl Progress {
-    fn count(&self, accepted: bool) {
+    /// Counts the response to a request that was sent at `sent`.
+    fn count(&self, accepted: bool, sent: Instant) {
         let counter = if accepted {
             &self.accepted
         } else {
             &self.refused
         };
         counter.fetch_add(1, Ordering::Relaxed);
+        let latencies = self.latencies.lock();
+        latencies
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(sent.elapsed());
+    }
+
+    fn take_latencies(&self) -> Latencies {
+        let latencies = self.latencies.lock();
+        std::mem::take(&mut latencies.unwrap_or_else(PoisonError::into_inner))
     }
 
     fn accepted(&self) -> u64 {
@@ -86,8 +117,8 @@ impl Running {
     pub async fn start(address: SocketAddr, load: Load) -> Option<Self> {
         let progress = Arc::new(Progress::default());
         let clients = match load.protocol {
-            Protocol::Http1 => http1::start(address, load.clients, &progress).await,
-            Protocol::Http2 => http2::start(address, load.clients, &progress).await?,
+            Protocol::Http1 => http1::start(address, load, &progress).await,
+            Protocol::Http2 => http2::start(address, load, &progress).await?,
         };
         Some(Self { progress, clients })
     }
@@ -98,18 +129,38 @@ impl Running {
         self.progress.accepted()
     }
 
-    /// Lets each client finish its last request; returns the number of 200 responses, and of others.
+    /// The times of the responses since the last call.
+    #[must_use]
+    pub fn take_latencies(&self) -> Latencies {
+        self.progress.take_latencies()
+    }
+
+    /// Lets each client finish its last request.
     ///
     /// # Panics
     /// When a client failed.
-    pub async fn finish(self) -> (u64, u64) {
+    pub async fn finish(self) -> Finished {
         self.progress.stop.store(true, Ordering::Relaxed);
         for client in self.clients {
             client.await.expect("a client");
         }
-        let refused = self.progress.refused.load(Ordering::Relaxed);
-        (self.progress.accepted(), refused)
+        Finished {
+            accepted: self.progress.accepted(),
+            refused: self.progress.refused.load(Ordering::Relaxed),
+            latencies: self.progress.take_latencies(),
+        }
     }
+}
+
+/// What clients that have finished leave.
+#[derive(Debug)]
+pub struct Finished {
+    /// Requests with status 200.
+    pub accepted: u64,
+    /// Requests with another status.
+    pub refused: u64,
+    /// The times of the responses that nobody [took](Running::take_latencies).
+    pub latencies: Latencies,
 }
 
 /// The runtime of the clients.
@@ -136,6 +187,7 @@ pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duratio
     let (mut turn, all) = runtime.block_on(async {
         let running = Running::start(server.address, load).await?;
         sleep(time / 10).await;
+        drop(running.take_latencies());
         let start = Instant::now();
         let before = (running.accepted(), server.cpu_micros(), cpu_micros(this));
         sleep(time).await;
@@ -144,45 +196,75 @@ pub fn turn(runtime: &Runtime, server: &ServerProcess, load: Load, time: Duratio
         assert!(accepted > 0.0, "the server accepts nothing");
         let cpu = float(server.cpu_micros() - before.1);
         let client_cpu = float(cpu_micros(this) - before.2);
-        let (all, refused) = running.finish().await;
+        let finished = running.finish().await;
         let turn = Turn {
             rate: accepted / seconds,
+            latency: finished.latencies.summary(),
             cpu: cpu / accepted,
             cpu_in_all: 0.0,
             client_cpu: client_cpu / accepted,
-            refused,
+            refused: finished.refused,
         };
-        Some((turn, all))
+        Some((turn, finished.accepted))
     })?;
     server.settle(time * 4);
     turn.cpu_in_all = float(server.cpu_micros() - cpu_before) / float(all);
     Some(turn)
 }
 
-/// One client for `time`, without a runtime; returns the latency of each response, in microseconds.
+/// One client for `time`, without a runtime; returns the time of each response.
 ///
 /// # Panics
 /// When a request does not return 200.
 #[must_use]
-pub fn lone_client(address: SocketAddr, time: Duration) -> Vec<f64> {
-    let mut stream = TcpStream::connect(address).expect("a connection");
-    stream.set_nodelay(true).expect("an option of the socket");
-    let mut requests = Requests::new(0, 1);
-    let mut answer = http1::Answer::default();
-    let mut times = Vec::new();
+pub fn lone_client(address: SocketAddr, time: Duration) -> Latencies {
+    let mut client = LoneClient::connect(address);
+    let mut requests = Requests::new(0, 1, DESKTOPS);
+    let mut latencies = Latencies::default();
     let start = Instant::now();
     while start.elapsed() < time {
         let request = requests.next();
         let sent = Instant::now();
-        stream.write_all(request).expect("it is sent");
+        client.ask(request);
+        latencies.add(sent.elapsed());
+    }
+    latencies
+}
+
+/// A connection with one request in flight, without a runtime.
+#[derive(Debug)]
+pub struct LoneClient {
+    stream: TcpStream,
+    answer: http1::Answer,
+}
+
+impl LoneClient {
+    /// Connects it.
+    ///
+    /// # Panics
+    /// When it cannot connect.
+    #[must_use]
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a connection");
+        stream.set_nodelay(true).expect("an option of the socket");
+        Self {
+            stream,
+            answer: http1::Answer::default(),
+        }
+    }
+
+    /// Sends `request`, head and body, and returns when the response is there.
+    ///
+    /// # Panics
+    /// When it is not 200.
+    pub fn ask(&mut self, request: &[u8]) {
+        self.stream.write_all(request).expect("it is sent");
         let accepted = loop {
-            let read = stream.read(answer.room()).expect("an answer");
-            if let Some(accepted) = answer.took(read) {
+            let read = self.stream.read(self.answer.room()).expect("an answer");
+            if let Some(accepted) = self.answer.took(read) {
                 break accepted;
             }
         };
-        times.push(sent.elapsed().as_secs_f64() * 1e6);
         assert!(accepted, "the server refuses");
     }
-    times
 }

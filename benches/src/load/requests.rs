@@ -6,7 +6,7 @@ use deskfleet::Timestamp;
 
 use crate::fixture::Template;
 
-/// The posts that all clients together send before the first is repeated with another time.
+/// The posts, at least, that all clients together send before the first is repeated with another time.
 const POSTS: u64 = 8192;
 const HEAD: &str = "POST /api/Stats/Post HTTP/1.1\r\nhost: 127.0.0.1\r\n\
      content-type: application/json\r\ncontent-length: ";
@@ -22,14 +22,14 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// The posts of client `client` of `n`.
-    pub(super) fn new(client: usize, clients: usize) -> Self {
+    /// The posts of client `client` of `clients`, which together report on `desktops` desktops.
+    pub(super) fn new(client: usize, clients: usize, desktops: u64) -> Self {
         let now = Timestamp::from(SystemTime::now()).to_string();
         let second = now.get(..19).expect("a date and a time");
         let (client, clients) = (client as u64, clients as u64);
-        let share = (POSTS / clients).max(1);
+        let share = POSTS.max(desktops).div_ceil(clients);
         let posts = (0..share).map(|index| {
-            let mut post = Template::new(client + index * clients);
+            let mut post = Template::new(client + index * clients, desktops);
             post.set_second(second);
             let head = format!("{HEAD}{}\r\n\r\n", post.bytes.len());
             post.put_before(head.as_bytes());

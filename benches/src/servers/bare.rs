@@ -1,7 +1,6 @@
-//! hyper alone, and hyper in front of an append-only log.
+//! hyper alone, and hyper in front of a log.
 
 use std::convert::Infallible;
-use std::path::Path;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -15,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::gathered::GatheredLog;
+use super::log_file::LogFile;
 use super::{announce, listen};
 
 /// Spawns beside the connection, on its thread.
@@ -35,9 +35,9 @@ pub(super) fn echo(http2: bool) {
 }
 
 /// Answers 200 when the body is in the log.
-pub(super) fn log(folder: &Path, http2: bool) {
+pub(super) fn log(file: impl LogFile, http2: bool) {
     run(http2, || {
-        let log = Rc::new(GatheredLog::create(folder));
+        let log = Rc::new(GatheredLog::new(file));
         let flushing = Rc::clone(&log);
         spawn_local(async move { flushing.flush_forever().await });
         move |body: Bytes| {

@@ -1,20 +1,24 @@
-//! The engine behind its server, configured as by `deskfleet serve --quiet`.
+//! The engine behind its server, configured as by `deskfleet serve --quiet`, but that one source may have all
+//! connections: the clients of a bench are one.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
 use deskfleet_server::{Metrics, Server, ServerOptions};
 
+use super::slow_backend::SlowBackend;
 use super::{announce, any_port};
+use crate::fixture::FILE;
 
-pub(super) fn serve(folder: &Path) {
+pub(super) fn serve(folder: &Path, sync_delay: Duration) {
     let metrics = Metrics::default();
-    let engine = open(folder, metrics.clone());
-    let options = ServerOptions {
+    let engine = open(folder, sync_delay, metrics.clone());
+    let mut options = ServerOptions {
         metrics,
         ..ServerOptions::default()
     };
+    options.connections_per_source = Some(options.connections_max);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
@@ -31,11 +35,11 @@ pub(super) fn serve(folder: &Path) {
     engine.close().expect("the file is closed");
 }
 
-fn open(folder: &Path, metrics: Metrics) -> Engine {
+fn open(folder: &Path, sync_delay: Duration, metrics: Metrics) -> Engine {
     let mut config = Config::default();
     config.commit_driver = CommitDriver::Thread;
     config.commit_phases = CommitPhases::Two;
-    let file = folder.join("bench.redb");
+    let file = folder.join(FILE);
     let medium = file.clone();
     let builder = Engine::builder()
         .config(config)
@@ -46,5 +50,10 @@ fn open(folder: &Path, metrics: Metrics) -> Engine {
             let medium = rustix::fs::statvfs(&medium).ok()?;
             medium.f_bavail.checked_mul(medium.f_frsize)
         });
-    builder.open(file).expect("an engine opens")
+    let engine = if sync_delay.is_zero() {
+        builder.open(file)
+    } else {
+        builder.open_backend(SlowBackend::open(&file, sync_delay))
+    };
+    engine.expect("an engine opens")
 }

@@ -1,19 +1,18 @@
-//! An append-only log written by an event loop: the least that durability can cost a server.
+//! A log written by an event loop: the least that durability can cost a server.
 //!
 //! Records gather in one buffer. A flusher lets every ready connection append its record, passes the buffer to a thread
 //! that writes and syncs it, and wakes the connections whose records were in it. While one buffer is written, the next
 //! one fills.
 
 use std::cell::{Cell, RefCell};
-use std::fs::File;
 use std::future::poll_fn;
-use std::io::Write;
-use std::path::Path;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use tokio::sync::{Notify, mpsc};
 use tokio::task::yield_now;
+
+use super::log_file::LogFile;
 
 #[derive(Default)]
 struct Batch {
@@ -31,14 +30,12 @@ pub(super) struct GatheredLog {
 }
 
 impl GatheredLog {
-    pub(super) fn create(folder: &Path) -> Self {
-        let mut file = File::create(folder.join("server.log")).expect("a log file");
+    pub(super) fn new(mut file: impl LogFile) -> Self {
         let (full, to_write) = std::sync::mpsc::channel::<Vec<u8>>();
         let (done, written) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
             for mut buffer in to_write {
-                file.write_all(&buffer).expect("the log is written");
-                file.sync_data().expect("the log is synced");
+                file.append(&buffer);
                 buffer.clear();
                 if done.send(buffer).is_err() {
                     return;

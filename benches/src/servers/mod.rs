@@ -6,13 +6,17 @@
 mod bare;
 mod engine;
 mod gathered;
+mod log_file;
 mod process;
 mod rows;
+mod slow_backend;
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -20,6 +24,7 @@ use tokio::sync::oneshot;
 pub use process::{ServerProcess, cpu_micros};
 
 use crate::sqlite::Indexed;
+use log_file::{Growing, Preallocated};
 
 /// The first argument of a child.
 const SERVE: &str = "--serve";
@@ -33,6 +38,8 @@ pub enum Served {
     Deskfleet,
     /// hyper and an append-only log of the unread bodies, with one `fdatasync` for all that gathered meanwhile.
     Log,
+    /// The same with a log that is zero-written in advance and overwritten in place.
+    LogPreallocated,
     /// axum and SQLite: JSON into a struct, a row of columns, an index by instance and time, commits grouped by hand.
     Sqlite,
     /// The same without the index.
@@ -48,11 +55,21 @@ pub enum Protocol {
     Http2,
 }
 
+/// The disk of the servers.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    /// Where each gets a folder.
+    pub folder: PathBuf,
+    /// How much longer each sync takes than on that disk, as on the volumes of a cloud; SQLite's do not.
+    pub sync_delay: Duration,
+}
+
 impl Served {
-    /// Every server, in the order of their turns; the others are compared with the first.
-    pub const ALL: [Self; 5] = [
+    /// Every server, in the order of their turns.
+    pub const ALL: [Self; 6] = [
         Self::Echo,
         Self::Log,
+        Self::LogPreallocated,
         Self::Deskfleet,
         Self::Sqlite,
         Self::SqliteUnindexed,
@@ -65,6 +82,7 @@ impl Served {
             Self::Echo => "echo",
             Self::Deskfleet => "deskfleet",
             Self::Log => "log",
+            Self::LogPreallocated => "log-preallocated",
             Self::Sqlite => "sqlite",
             Self::SqliteUnindexed => "sqlite-unindexed",
         }
@@ -74,6 +92,13 @@ impl Served {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|server| server.name() == name)
+    }
+
+    /// Whether it is axum and SQLite. That stands for the usual setup, which does not include HTTP/2; and a delay of its
+    /// syncs would need a file system of SQLite's own.
+    #[must_use]
+    pub const fn is_sqlite(self) -> bool {
+        matches!(self, Self::Sqlite | Self::SqliteUnindexed)
     }
 }
 
@@ -102,16 +127,28 @@ pub fn serve_if_asked() -> bool {
         return false;
     };
     let http2 = protocol == Protocol::Http2.name();
+    let Some(Ok(delay)) = text() else {
+        return false;
+    };
+    let delay = Duration::from_micros(delay.parse().expect("microseconds"));
     let folder = arguments.next().expect("a folder");
     let folder = Path::new(&folder);
     match Served::named(&name).expect("a server") {
         Served::Echo => bare::echo(http2),
-        Served::Log => bare::log(folder, http2),
-        Served::Deskfleet => engine::serve(folder),
+        Served::Log => bare::log(Growing::create(folder, delay), http2),
+        Served::LogPreallocated => bare::log(Preallocated::create(folder, delay), http2),
+        Served::Deskfleet => engine::serve(folder, delay),
         Served::Sqlite => rows::serve(folder, Indexed::Yes),
         Served::SqliteUnindexed => rows::serve(folder, Indexed::No),
     }
     true
+}
+
+/// What a sync takes longer.
+fn wait(delay: Duration) {
+    if !delay.is_zero() {
+        sleep(delay);
+    }
 }
 
 /// A free port of this host, bound.

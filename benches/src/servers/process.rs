@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Protocol, SERVE, Served};
+use super::{Disk, Protocol, SERVE, Served};
 
 /// A process is idle when it used less than a fiftieth of this time over this time. Longer than the pauses of its
 /// upkeep.
@@ -28,16 +28,31 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts it with its data in a new folder inside `folder`.
+    /// Starts it with its data in a new folder of `disk`.
     ///
     /// # Panics
     /// When it does not start.
     #[must_use]
-    pub fn start(served: Served, protocol: Protocol, folder: &Path) -> Self {
-        let folder = tempfile::tempdir_in(folder).expect("a folder");
+    pub fn start(served: Served, protocol: Protocol, disk: &Disk) -> Self {
+        Self::start_filled(served, protocol, disk, |_| {}).0
+    }
+
+    /// The same after `fill` put something into that folder; returns also what `fill` did.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start_filled<T>(
+        served: Served,
+        protocol: Protocol,
+        disk: &Disk,
+        fill: impl FnOnce(&Path) -> T,
+    ) -> (Self, T) {
+        let folder = tempfile::tempdir_in(&disk.folder).expect("a folder");
+        let filled = fill(folder.path());
         let program = std::env::current_exe().expect("this program");
         let mut child = Command::new(program)
             .args([SERVE, served.name(), protocol.name()])
+            .arg(disk.sync_delay.as_micros().to_string())
             .arg(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -47,12 +62,13 @@ impl ServerProcess {
         BufReader::new(child.stdout.take().expect("its output"))
             .read_line(&mut said)
             .expect("its address");
-        Self {
+        let server = Self {
             served,
             address: said.trim().parse().expect("its address"),
             child,
             _folder: folder,
-        }
+        };
+        (server, filled)
     }
 
     /// Processor time so far, in microseconds.
