@@ -1,4 +1,4 @@
-//! Images of a file as a crash would leave it, and how long they take to open.
+//! Images of a store as a crash would leave it, and how long they take to open.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,26 +18,28 @@ pub struct Opening {
     pub first_read: f64,
 }
 
-/// A folder with a copy of a store's file.
+/// A folder with a copy of a store's files.
 #[derive(Debug)]
 pub struct Image {
     folder: PathBuf,
 }
 
 impl Image {
-    /// Copies the file of `from` into the new folder `folder`. While an engine has it open without a write in progress,
-    /// the copy is what a crash at that moment would leave.
+    /// Copies what is in `from` into the new folder `folder`. While an engine has it open without a write in progress, the
+    /// copy is what a crash at that moment would leave.
     ///
     /// # Panics
     /// When it cannot be copied.
     #[must_use]
     pub fn copy(from: &Path, folder: PathBuf) -> Self {
-        fs::create_dir(&folder).expect("a folder");
-        let copy = folder.join(FILE);
-        fs::copy(from.join(FILE), &copy).expect("a copy");
-        // Otherwise the first sync after opening would write the whole copy.
-        let copy = File::open(copy).and_then(|copy| copy.sync_all());
-        copy.expect("the copy is written");
+        for file in files(from) {
+            let copy = folder.join(file.strip_prefix(from).expect("a file in the folder"));
+            fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+            fs::copy(file, &copy).expect("a copy");
+            // Otherwise the first sync after opening would write the whole copy.
+            let copy = File::open(copy).and_then(|copy| copy.sync_all());
+            copy.expect("the copy is written");
+        }
         Self { folder }
     }
 
@@ -46,8 +48,10 @@ impl Image {
     /// # Panics
     /// When there is no copy.
     pub fn cool(&self) {
-        let file = File::open(self.folder.join(FILE)).expect("the copy");
-        fadvise(&file, 0, None, Advice::DontNeed).expect("advice is taken");
+        for file in files(&self.folder) {
+            let file = File::open(file).expect("the copy");
+            fadvise(&file, 0, None, Advice::DontNeed).expect("advice is taken");
+        }
     }
 
     /// Opens it, reads once and closes it. Opening changes the file: an image opens as a crash left it only once.
@@ -67,6 +71,20 @@ impl Image {
             first_read: asked.saturating_sub(opened).as_secs_f64() * 1e3,
         }
     }
+}
+
+/// The files in a folder and in the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry of the folder").path();
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files
 }
 
 impl Drop for Image {

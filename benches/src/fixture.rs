@@ -126,7 +126,7 @@ pub fn stats_json(number: u64) -> Bytes {
     stats_json_among(DESKTOPS, number)
 }
 
-/// The same of one of so many desktops.
+/// The same of one of `desktops` desktops.
 fn stats_json_among(desktops: u64, number: u64) -> Bytes {
     let (minute, second) = (number / 60 % 60, number % 60);
     let busy = number % 100;
@@ -162,7 +162,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The record of that number, of one of so many desktops.
+    /// The record of that number, of one of `desktops` desktops.
     pub(crate) fn new(number: u64, desktops: u64) -> Self {
         let bytes = stats_json_among(desktops, number).to_vec();
         let name = bytes.windows(TIME.len()).position(|part| part == TIME);

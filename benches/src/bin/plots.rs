@@ -25,6 +25,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 fn main() -> Drawn {
     let folder = Path::new(FOLDER);
     draw(folder, "server", servers)?;
+    draw(folder, "tail", tail)?;
     draw(folder, "soak", soak)
 }
 
@@ -107,6 +108,68 @@ fn servers(rows: &[Vec<String>], file: &PathBuf) -> Drawn {
         let x = chart.backend_coord(&(f64::from(place) + 0.1, 0.0)).0;
         root.draw(&Text::new((*name).to_owned(), (x, bottom), FONT))?;
     }
+    root.present()?;
+    Ok(())
+}
+
+/// The lines of [`tail`]: server, column, name, color.
+const LATENCIES: [(&str, usize, &str, RGBColor); 4] = [
+    ("deskfleet", 5, "longest", RGBColor(214, 39, 40)),
+    ("deskfleet", 4, "99 %", RGBColor(31, 119, 180)),
+    ("deskfleet", 3, "median", RGBColor(174, 199, 232)),
+    ("log-preallocated", 4, "99 %, log", RGBColor(120, 120, 120)),
+];
+
+/// Latencies by second, on a logarithmic scale.
+fn tail(rows: &[Vec<String>], file: &PathBuf) -> Drawn {
+    let mut lines = Vec::new();
+    let (mut seconds, mut least, mut most) = (0.0_f64, f64::MAX, 0.0_f64);
+    for (server, column, name, color) in LATENCIES {
+        let mut points = Vec::new();
+        for row in rows
+            .iter()
+            .filter(|row| row.first().is_some_and(|first| first == server))
+        {
+            let (second, ms) = (number(row, 1)?, number(row, column)? / 1000.0);
+            // A second without a response has no latency.
+            if ms > 0.0 {
+                seconds = seconds.max(second);
+                least = least.min(ms);
+                most = most.max(ms);
+                points.push((second, ms));
+            }
+        }
+        lines.push((points, name, color));
+    }
+    let root = SVGBackend::new(file, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption("milliseconds that a post takes, by second", TITLE)
+        .margin(12)
+        .x_label_area_size(30)
+        .y_label_area_size(60)
+        // The legend is above the lines.
+        .build_cartesian_2d(1.0..seconds, (least / 1.2..most * 8.0).log_scale())?;
+    chart
+        .configure_mesh()
+        .light_line_style(WHITE)
+        .label_style(FONT)
+        .x_label_formatter(&|second| format!("{second:.0}"))
+        .y_label_formatter(&|ms| format!("{ms}"))
+        .draw()?;
+    for (points, name, color) in lines {
+        chart
+            .draw_series(LineSeries::new(points, color.stroke_width(2)))?
+            .label(name)
+            .legend(move |(x, y)| Rectangle::new([(x, y - 2), (x + 12, y + 1)], color.filled()));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .label_font(FONT)
+        .background_style(WHITE)
+        .border_style(WHITE)
+        .draw()?;
     root.present()?;
     Ok(())
 }

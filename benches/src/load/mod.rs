@@ -54,7 +54,7 @@ pub struct Turn {
 }
 
 impl Load {
-    /// So many clients over HTTP/1.1, and the usual desktops.
+    /// `clients` clients over HTTP/1.1, and the usual desktops.
     #[must_use]
     pub const fn of(clients: usize) -> Self {
         Self {

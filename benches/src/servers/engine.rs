@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
 use deskfleet_server::{Metrics, Server, ServerOptions};
 
-use super::slow_backend::SlowBackend;
+use super::slow_disk::SlowFile;
 use super::{announce, any_port};
 use crate::fixture::FILE;
 
@@ -53,7 +53,7 @@ fn open(folder: &Path, sync_delay: Duration, metrics: Metrics) -> Engine {
     let engine = if sync_delay.is_zero() {
         builder.open(file)
     } else {
-        builder.open_backend(SlowBackend::open(&file, sync_delay))
+        builder.open_backend(SlowFile::open(&file, sync_delay))
     };
     engine.expect("an engine opens")
 }

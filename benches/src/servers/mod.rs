@@ -9,7 +9,7 @@ mod gathered;
 mod log_file;
 mod process;
 mod rows;
-mod slow_backend;
+mod slow_disk;
 
 use std::ffi::OsString;
 use std::io::{Read, Write};

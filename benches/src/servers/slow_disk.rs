@@ -9,12 +9,12 @@ use deskfleet::backends::{FileBackend, StorageBackend};
 
 /// A file whose syncs take longer by a fixed time. It is not locked: its folder is new, and only one process knows it.
 #[derive(Debug)]
-pub(super) struct SlowBackend {
+pub(super) struct SlowFile {
     file: FileBackend,
     sync_delay: Duration,
 }
 
-impl SlowBackend {
+impl SlowFile {
     /// Opens the file at `path`, or creates it.
     pub(super) fn open(path: &Path, sync_delay: Duration) -> Self {
         let file = OpenOptions::new()
@@ -31,7 +31,7 @@ impl SlowBackend {
     }
 }
 
-impl StorageBackend for SlowBackend {
+impl StorageBackend for SlowFile {
     fn len(&self) -> io::Result<u64> {
         self.file.len()
     }
