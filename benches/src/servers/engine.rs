@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
 use deskfleet_server::{Metrics, Server, ServerOptions};
 
-use super::slow_disk::SlowFile;
+use super::slow_disk::{SlowFile, SlowFolder};
 use super::{announce, any_port};
 use crate::fixture::FILE;
 
@@ -53,7 +53,12 @@ fn open(folder: &Path, sync_delay: Duration, metrics: Metrics) -> Engine {
     let engine = if sync_delay.is_zero() {
         builder.open(file)
     } else {
-        builder.open_backend(SlowFile::open(&file, sync_delay))
+        let queue = SlowFolder {
+            path: folder.join("queue"),
+            sync_delay,
+        };
+        let file = SlowFile::open(&file, sync_delay).expect("a file");
+        builder.open_backend_with_queue(file, queue)
     };
     engine.expect("an engine opens")
 }
