@@ -231,6 +231,7 @@ impl EngineCore {
     /// Whether telemetry is taken.
     fn may_append(&self) -> Result<()> {
         self.store.check_place()?;
+        self.store.check_folder()?;
         self.low_disk().map_or(Ok(()), |low| Err(low.error))
     }
 

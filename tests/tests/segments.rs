@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use deskfleet::{
     Config, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, QueueStorage, Record,
-    StatsRecord, Stream,
+    StatsRecord, Stream, Workspace,
 };
 use tempfile::TempDir;
 
@@ -205,4 +205,36 @@ fn backend_without_the_segments_of_its_queue_is_refused() {
     let error = builder().open_backend(backend).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
     assert!(error.to_string().contains("segments"), "{error}");
+}
+
+#[test]
+fn posts_without_the_folder_are_refused_and_the_rest_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("fleet.redb");
+    let engine = builder().open(&path).unwrap();
+    post(&engine, 1).unwrap();
+    engine.ready().unwrap();
+    fs::remove_dir_all(queue_of(&path)).unwrap();
+    for refused in [post(&engine, 2), engine.ready()] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
+        assert!(error.to_string().contains("folder"), "{error}");
+    }
+    assert_eq!(ids(&engine), [1]);
+    engine
+        .put_workspace(Workspace {
+            id: "ws-1".into(),
+            ..Workspace::default()
+        })
+        .unwrap();
+    engine.close().unwrap();
+    let engine = builder().open(&path).unwrap();
+    assert_eq!((engine.queue_count(), ids(&engine)), (1, vec![1]));
+    post(&engine, 3).unwrap();
+    fs::rename(queue_of(&path), folder.path().join("away")).unwrap();
+    assert_eq!(engine.file_pending().unwrap(), 2);
+    post(&engine, 4).unwrap_err();
+    fs::rename(folder.path().join("away"), queue_of(&path)).unwrap();
+    post(&engine, 5).unwrap();
+    assert_eq!(ids(&engine), [1, 3, 5]);
 }

@@ -46,6 +46,7 @@ impl EngineCore {
     /// Whether the store can be read and takes writes.
     pub(crate) fn ready(&self) -> Result<()> {
         self.store.check_place()?;
+        self.store.check_folder()?;
         if let Some(low) = self.low_disk() {
             return Err(low.error);
         }

@@ -281,10 +281,9 @@ impl Store {
         slot.as_ref().ok_or_else(closed)
     }
 
-    /// Makes sure that the file is where it was opened, and the folder of the queue.
+    /// Makes sure that the file is where it was opened.
     pub(crate) fn check_place(&self) -> Result<()> {
-        self.place.as_ref().map_or(Ok(()), Place::check)?;
-        self.log.as_ref().map_or(Ok(()), SegmentLog::check_place)
+        self.place.as_ref().map_or(Ok(()), Place::check)
     }
 
     /// Whether nothing is ever written.

@@ -61,6 +61,11 @@ impl Store {
         log.map(SegmentLog::available)
     }
 
+    /// Makes sure that the segments are where they were opened.
+    pub(crate) fn check_folder(&self) -> Result<()> {
+        self.log.as_ref().map_or(Ok(()), SegmentLog::check_place)
+    }
+
     /// Makes each batch durable, as a whole, or returns why it is not. `new_id` gives the id of a log that begins.
     pub(crate) fn append(
         &self,
