@@ -218,7 +218,7 @@ fn posts_without_the_folder_are_refused_and_the_rest_goes_on() {
     for refused in [post(&engine, 2), engine.ready()] {
         let error = refused.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
-        assert!(error.to_string().contains("folder"), "{error}");
+        assert!(error.to_string().contains("segment"), "{error}");
     }
     assert_eq!(ids(&engine), [1]);
     engine

@@ -91,7 +91,7 @@ impl SegmentFolder for SlowFolder {
         fs::remove_dir(&self.path)
     }
 
-    fn check(&self) -> io::Result<()> {
+    fn check(&self, _number: u32) -> io::Result<()> {
         fs::metadata(&self.path).map(drop)
     }
 }

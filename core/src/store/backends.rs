@@ -47,11 +47,12 @@ pub trait SegmentFolder: fmt::Debug + Send + Sync + 'static {
     /// When it cannot be removed.
     fn remove_folder(&self) -> io::Result<()>;
 
-    /// Makes sure that the folder is where it was.
+    /// Makes sure that a segment which is open is still in the folder under its number. Called before each write to it: what is written to
+    /// a file that was removed is lost.
     ///
     /// # Errors
-    /// When it is not.
-    fn check(&self) -> io::Result<()>;
+    /// When it is not, or the folder is not.
+    fn check(&self, number: u32) -> io::Result<()>;
 }
 
 /// Bytes that are allocated together.

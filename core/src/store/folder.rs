@@ -1,5 +1,6 @@
 //! The folder of the queue's segments, beside the file of a store.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,8 @@ const SEGMENT_SUFFIX: &str = ".segment";
 #[derive(Debug)]
 pub(super) struct FileFolder {
     path: PathBuf,
-    /// The folder that was made or found.
-    id: Mutex<FileId>,
+    /// The segments that were opened.
+    opened: Mutex<BTreeMap<u32, FileId>>,
 }
 
 impl FileFolder {
@@ -31,11 +32,9 @@ impl FileFolder {
         // Of the file itself, whichever link it is opened by.
         let mut path = fs::canonicalize(path)?.into_os_string();
         path.push(SUFFIX);
-        let path = PathBuf::from(path);
-        let id = fs::metadata(&path).map_or(None, |about| file_id(&about));
         Ok(Self {
-            path,
-            id: Mutex::new(id),
+            path: PathBuf::from(path),
+            opened: Mutex::default(),
         })
     }
 
@@ -62,8 +61,6 @@ impl SegmentFolder for FileFolder {
             created => self.named(created)?,
         }
         sync_folder(&self.path);
-        let about = self.named(fs::metadata(&self.path))?;
-        *lock(&self.id) = file_id(&about);
         Ok(())
     }
 
@@ -105,11 +102,15 @@ impl SegmentFolder for FileFolder {
             }
             opened => opened,
         };
-        let file = FileOfProcess::new(self.named(file)?).map_err(io::Error::other)?;
+        let file = self.named(file)?;
+        let id = file_id(&file.metadata()?);
+        lock(&self.opened).entry(number).or_insert(id);
+        let file = FileOfProcess::new(file).map_err(io::Error::other)?;
         Ok(Box::new(file))
     }
 
     fn remove(&self, number: u32) -> io::Result<()> {
+        lock(&self.opened).remove(&number);
         self.named(fs::remove_file(self.segment(number)))
     }
 
@@ -119,11 +120,12 @@ impl SegmentFolder for FileFolder {
         Ok(())
     }
 
-    fn check(&self) -> io::Result<()> {
-        let found = self.named(fs::metadata(&self.path))?;
-        if file_id(&found) == *lock(&self.id) {
+    fn check(&self, number: u32) -> io::Result<()> {
+        let found = self.named(fs::metadata(self.segment(number)))?;
+        if lock(&self.opened).get(&number) == Some(&file_id(&found)) {
             return Ok(());
         }
-        self.named(Err(io::Error::other("another folder was put in its place")))
+        let said = format!("segment {number} was replaced by another file");
+        self.named(Err(io::Error::other(said)))
     }
 }

@@ -100,23 +100,22 @@ pub(super) fn read_frame(frame: &[u8], tag: u64) -> Option<(u64, Vec<Range<usize
 }
 
 /// Appends a frame of `blocks`, of which the first has the number `first`, and what fills its last sector; returns where in `out`
-/// each block is. `None` when they are too long for a frame.
+/// each block is. The lengths of all blocks fit 32 bits together.
 pub(super) fn write_frame(
     out: &mut Vec<u8>,
     tag: u64,
     first: u64,
     blocks: &[&[u8]],
-) -> Option<Vec<Range<usize>>> {
+) -> Vec<Range<usize>> {
     let start = out.len();
     let body_bytes = blocks.iter().map(|block| 4 + block.len()).sum::<usize>();
     out.extend_from_slice(&tag.to_le_bytes());
     out.extend_from_slice(&[0; 8]);
     out.extend_from_slice(&first.to_le_bytes());
-    for length in [blocks.len(), body_bytes] {
-        out.extend_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
-    }
-    for block in blocks {
-        out.extend_from_slice(&u32::try_from(block.len()).ok()?.to_le_bytes());
+    let lengths = blocks.iter().map(|block| block.len());
+    for length in [blocks.len(), body_bytes].into_iter().chain(lengths) {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        out.extend_from_slice(&length.to_le_bytes());
     }
     let mut places = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -124,11 +123,12 @@ pub(super) fn write_frame(
         out.extend_from_slice(block);
         places.push(from..out.len());
     }
-    let sum = checksum(tag, out.get(start + UNCHECKED_BYTES..)?);
-    let place = out.get_mut(start + 8..start + UNCHECKED_BYTES)?;
-    place.copy_from_slice(&sum.to_le_bytes());
+    let sum = checksum(tag, out.get(start + UNCHECKED_BYTES..).unwrap_or_default());
+    if let Some(place) = out.get_mut(start + 8..start + UNCHECKED_BYTES) {
+        place.copy_from_slice(&sum.to_le_bytes());
+    }
     align(out);
-    Some(places)
+    places
 }
 
 fn checksum(seed: u64, bytes: &[u8]) -> u64 {
@@ -168,7 +168,7 @@ mod tests {
         let tag = HEADER.tag();
         let blocks: [&[u8]; 3] = [b"one", b"", b"three"];
         let mut written = vec![0; 512];
-        let places = write_frame(&mut written, tag, 41, &blocks).unwrap();
+        let places = write_frame(&mut written, tag, 41, &blocks);
         let read_back: Vec<_> = places.iter().map(|place| &written[place.clone()]).collect();
         assert_eq!(read_back, blocks);
         assert_eq!(written.len(), 1024);

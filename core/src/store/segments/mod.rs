@@ -5,6 +5,7 @@
 
 mod frame;
 mod recovery;
+mod reuse;
 #[cfg(test)]
 mod tests;
 
@@ -20,15 +21,11 @@ use crate::locks::lock;
 
 use super::backends::SegmentFolder;
 use super::failure::{indeterminate, unavailable};
-use frame::{ALIGN, Header, SECTOR, write_frame};
+use frame::{ALIGN, Header, write_frame};
 pub(super) use recovery::LogMark;
 
 /// The length of a segment, in bytes, unless one commit alone is longer.
 const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
-/// Segments that upkeep keeps ready, written with zeros.
-const READY: usize = 2;
-/// Segments that are kept for reuse.
-const SPARE_MAX: usize = 8;
 
 /// A file of the folder.
 #[derive(Debug)]
@@ -170,14 +167,13 @@ impl SegmentLog {
         state.acknowledged = next_block;
     }
 
-    /// Makes sure that the folder is where it was opened.
+    /// Makes sure that the segment that takes the next frame is where it was opened.
     pub(super) fn check_place(&self) -> Result<()> {
-        if !self.has_begun() {
-            return Ok(());
-        }
-        self.folder.check().map_err(|error| {
-            let said = "the folder of the queue was removed or renamed; what is posted now would be lost: put it back, or \
-                        close this engine, which saves what is queued, and open it again";
+        let number = self.state().current.as_ref().map(|it| it.segment.number);
+        let placed = number.map_or(Ok(()), |number| self.folder.check(number));
+        placed.map_err(|error| {
+            let said = "a segment of the queue was removed or renamed; what is posted now would be lost: put it back, or close \
+                        this engine, which saves what is queued, and open it again";
             EngineError::caused(ErrorKind::StorageUnavailable, said, error)
         })
     }
@@ -185,12 +181,18 @@ impl SegmentLog {
     /// Makes `blocks` durable, of which the first has the number `first`; returns where they are. After an error none of them counts,
     /// unless it is [`ErrorKind::Indeterminate`], and these numbers are not used again. One caller at a time.
     pub(super) fn append(&self, first: u64, blocks: &[&[u8]]) -> Result<Vec<SegmentPlace>> {
+        let length: usize = blocks.iter().map(|block| block.len() + 4).sum();
+        if u32::try_from(length).is_err() {
+            let said = "a batch of telemetry is too long to be stored at once; send it in parts";
+            return Err(EngineError::new(ErrorKind::InvalidParameter, said));
+        }
+        let needed = (length + frame::FRAME_HEAD_BYTES) as u64;
         let (current, mut bytes) = {
             let mut state = self.state();
             (state.current.take(), std::mem::take(&mut state.buffer))
         };
         bytes.clear();
-        let appended = self.write(current, first, blocks, &mut bytes);
+        let appended = self.write(current, needed, (first, blocks), &mut bytes);
         let mut state = self.state();
         if bytes.capacity() <= 1024 * 1024 {
             state.buffer = bytes;
@@ -204,12 +206,10 @@ impl SegmentLog {
     fn write(
         &self,
         current: Option<Current>,
-        first: u64,
-        blocks: &[&[u8]],
+        needed: u64,
+        (first, blocks): (u64, &[&[u8]]),
         bytes: &mut Vec<u8>,
     ) -> Result<(Current, Vec<SegmentPlace>)> {
-        let length: usize = blocks.iter().map(|block| block.len() + 4).sum();
-        let needed = (length + frame::FRAME_HEAD_BYTES) as u64;
         let fits = |current: &Current| current.offset + needed <= self.segment_bytes;
         let mut current = match current {
             Some(current) if fits(&current) => current,
@@ -223,10 +223,7 @@ impl SegmentLog {
         if current.offset == 0 {
             current.header.write(bytes);
         }
-        let Some(places) = write_frame(bytes, current.header.tag(), first, blocks) else {
-            let said = "a batch of telemetry is too long to be stored at once; send it in parts";
-            return Err(EngineError::new(ErrorKind::Internal, said));
-        };
+        let places = write_frame(bytes, current.header.tag(), first, blocks);
         let file = &current.segment.file;
         let written = file.write(current.offset, bytes).map_err(unavailable);
         let synced = written.and_then(|()| {
@@ -275,8 +272,14 @@ impl SegmentLog {
         };
         state.next_segment += 1;
         let unread = |segment: &Arc<Segment>| Arc::strong_count(segment) == 1;
-        let spare = state.spare.iter().position(unread);
-        let spare = spare.map(|at| state.spare.remove(at));
+        let mut spare = None;
+        while let Some(at) = state.spare.iter().position(unread) {
+            let segment = state.spare.remove(at);
+            if self.folder.check(segment.number).is_ok() {
+                spare = Some(segment);
+                break;
+            }
+        }
         drop(state);
         let segment = match spare {
             Some(segment) => segment,
@@ -316,82 +319,4 @@ impl SegmentLog {
         let file = self.folder.open(number).map_err(unavailable)?;
         Ok(Segment { number, file })
     }
-
-    /// Writes zeros into new segments until some are ready: the first sync of a place that was never written takes twice as long.
-    pub(super) fn make_ready(&self) -> Result<()> {
-        let ready = {
-            let state = self.state();
-            state.id.map_or(READY, |_| state.spare.len())
-        };
-        for _ in ready..READY {
-            let segment = Arc::new(self.new_file()?);
-            let filled = fill(&*segment.file, self.segment_bytes);
-            self.keep_if(filled, &segment)?;
-            self.state().spare.push(segment);
-        }
-        Ok(())
-    }
-
-    /// All blocks below this number are filed, and durably so.
-    pub(super) fn set_filed(&self, first_unfiled: u64) {
-        self.state().filed = first_unfiled;
-    }
-
-    /// Makes segments of which all blocks are filed ready to be used again. Each loses its header first: a crash in the middle of
-    /// what is written next would leave it with the header of one and frames of the other.
-    pub(super) fn recycle(&self) {
-        loop {
-            let mut state = self.state();
-            let filed = state.filed;
-            let is_filed = |oldest: &Sealed| oldest.end <= filed;
-            let Some(oldest) = state.sealed.front().filter(|oldest| is_filed(oldest)) else {
-                return;
-            };
-            let useless = oldest.given_up || state.spare.len() >= SPARE_MAX;
-            let Some(Sealed { segment, .. }) = state.sealed.pop_front() else {
-                return;
-            };
-            drop(state);
-            if !useless && erase_header(&*segment.file).is_ok() {
-                self.state().spare.push(segment);
-            } else {
-                // One that stays is of no use when the log is opened, and removed when it ends.
-                let _ = self.folder.remove(segment.number);
-            }
-        }
-    }
-
-    /// Ends the log, of which nothing is of use any more, and removes the folder.
-    pub(super) fn end(&self) {
-        *self.state() = State::default();
-        // What stays is of no use when the log is opened.
-        let _ = self
-            .remove_files()
-            .and_then(|()| self.folder.remove_folder());
-    }
-
-    fn remove_files(&self) -> io::Result<()> {
-        for number in self.folder.list()?.unwrap_or_default() {
-            self.folder.remove(number)?;
-        }
-        Ok(())
-    }
-}
-
-fn erase_header(file: &dyn StorageBackend) -> io::Result<()> {
-    file.write(0, &[0; SECTOR])?;
-    file.sync_data()
-}
-
-fn fill(file: &dyn StorageBackend, bytes: u64) -> io::Result<()> {
-    let zeros = vec![0; 64 * 1024];
-    file.set_len(bytes)?;
-    let mut offset = 0;
-    while offset < bytes {
-        let length =
-            usize::try_from(bytes - offset).map_or(zeros.len(), |left| left.min(zeros.len()));
-        file.write(offset, zeros.get(..length).unwrap_or_default())?;
-        offset += length as u64;
-    }
-    file.sync_data()
 }

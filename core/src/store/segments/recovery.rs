@@ -239,7 +239,7 @@ fn damaged(segment: &Segment, what: &str) -> EngineError {
 }
 
 fn missing() -> EngineError {
-    let said = "the folder of the queue is missing, with the telemetry that was not filed yet: put it back, or make an empty \
+    let said = "the folder of the queue, which has the name of the store and `-queue`, is missing, with the telemetry that was not filed yet: put it back, or make an empty \
                 folder in its place to go on without";
     EngineError::new(ErrorKind::StorageUnavailable, said)
 }

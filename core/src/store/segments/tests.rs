@@ -69,8 +69,8 @@ impl SegmentFolder for Files {
         Ok(())
     }
 
-    fn check(&self) -> io::Result<()> {
-        failed(!self.state().folder)
+    fn check(&self, number: u32) -> io::Result<()> {
+        failed(!self.state().files.contains_key(&number))
     }
 }
 
