@@ -1,7 +1,7 @@
 //! The options of a host when it opens an engine, as `engine.js` passes them.
 
 use deskfleet::settings::{self, Form, Value, Wrong};
-use deskfleet::{CommitDriver, Config};
+use deskfleet::{CommitDriver, Config, QueueStorage};
 use serde_json::{Map, Value as Json};
 
 /// The page cache unless configured: memory of an instance never shrinks.
@@ -25,6 +25,7 @@ fn config() -> Config {
     let mut config = Config::default();
     config.limits.cache_bytes = CACHE_BYTES;
     config.commit_driver = CommitDriver::Host;
+    config.queue_storage = QueueStorage::Table;
     config.quick_repair = true;
     config
 }
@@ -40,6 +41,9 @@ impl Settings {
         settings.set_all("", options)?;
         if settings.config.commit_driver != CommitDriver::Host {
             return Err("options.commitDriver is always \"host\" here".to_owned());
+        }
+        if settings.config.queue_storage != QueueStorage::Table {
+            return Err("options.queueStorage is always \"table\" here".to_owned());
         }
         Ok(settings)
     }
@@ -119,6 +123,7 @@ mod tests {
         let mut expected = Config::default();
         expected.limits.cache_bytes = CACHE_BYTES;
         expected.commit_driver = CommitDriver::Host;
+        expected.queue_storage = QueueStorage::Table;
         expected.quick_repair = true;
         let settings = Settings::parse("{}").unwrap();
         assert_eq!((settings.seed, settings.config), (None, expected));
