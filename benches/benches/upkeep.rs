@@ -1,15 +1,16 @@
 //! Maintenance of a file: filing into history, dropping old days, opening after a crash.
 //!
-//! Not a criterion bench: each of these changes the file it works on. `--mib 256` makes a smaller file for the openings.
+//! Not a criterion bench: each of these changes the file it works on. `filing`, `retention` or `openings` runs that alone; `--mib 256`
+//! makes a smaller file for the openings.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, Event, HistoryQuery, Stream, Timestamp};
+use deskfleet::{Clock, Engine, Event, HistoryQuery, Stream, Timestamp};
 use deskfleet_benches::crash::{Image, Opening};
 use deskfleet_benches::figures::{float, median};
 use deskfleet_benches::samples::{STEPS_A_DAY, STEPS_AN_HOUR, instance_id, stats_sample};
@@ -48,19 +49,32 @@ fn main() {
     if let Some(mib) = arguments.nth(1) {
         sizes.file_mib = mib.parse().expect("a number of MiB");
     }
+    let named: Vec<_> = std::env::args()
+        .filter(|argument| PARTS.contains(&argument.as_str()))
+        .collect();
+    let runs = |part: &str| named.is_empty() || named.iter().any(|name| name == part);
     let folder = folder_or(env!("CARGO_TARGET_TMPDIR"));
     let folder = tempfile::tempdir_in(folder).expect("a folder");
     println!("{}", SyncMicros::measure(folder.path()));
     for instances in sizes.instances {
-        filing(folder.path(), instances, sizes.hours);
-        retention(folder.path(), instances, sizes.retained_days);
+        if runs("filing") {
+            filing(folder.path(), instances, sizes.hours);
+        }
+        if runs("retention") {
+            retention(folder.path(), instances, sizes.retained_days);
+        }
     }
-    openings_of_a_file(folder.path(), &sizes);
-    openings_of_a_queue(folder.path(), &sizes);
+    if runs("openings") {
+        openings_of_a_file(folder.path(), &sizes);
+        openings_of_a_queue(folder.path(), &sizes);
+    }
 }
 
-/// When each commit ended.
-type Commits = Arc<Mutex<Vec<Instant>>>;
+/// What can be run alone.
+const PARTS: [&str; 3] = ["filing", "retention", "openings"];
+
+/// How long each transaction took.
+type Commits = Arc<Mutex<Vec<Duration>>>;
 
 fn observed(folder: &Path, name: &str) -> (Fixture, Commits) {
     let folder = folder.join(name);
@@ -71,37 +85,31 @@ fn observed(folder: &Path, name: &str) -> (Fixture, Commits) {
         Some(&folder),
         |config| config.retention_days.stats = 1,
         move |event: &Event<'_>| {
-            if matches!(event, Event::Committed { .. }) {
-                theirs
-                    .lock()
-                    .expect("no thread panicked")
-                    .push(Instant::now());
+            if let Event::Committed { duration, .. } = event {
+                theirs.lock().expect("no thread panicked").push(*duration);
             }
         },
     );
     (fixture, commits)
 }
 
-/// Runs `work`; returns its milliseconds, its transactions, and the longest time between two commits: a write that came
-/// with it would have waited that long.
+/// Runs `work`; returns its milliseconds, its transactions, and how long the longest of them took: a write that comes with it
+/// waits that long.
 fn transactions(commits: &Commits, work: impl FnOnce()) -> (f64, usize, f64) {
     commits.lock().expect("no thread panicked").clear();
     let start = Instant::now();
     work();
     let all = start.elapsed().as_secs_f64() * 1e3;
     let commits = commits.lock().expect("no thread panicked");
-    let starts = std::iter::once(&start).chain(commits.iter());
-    let waits = starts
-        .zip(commits.iter())
-        .map(|(start, end)| (*end - *start).as_secs_f64() * 1e3);
-    (all, commits.len(), waits.fold(0.0, f64::max))
+    let longest = commits.iter().max().expect("a transaction");
+    (all, commits.len(), longest.as_secs_f64() * 1e3)
 }
 
 /// Files an hour of samples, hour after hour.
 fn filing(folder: &Path, instances: usize, hours: usize) {
     let (fixture, commits) = observed(folder, &format!("filing_{instances}"));
     let mut rates = Vec::new();
-    let mut longest = Vec::new();
+    let mut longest = 0.0_f64;
     for _ in 0..hours {
         fixture.sample(instances, STEPS_AN_HOUR);
         let mut filed = 0;
@@ -109,12 +117,11 @@ fn filing(folder: &Path, instances: usize, hours: usize) {
             filed = fixture.engine.file_pending().expect("filing");
         });
         rates.push(float(filed) / all * 1e3);
-        longest.push(wait);
+        longest = longest.max(wait);
     }
     println!(
-        "filing an hour of {instances} instances: {:.0} records/s, longest transaction {:.1} ms (medians of {hours})",
+        "filing an hour of {instances} instances: {:.0} records/s (median of {hours}), longest transaction {longest:.1} ms",
         median(rates),
-        median(longest),
     );
 }
 
@@ -123,7 +130,7 @@ fn retention(folder: &Path, instances: usize, days: usize) {
     let (fixture, commits) = observed(folder, &format!("retention_{instances}"));
     fixture
         .clock
-        .set(Timestamp::from_day(fixture.engine.now().day() + 1));
+        .set(Timestamp::from_day(fixture.clock.now().day() + 1));
     fixture.live(instances, days * 24);
     // Retention of a day keeps yesterday and today; a day later one of them is removed.
     fixture.engine.apply_retention().expect("retention");

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
+use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use deskfleet::{
-    Config, Engine, Event, ManualClock, NewKey, Observer, Scope, Timestamp, Workspace,
+    Clock, Config, Engine, EngineBuilder, ManualClock, NewKey, Observer, Scope, Timestamp,
+    Workspace,
 };
 use http::{Request, header};
 
@@ -33,10 +35,10 @@ pub const FILE: &str = "bench.redb";
 /// When the engine does not open.
 #[must_use]
 pub fn open(folder: Option<&Path>, configure: impl FnOnce(&mut Config)) -> Fixture {
-    open_observed(folder, configure, |_: &Event<'_>| {})
+    open_with(folder, configure, EngineBuilder::clock)
 }
 
-/// The same, with an observer.
+/// The same, with an observer, and a clock that runs on from where it is set: the durations of events are those of the work.
 ///
 /// # Panics
 /// When the engine does not open.
@@ -46,12 +48,24 @@ pub fn open_observed(
     configure: impl FnOnce(&mut Config),
     observer: impl Observer,
 ) -> Fixture {
+    open_with(folder, configure, |builder, clock| {
+        let begun = Instant::now();
+        let clock = move || SystemTime::from(clock.now()) + begun.elapsed();
+        builder.clock(clock).observer(observer)
+    })
+}
+
+fn open_with(
+    folder: Option<&Path>,
+    configure: impl FnOnce(&mut Config),
+    inject: impl FnOnce(EngineBuilder, ManualClock) -> EngineBuilder,
+) -> Fixture {
     let mut config = Config::default();
     config.limits.queue_records = deskfleet::limits::QUEUE_RECORDS_MAX;
     config.limits.queue_high_water = u64::MAX;
     configure(&mut config);
     let clock = ManualClock::new(Timestamp::from_unix_seconds(1_795_161_600));
-    let builder = Engine::builder().clock(clock.clone()).observer(observer);
+    let builder = inject(Engine::builder(), clock.clone());
     let builder = builder.seed(1).config(config);
     let engine = match folder {
         Some(folder) => builder.open(folder.join(FILE)),

@@ -1,6 +1,6 @@
 //! Days of a fleet, recorded with the typed API: each instance is sampled every five minutes of the manual clock.
 
-use deskfleet::{ActivityRecord, Nullable, Record, StatsRecord, Timestamp};
+use deskfleet::{ActivityRecord, Clock, Nullable, Record, StatsRecord, Timestamp};
 
 use crate::fixture::Fixture;
 
@@ -82,7 +82,7 @@ impl Fixture {
     pub fn sample(&self, instances: usize, steps: usize) {
         for _ in 0..steps {
             self.clock.advance_seconds(STEP_SECONDS);
-            let time = self.engine.now();
+            let time = self.clock.now();
             self.record(
                 BATCH,
                 (0..instances).map(|instance| stats_sample(instance, time)),

@@ -76,8 +76,11 @@ pub const CHUNK_BYTES_MAX: usize = 8_100;
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Parts of one instance and day that sealing merges with each other; bounds the memory of a step.
 pub const SEAL_PARTS_MAX: usize = 32;
-/// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step.
-pub const FILE_RECORDS_MAX: usize = 50_000;
+/// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step, which is about 240
+/// bytes for each. The more, the fewer steps visit each instance of a large fleet.
+pub const FILE_RECORDS_MAX: usize = 131_072;
+/// Records that sealing merges in one step, or those of one instance and day if they are more.
+pub const SEAL_RECORDS_MAX: usize = 50_000;
 /// Upkeep files fewer records than a full step only at this interval, in seconds of the clock: each filing rewrites
 /// parts of history.
 pub const FILE_EVERY_SECONDS: i64 = 10;

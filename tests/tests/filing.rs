@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
+use deskfleet::limits::FILE_RECORDS_MAX;
 use deskfleet::{CommitDriver, Engine, HistoryQuery, Record, StatsRecord, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
@@ -106,37 +107,35 @@ fn stats(id: i32) -> Record {
 
 #[test]
 fn maintain_with_a_full_step_pending_files_at_once() {
-    const STEP: i32 = 50_000;
+    const STEP: u64 = FILE_RECORDS_MAX as u64;
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
     engine.record(stats(0)).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 0);
-    let records: Vec<_> = (1..STEP).map(stats).collect();
+    let records: Vec<_> = (1..).map(stats).take(FILE_RECORDS_MAX - 1).collect();
     engine.record_all(&records).unwrap();
     engine.maintain().unwrap();
-    assert_eq!(engine.queue_count(), 49_999);
-    engine.record(stats(STEP)).unwrap();
+    assert_eq!(engine.queue_count(), STEP - 1);
+    engine.record(stats(-1)).unwrap();
     engine.maintain().unwrap();
     assert_eq!(engine.queue_count(), 0);
-    assert_eq!(engine.check().unwrap().history_records, 50_001);
+    assert_eq!(engine.check().unwrap().history_records, STEP + 1);
 }
 
 #[test]
 fn maintenance_asked_to_stop_ends_after_its_step() {
-    const RECORDS: i32 = 110_000;
     let engine = engine(CommitDriver::Caller, Disk::new().backend());
-    let records: Vec<_> = (0..RECORDS).map(stats).collect();
+    let records = FILE_RECORDS_MAX + 10_000;
+    let records: Vec<_> = (0..).map(stats).take(records).collect();
     engine.record_all(&records).unwrap();
+    let all = records.len() as u64;
     engine.maintain_while(|| false).unwrap();
-    assert_eq!(engine.queue_count(), 110_000);
-    let filed = || engine.queue_count() < 110_000;
+    assert_eq!(engine.queue_count(), all);
+    let filed = || engine.queue_count() < all;
     engine.maintain_while(|| !filed()).unwrap();
     let left = engine.queue_count();
-    assert!(
-        (50_000..110_000).contains(&left),
-        "{left} left after a step"
-    );
-    engine.maintain().unwrap();
+    assert!((10_000..all).contains(&left), "{left} left after a step");
+    assert_eq!(engine.file_pending().unwrap(), left);
     assert_eq!(engine.queue_count(), 0);
-    assert_eq!(engine.check().unwrap().history_records, 110_000);
+    assert_eq!(engine.check().unwrap().history_records, all);
 }

@@ -78,7 +78,7 @@ impl<R: Read> Preparation<'_, R> {
         };
         let bucket = self.rows.bucket(*first as usize);
         let prefix = history::bucket_prefix(bucket);
-        let mut heads = history::heads(self.read, bucket)?;
+        let (mut heads, mut values) = history::growing(self.read, &prefix, order.len())?;
         history::drop_repetitions(self.read, &heads, &mut self.rows, &mut order)?;
         let end = self.rows.mark();
         if order.is_empty() {
@@ -86,11 +86,12 @@ impl<R: Read> Preparation<'_, R> {
         }
         self.note_users(&order);
         let mut next = heads.last().map_or(0, |last| last.number + 1);
-        while let Some(last) = heads.pop_if(|last| last.records <= order.len() && last.has_room()) {
+        while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {
+            let Some(value) = values.pop() else { break };
             // Those of the part are older: of equal ones they come first.
             let (from, mark) = (self.rows.len(), self.rows.mark());
             let items = self.rows.all_items();
-            history::add_part(self.read, &last.key, &mut self.rows)?;
+            value.add_to(&mut self.rows)?;
             if self.rows.all_items() - items > CHUNK_ITEMS_MAX - PROCESS_ITEMS_MAX {
                 // Full of process items, which its head does not say; so are those before it.
                 self.rows.truncate(mark);

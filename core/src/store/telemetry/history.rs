@@ -20,7 +20,7 @@ mod verify;
 pub(in crate::store) use key::part_name;
 pub(super) use key::{bucket_prefix, key_bucket, key_place, part_key};
 pub(crate) use part::StoredPart;
-pub(super) use part::{PartHead, PartWriter};
+pub(super) use part::{PartHead, PartValue, PartWriter};
 pub(crate) use verify::verify;
 
 use key::day_prefix;
@@ -118,6 +118,31 @@ pub(super) fn heads(read: &impl Read, bucket: Bucket<'_>) -> Result<Vec<PartHead
     Ok(heads)
 }
 
+/// The parts of a bucket in their order, and the values of those at its end that may be merged with as many new `records`.
+pub(super) fn growing(
+    read: &impl Read,
+    prefix: &[u8],
+    mut records: usize,
+) -> Result<(Vec<PartHead>, Vec<PartValue>)> {
+    let (mut heads, mut values) = (Vec::new(), Vec::new());
+    let end = after_prefix(prefix);
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    let range = (Bound::Included(prefix), end);
+    read.scan_back(Table::History, range, |key, value| {
+        let part = StoredPart::read(key, value)?;
+        let head = part.head()?;
+        if values.len() == heads.len() && head.may_take(records) {
+            records += head.records;
+            values.push(part.value());
+        }
+        heads.push(head);
+        Ok(Step::Continue(()))
+    })?;
+    heads.reverse();
+    values.reverse();
+    Ok((heads, values))
+}
+
 /// The parts of one day of a stream after the key `after`, at most `parts_max`.
 pub(super) fn day_heads(
     read: &impl Read,
@@ -143,11 +168,16 @@ pub(super) fn drop_repetitions(
     rows: &mut Rows,
     order: &mut Vec<u32>,
 ) -> Result<()> {
-    let mut repetitions = Repetitions::among(rows, order);
     // A record is filed at its sent time, or else at its receipt: then it may repeat one anywhere on its day.
     let anywhere = order.iter().any(|row| rows.is_misdated(*row as usize));
     let filed = || order.iter().map(|row| rows.filed_at(*row as usize));
     let span = filed().min().zip(filed().max()).filter(|_| !anywhere);
+    // Nearly always each is newer than the one before, and than what is filed.
+    let sent = order.iter().filter_map(|row| rows.sent(*row as usize));
+    if sent.is_sorted_by(|a, b| a < b) && !heads.iter().any(|head| head.meets(span)) {
+        return Ok(());
+    }
+    let mut repetitions = Repetitions::among(rows, order);
     compare_parts(read, heads, span, rows, &mut repetitions)?;
     let repeated = repetitions.into_repeated();
     if !repeated.is_empty() {
@@ -177,8 +207,7 @@ fn compare_parts(
 ) -> Result<()> {
     let end = rows.mark();
     for head in heads.iter().rev() {
-        let meets = span.is_none_or(|(from, to)| head.first <= to && head.last >= from);
-        let mut sent = if meets {
+        let mut sent = if head.meets(span) {
             sent_times(read, &head.key)?
         } else {
             Vec::new()

@@ -8,7 +8,7 @@
 //! the step is written, except for parts that retention removed.
 
 use crate::error::Result;
-use crate::limits::{FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX, SEAL_PARTS_MAX};
+use crate::limits::{MAINTENANCE_ROWS_MAX, SEAL_PARTS_MAX, SEAL_RECORDS_MAX};
 use crate::model::Stream;
 use crate::store::meta;
 use crate::store::table::{Read, Table, Tables};
@@ -90,7 +90,7 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
                 sealing.buckets.extend(merge_parts(read, parts)?);
             }
         }
-        if records >= FILE_RECORDS_MAX {
+        if records >= SEAL_RECORDS_MAX {
             break;
         }
     }

@@ -47,22 +47,23 @@ pub(super) fn write(out: &mut Encoder, numbers: &[u64]) {
     bits.finish();
 }
 
-/// Takes `count` numbers that [`write`] wrote.
-pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<u64>> {
+/// Takes `count` numbers that [`write`] wrote; appends their bits to `numbers`.
+pub(super) fn read(decoder: &mut Decoder<'_>, count: usize, numbers: &mut Vec<i64>) -> Result<()> {
     let mut bits = BitReader::new(decoder.rest());
-    let mut numbers = Vec::with_capacity(count);
-    while numbers.len() < count {
-        let group = GROUP.min(count - numbers.len());
+    let mut left = count;
+    while left > 0 {
+        let group = GROUP.min(left);
+        left -= group;
         let shift = bits.take(SHIFT_BITS);
         let shift = u32::try_from(shift).unwrap_or(ALL_ZERO);
         if shift == ALL_ZERO {
             numbers.resize(numbers.len() + group, 0);
         } else {
-            numbers.extend((0..group).map(|_| bits.rice(shift)));
+            numbers.extend((0..group).map(|_| bits.rice(shift).cast_signed()));
         }
     }
     decoder.raw(bits.bytes())?;
-    Ok(numbers)
+    Ok(())
 }
 
 /// The parameter that makes the group shortest, and the bits it takes then.
@@ -224,10 +225,18 @@ mod tests {
             write(&mut out, &numbers);
             let bytes = out.finish();
             let mut decoder = Decoder::new(&bytes);
-            assert_eq!(read(&mut decoder, numbers.len()).unwrap(), numbers);
+            let mut found = Vec::new();
+            read(&mut decoder, numbers.len(), &mut found).unwrap();
+            assert!(
+                found
+                    .into_iter()
+                    .map(i64::cast_unsigned)
+                    .eq(numbers.iter().copied())
+            );
             decoder.end().unwrap();
             let fewer = bytes.len().saturating_sub(1);
-            let cut = read(&mut Decoder::new(&bytes[..fewer]), numbers.len());
+            let mut cut = Decoder::new(&bytes[..fewer]);
+            let cut = read(&mut cut, numbers.len(), &mut Vec::new());
             assert!(cut.is_err() || numbers.is_empty(), "{numbers:?}");
         }
     }

@@ -28,6 +28,9 @@ impl Form {
     const ALL: [Self; 3] = [Self::AboveLeast, Self::AroundMiddle, Self::Steps];
 }
 
+/// Shorter columns are not tried around their middle integer: it is found at a cost, and saves them next to nothing.
+const MIDDLE_MIN: usize = 32;
+
 /// Writes columns, one after the other in the same memory.
 #[derive(Debug, Default)]
 pub(super) struct IntegerWriter {
@@ -96,7 +99,12 @@ impl IntegerWriter {
         around(&mut self.numbers, &self.steps, from);
         let mut best = (Form::Steps, from);
         let mut fewest = bits::cost(&self.numbers);
-        for form in [Form::AboveLeast, Form::AroundMiddle] {
+        let is_long = self.units.len() >= MIDDLE_MIN;
+        let others = [
+            Some(Form::AboveLeast),
+            is_long.then_some(Form::AroundMiddle),
+        ];
+        for form in others.into_iter().flatten() {
             let from = if form == Form::AboveLeast {
                 let least = self.units.iter().copied().min().unwrap_or_default();
                 let above = |unit: &i64| unit.wrapping_sub(least).cast_unsigned();
@@ -173,23 +181,24 @@ pub(super) fn read(decoder: &mut Decoder<'_>, count: usize) -> Result<Vec<i64>> 
         .get(usize::from(form & !DIVIDED))
         .ok_or_else(damaged)?;
     let from = decoder.signed()?;
-    let numbers = bits::read(decoder, rest)?;
     let mut values = Vec::with_capacity(count);
     values.push(first);
+    bits::read(decoder, rest, &mut values)?;
     let value = |unit: i64| first.wrapping_add(unit.wrapping_mul(divisor));
-    let numbers = numbers.into_iter();
+    let numbers = values.iter_mut().skip(1);
     let mut unit = 0_i64;
     match form {
         Form::AboveLeast => {
-            values.extend(numbers.map(|number| value(from.wrapping_add(number.cast_signed()))));
+            numbers.for_each(|number| *number = value(from.wrapping_add(*number)));
         }
-        Form::AroundMiddle => {
-            values.extend(numbers.map(|number| value(from.wrapping_add(unzigzag(number)))));
-        }
-        Form::Steps => values.extend(numbers.map(|number| {
-            unit = unit.wrapping_add(from).wrapping_add(unzigzag(number));
-            value(unit)
-        })),
+        Form::AroundMiddle => numbers.for_each(|number| {
+            *number = value(from.wrapping_add(unzigzag(number.cast_unsigned())));
+        }),
+        Form::Steps => numbers.for_each(|number| {
+            let step = from.wrapping_add(unzigzag(number.cast_unsigned()));
+            unit = unit.wrapping_add(step);
+            *number = value(unit);
+        }),
     }
     Ok(values)
 }

@@ -95,6 +95,21 @@ impl<'v> StoredPart<'v> {
             last: self.last,
         })
     }
+
+    pub(super) fn value(&self) -> PartValue {
+        PartValue(self.chunk.to_vec())
+    }
+}
+
+/// The records of a part that filing may merge with others.
+#[derive(Debug)]
+pub(in crate::store::telemetry) struct PartValue(Vec<u8>);
+
+impl PartValue {
+    /// Adds them to `rows`.
+    pub(in crate::store::telemetry) fn add_to(&self, rows: &mut Rows) -> Result<()> {
+        chunk::decode_into(&self.0, rows)
+    }
 }
 
 /// What the key and the first bytes of a part say.
@@ -104,14 +119,21 @@ pub(in crate::store::telemetry) struct PartHead {
     pub(in crate::store::telemetry) number: u32,
     pub(in crate::store::telemetry) records: usize,
     bytes: usize,
-    pub(super) first: Timestamp,
-    pub(super) last: Timestamp,
+    first: Timestamp,
+    last: Timestamp,
 }
 
 impl PartHead {
-    /// Whether filing may add records to the part. One that ends at its bytes is a little shorter than it may be.
-    pub(in crate::store::telemetry) fn has_room(&self) -> bool {
-        self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX / 4 * 3
+    /// Whether it may hold something filed within `span`, if one is given.
+    pub(super) fn meets(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
+        span.is_none_or(|(from, to)| self.first <= to && self.last >= from)
+    }
+
+    /// Whether filing may merge the part with `records` new ones: it has room, and no more of them. One that ends at its bytes
+    /// is a little shorter than it may be.
+    pub(in crate::store::telemetry) fn may_take(&self, records: usize) -> bool {
+        let has_room = self.records < CHUNK_RECORDS_MAX && self.bytes < CHUNK_BYTES_MAX / 4 * 3;
+        has_room && self.records <= records
     }
 }
 
