@@ -76,12 +76,17 @@ pub const CHUNK_BYTES_MAX: usize = 8_100;
 pub const SEAL_AFTER_SECONDS: i64 = 60 * 60;
 /// Parts of one instance and day that sealing merges with each other; bounds the memory of a step.
 pub const SEAL_PARTS_MAX: usize = 32;
-/// Telemetry records filed in one step, unless one block alone holds more; bounds the memory of a step, which is about 240
-/// bytes for each. The more, the fewer steps visit each instance of a large fleet.
+/// Telemetry records filed in one pass, unless one block alone holds more; bounds the memory of a pass, which is about 240
+/// bytes for each. The more, the fewer passes visit each instance of a large fleet.
 pub const FILE_RECORDS_MAX: usize = 131_072;
-/// Records that sealing merges in one step, or those of one instance and day if they are more.
-pub const SEAL_RECORDS_MAX: usize = 50_000;
-/// Upkeep files fewer records than a full step only at this interval, in seconds of the clock: each filing rewrites
+/// Rows of history and of users that one transaction of filing, sealing or retention puts or removes, one bucket of history
+/// more: another write waits no longer than that takes, about 2 ms and a sync.
+pub const WORK_ROWS_MAX: usize = 500;
+/// Bytes of the parts of history that it writes.
+pub const WORK_BYTES_MAX: usize = 512 * 1024;
+/// Steps of sealing in one call of upkeep.
+pub const SEAL_STEPS_MAX: usize = 4;
+/// Upkeep files fewer records than a full pass only at this interval, in seconds of the clock: each filing rewrites
 /// parts of history.
 pub const FILE_EVERY_SECONDS: i64 = 10;
 /// Process items of those records, unless one block alone holds more.
@@ -93,8 +98,10 @@ pub const REPETITIONS_COMPARED_MAX: usize = 64 * CHUNK_RECORDS_MAX;
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Records that gather on a volatile store before they are committed, unless a read commits them earlier.
 pub const VOLATILE_RECORDS_MAX: u64 = 1000;
-/// Rows, chunks or workspaces that one maintenance mutation removes or settles.
-pub const MAINTENANCE_ROWS_MAX: usize = 1000;
+/// Workspaces, audit rows or users that one maintenance mutation removes or settles.
+pub const MAINTENANCE_ROWS_MAX: usize = 250;
+/// Workspaces that upkeep looks up at a time, for several such mutations.
+pub const MAINTENANCE_IDS_MAX: usize = 4 * MAINTENANCE_ROWS_MAX;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.
 pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.

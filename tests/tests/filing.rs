@@ -7,12 +7,13 @@
     reason = "tests"
 )]
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytes::Bytes;
 use deskfleet::limits::FILE_RECORDS_MAX;
-use deskfleet::{CommitDriver, Engine, HistoryQuery, Record, StatsRecord, Stream};
+use deskfleet::{ActivityRecord, CommitDriver, Engine, HistoryQuery, Record, StatsRecord, Stream};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::posting::engine;
 use http::Request;
@@ -138,4 +139,56 @@ fn maintenance_asked_to_stop_ends_after_its_step() {
     assert_eq!(engine.file_pending().unwrap(), left);
     assert_eq!(engine.queue_count(), 0);
     assert_eq!(engine.check().unwrap().history_records, all);
+}
+
+#[test]
+fn crash_in_a_pass_of_many_desktops_loses_and_doubles_nothing() {
+    const DESKTOPS: usize = 1200;
+    // Without a time, so that nothing says that one is a repetition.
+    let activity = |id: usize| {
+        Record::Activity(Box::new(ActivityRecord {
+            id: i32::try_from(id).ok(),
+            instance_id: format!("i-{id}").into(),
+            username: format!("user{id}").into(),
+            ..ActivityRecord::default()
+        }))
+    };
+    let ids = |engine: &Engine| {
+        let views = engine.activity_24_hours().unwrap();
+        let mut ids: Vec<_> = views
+            .iter()
+            .map(|view| view.received.record.clone())
+            .collect();
+        ids.sort_by_key(|record| format!("{record:?}"));
+        ids
+    };
+    let disk = Disk::crashing();
+    let engine_of = |disk: &Disk| engine(CommitDriver::Caller, disk.backend());
+    let engine = engine_of(&disk);
+    let records: Vec<_> = (0..DESKTOPS).map(activity).collect();
+    engine.record_all(&records).unwrap();
+    let all = ids(&engine);
+    assert_eq!(all.len(), DESKTOPS);
+    let images = Mutex::new(Vec::new());
+    let keep = || {
+        images.lock().unwrap().push(disk.durable());
+        true
+    };
+    engine.maintain_while(keep).unwrap();
+    assert_eq!(engine.queue_count(), 0);
+    let mut partly_filed = 0;
+    for image in images.into_inner().unwrap() {
+        let engine = engine_of(&Disk::holding(image));
+        let report = engine.check().unwrap();
+        partly_filed += usize::from(report.queued_records > 0 && report.history_records > 0);
+        assert_eq!(
+            report.queued_records + report.history_records,
+            DESKTOPS as u64
+        );
+        assert_eq!(ids(&engine), all);
+        engine.file_pending().unwrap();
+        assert_eq!(ids(&engine), all);
+        assert_eq!(engine.check().unwrap().history_records, DESKTOPS as u64);
+    }
+    assert!(partly_filed > 2, "{partly_filed}");
 }

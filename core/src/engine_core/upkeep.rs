@@ -5,12 +5,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
-use crate::limits::{FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_ROWS_MAX};
+use crate::limits::{
+    FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX, SEAL_STEPS_MAX,
+};
 use crate::locks::lock;
 use crate::model::Stream;
 use crate::mutation::Maintenance;
 use crate::observer::Event;
-use crate::store::telemetry::{filing, sealing};
+use crate::store::meta;
+use crate::store::telemetry::filing::Pass;
+use crate::store::telemetry::sealing;
+use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 use crate::view::{Reader, upkeep};
 
@@ -27,7 +32,7 @@ impl EngineCore {
         let waited = self.queued();
         let mut filed = 0;
         while filed < waited && go_on() {
-            match self.file_step()? {
+            match self.file_step(go_on)? {
                 0 => break,
                 records => filed += records,
             }
@@ -48,20 +53,30 @@ impl EngineCore {
         let Ok(_one_at_a_time) = self.filing.try_lock() else {
             return;
         };
-        if let Err(error) = self.file_step() {
+        if let Err(error) = self.file_step(&|| true) {
             self.observe(&Event::CommitFailed { error: &error });
         }
     }
 
-    /// Files one step; returns how many records, 0 when nothing is pending. The caller holds the lock of filing.
-    fn file_step(&self) -> Result<u64> {
+    /// Files in one pass; returns how many records, 0 when nothing is pending or it is not to go on to the end. The caller holds the lock
+    /// of filing.
+    fn file_step(&self, go_on: GoOn<'_>) -> Result<u64> {
         // Not `reader`, which on a volatile store waits for a commit.
-        let blocks = self.store.queue().oldest_blocks();
-        let Some(filing) = filing::prepare(&self.store.snapshot()?, &blocks)? else {
-            return Ok(0);
-        };
-        let records = filing.records;
-        self.run(filing)?;
+        let begun = meta::filed(&self.store.snapshot()?)?.pass;
+        let blocks = self.store.queue().oldest_blocks(begun.as_ref());
+        let pass = Pass::begin(&self.store.snapshot()?, blocks, Work::WRITTEN_MAX)?;
+        let Some(mut pass) = pass else { return Ok(0) };
+        let mut next = None;
+        while let Some(slice) = pass.next_slice(&self.store.snapshot()?)? {
+            next = self.run(slice)?.then_some(Maintenance::RemoveFiled);
+            if !pass.has_ended() && !go_on() {
+                return Ok(0);
+            }
+        }
+        while let Some(step) = next {
+            next = self.take_step(step)?;
+        }
+        let records = pass.records();
         self.store.recycle_segments();
         self.observe(&Event::Filed { records });
         Ok(records)
@@ -89,9 +104,9 @@ impl EngineCore {
         self.check_place()?;
         while go_on() {
             let due = upkeep::due(&self.reader()?)?;
-            let more = due.len() == MAINTENANCE_ROWS_MAX;
-            if !due.is_empty() {
-                self.take_step(Maintenance::Settle(due))?;
+            let more = due.len() == MAINTENANCE_IDS_MAX;
+            for ids in due.chunks(MAINTENANCE_ROWS_MAX) {
+                self.take_step(Maintenance::Settle(ids.to_vec()))?;
             }
             // Only a full step is followed by another: a clock that is set back meanwhile must not make this spin.
             if !more {
@@ -99,9 +114,7 @@ impl EngineCore {
             }
         }
         self.file_when_due(go_on)?;
-        if go_on() {
-            self.seal()?;
-        }
+        self.seal(go_on)?;
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
@@ -130,12 +143,18 @@ impl EngineCore {
         self.sweep(time, go_on)
     }
 
-    /// Takes one step of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
-    fn seal(&self) -> Result<()> {
+    /// Takes some steps of sealing, if a day is over: upkeep comes often, and filing shall not wait for a whole fleet.
+    fn seal(&self, go_on: GoOn<'_>) -> Result<()> {
         let _one_at_a_time = lock(&self.filing);
-        let reader = self.reader()?;
-        let last_day = last_day_sealed(reader.now);
-        if let Some(sealing) = sealing::prepare(&reader.snapshot, last_day)? {
+        for _ in 0..SEAL_STEPS_MAX {
+            if !go_on() {
+                break;
+            }
+            let reader = self.reader()?;
+            let last_day = last_day_sealed(reader.now);
+            let Some(sealing) = sealing::prepare(&reader.snapshot, last_day)? else {
+                break;
+            };
             self.take_step(Maintenance::Seal(Box::new(sealing)))?;
         }
         Ok(())
@@ -149,9 +168,9 @@ impl EngineCore {
         lock(&self.clock_watch).swept();
         while go_on() {
             let ids = upkeep::terminated(&Reader::new(&self.store, time)?)?;
-            let more = ids.len() == MAINTENANCE_ROWS_MAX;
-            if !ids.is_empty() {
-                self.take_step(Maintenance::DropTerminated(ids, time))?;
+            let more = ids.len() == MAINTENANCE_IDS_MAX;
+            for ids in ids.chunks(MAINTENANCE_ROWS_MAX) {
+                self.take_step(Maintenance::DropTerminated(ids.to_vec(), time))?;
             }
             if !more {
                 break;

@@ -6,9 +6,10 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{Stream, user_key};
 use crate::store::held::HeldNames;
 use crate::store::table::Step;
-use crate::store::telemetry::history;
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
+use crate::store::telemetry::work::Work;
+use crate::store::telemetry::{filing, history};
 use crate::store::{audit, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
@@ -25,6 +26,8 @@ pub(crate) enum Maintenance {
     DropTerminated(Vec<String>, Timestamp),
     /// Removes history of a stream that is old by that time, behind the key a step before answered.
     DropHistory(Stream, Timestamp, Option<Vec<u8>>),
+    /// Removes blocks that are filed from the table of the queue.
+    RemoveFiled,
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
     /// Removes audit rows that are old by that time, behind the number a step before answered.
@@ -57,6 +60,10 @@ impl Mutation for Maintenance {
             Self::DropHistory(stream, now, after) => context
                 .drop_history(stream, now, after.as_deref())?
                 .map(|last| Self::DropHistory(stream, now, Some(last))),
+            Self::RemoveFiled => {
+                let more = filing::remove_filed(context.tables)?;
+                more.then_some(Self::RemoveFiled)
+            }
             Self::Seal(sealing) => {
                 sealing.apply(context.tables)?;
                 None
@@ -100,10 +107,9 @@ impl Context<'_, '_> {
         let first_kept = first_day_kept(now, self.config.retention_days.of(stream));
         let clock = now.max(self.now);
         let held = HeldNames::read(self.tables)?;
-        let (mut parts, mut last, mut old) = (0, None, Vec::new());
-        let max = MAINTENANCE_ROWS_MAX;
-        history::scan_before(self.tables, stream, first_kept, after, max, |part| {
-            parts += 1;
+        let (mut last, mut old) = (None, Vec::new());
+        let max = Work::REMOVED_MAX;
+        let more = history::scan_before(self.tables, stream, first_kept, after, max, |part| {
             last = Some(part.key.to_vec());
             let [instances, users] = part.names()?;
             let is_held = instances.iter().any(|name| held.has_instance(name))
@@ -117,7 +123,7 @@ impl Context<'_, '_> {
         for key in old {
             history::remove_part(self.tables, &key)?;
         }
-        Ok(last.filter(|_| parts == max))
+        Ok(last.filter(|_| more))
     }
 
     fn drop_audit(&mut self, now: Timestamp, after: Option<u64>) -> Result<Option<u64>> {

@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::store::keys::LiveKey;
 use crate::store::table::Tables;
-use crate::store::telemetry::filing::Filing;
+use crate::store::telemetry::filing::Slice;
 use crate::timestamp::Timestamp;
 
 pub(crate) use actions::{Act, CompleteAction, FailAction};
@@ -89,13 +89,13 @@ impl<'c, 't> Context<'c, 't> {
     }
 }
 
-/// One step of filing.
-impl Mutation for Filing {
-    type Output = ();
+/// A slice of a pass of filing.
+impl Mutation for Slice {
+    /// Whether [`Maintenance::RemoveFiled`] has something to do.
+    type Output = bool;
     const RELIEVES: bool = true;
 
-    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
-        Self::apply(self, context.tables)?;
-        Ok(Ok(()))
+    fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<bool>> {
+        Self::apply(self, context.tables).map(Ok)
     }
 }

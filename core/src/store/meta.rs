@@ -80,17 +80,48 @@ pub(crate) fn set_swept(tables: &Tables<'_>, time: Timestamp) -> Result<()> {
     tables.put(Table::Meta, SWEPT_KEY, &time.ticks().to_le_bytes())
 }
 
-/// The number of the first block of the queue that is not filed: those below it are in history.
-pub(super) fn first_unfiled(read: &impl Read) -> Result<u64> {
-    let first = read.get(Table::Meta, FILED_KEY, |value| {
-        Ok(u64::from_le_bytes(Decoder::new(value).array()?))
-    })?;
-    Ok(first.unwrap_or(0))
+/// How far the queue is filed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filed {
+    /// The number of the first block that is not filed, or not as a whole: those below it are in history.
+    pub(crate) below: u64,
+    /// Where the pass that files the next blocks stands, when it has begun.
+    pub(crate) pass: Option<PassPlace>,
 }
 
-/// Notes that all blocks below `first` are filed.
-pub(super) fn set_first_unfiled(tables: &Tables<'_>, first: u64) -> Result<()> {
-    tables.put(Table::Meta, FILED_KEY, &first.to_le_bytes())
+/// How far a pass of filing has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PassPlace {
+    /// The number of the last block it files.
+    pub(crate) last_block: u64,
+    /// What the key of the last bucket of history that is filed begins with; those below it are filed too.
+    pub(crate) bucket: Vec<u8>,
+}
+
+/// How far the queue is filed.
+pub(crate) fn filed(read: &impl Read) -> Result<Filed> {
+    let filed = read.get(Table::Meta, FILED_KEY, |value| {
+        let mut decoder = Decoder::new(value);
+        let below = u64::from_le_bytes(decoder.array()?);
+        if decoder.is_empty() {
+            return Ok(Filed { below, pass: None });
+        }
+        let last_block = u64::from_le_bytes(decoder.array()?);
+        let bucket = decoder.rest().to_vec();
+        let pass = Some(PassPlace { last_block, bucket });
+        Ok(Filed { below, pass })
+    })?;
+    Ok(filed.unwrap_or_default())
+}
+
+/// Notes how far the queue is filed.
+pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
+    let mut value = filed.below.to_le_bytes().to_vec();
+    if let Some(pass) = &filed.pass {
+        value.extend_from_slice(&pass.last_block.to_le_bytes());
+        value.extend_from_slice(&pass.bucket);
+    }
+    tables.put(Table::Meta, FILED_KEY, &value)
 }
 
 /// The log that holds the queue, or held it last.

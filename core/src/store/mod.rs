@@ -46,7 +46,7 @@ use medium::Medium;
 use opening::caught;
 use segments::SegmentLog;
 use table::{Snapshot, Tables};
-use telemetry::queue::{PendingBlock, QueueIndex, Wanted};
+use telemetry::queue::{PendingBlock, QueueIndex, Wanted, unfiled};
 use verify::CheckReport;
 
 /// How a store is opened.
@@ -146,10 +146,9 @@ impl Store {
         // Nothing is added to the queue in between: who sees a write sees the telemetry that was acknowledged before it.
         let queue = read(&self.queue);
         let snapshot = Snapshot::of(database)?;
-        let mut blocks = queue.blocks(wanted);
+        let blocks = queue.blocks(wanted);
         drop(queue);
-        let first_unfiled = meta::first_unfiled(&snapshot)?;
-        blocks.retain(|block| block.number >= first_unfiled);
+        let blocks = unfiled(&snapshot, blocks)?;
         Ok((snapshot, blocks))
     }
 

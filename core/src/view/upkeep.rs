@@ -2,7 +2,7 @@
 
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
-use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::limits::MAINTENANCE_IDS_MAX;
 use crate::store::table::Step;
 use crate::store::workspaces::Transition;
 use crate::store::{pending, workspaces};
@@ -43,7 +43,7 @@ pub(crate) fn terminated(reader: &Reader) -> Result<Vec<String>> {
 }
 
 fn enough(ids: &[String]) -> Step {
-    if ids.len() < MAINTENANCE_ROWS_MAX {
+    if ids.len() < MAINTENANCE_IDS_MAX {
         Step::Continue(())
     } else {
         Step::Break(())

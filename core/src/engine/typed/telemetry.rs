@@ -119,3 +119,6 @@ impl Engine {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

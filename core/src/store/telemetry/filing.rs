@@ -1,16 +1,23 @@
 //! Filing: moving queued records into per-instance history.
 //!
-//! A step is prepared from a snapshot, concurrently with the writer, and is then plain data: keys and values to put and keys
-//! to remove. Only filing and sealing write history, and one step is prepared at a time, so the snapshot is still current
-//! when the step is written, in one transaction with the removal of the blocks it came from.
+//! A pass files the oldest blocks. It is written in slices, each a transaction of its own of bounded work, so that no other write
+//! waits long: the parts of some buckets, in the order of their keys, the newest records of the users in them, and with these how far
+//! the pass has come. Reading a block of the pass leaves out what is filed of it, also for the pass that goes on after a crash.
+//! The last slice puts all its blocks behind the queue.
+//!
+//! A slice is prepared from a snapshot, concurrently with the writer, and is then plain data: keys and values to put and keys
+//! to remove. Only filing and sealing write history, and one of them is prepared and written at a time, so the snapshot is still
+//! current when the slice is written.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use crate::error::Result;
-use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX};
+use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX, WORK_ROWS_MAX};
 use crate::model::user_key;
-use crate::store::meta;
-use crate::store::table::{Read, Table, Tables};
+use crate::sorting::sorted_by_key;
+use crate::store::meta::{self, Filed, PassPlace};
+use crate::store::table::{Read, Step, Table, Tables};
 
 use super::block::BlockEncoder;
 use super::history::{self, PartWriter};
@@ -18,68 +25,155 @@ use super::key_name;
 use super::queue::{self, PendingBlock};
 use super::rows::{NO_TEXT, Rows};
 use super::users::{self, News};
+use super::work::Work;
 
-/// One step of filing, ready to be written.
+/// A slice of a pass, ready to be written.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Filing {
-    /// Records in the blocks, exact repetitions included.
-    pub(crate) records: u64,
-    blocks: Vec<u64>,
+pub(crate) struct Slice {
+    /// How far the queue must be filed.
+    before: Filed,
+    /// How far it is then, unless the pass ends.
+    after: Option<PassPlace>,
+    /// The last block of the pass.
+    last_block: u64,
     /// Parts that were taken into others.
     merged: Vec<Vec<u8>>,
     /// Keys and values.
     parts: Vec<(Vec<u8>, Vec<u8>)>,
     users: Vec<(Vec<u8>, Vec<u8>)>,
+    work: Work,
 }
 
-/// Prepares the filing of the oldest of `pending`; `None` when there is none.
-pub(crate) fn prepare(read: &impl Read, pending: &[PendingBlock]) -> Result<Option<Filing>> {
-    let mut rows = Rows::default();
-    let blocks = queue::oldest(read, pending, &mut rows)?;
-    if blocks.is_empty() {
-        return Ok(None);
-    }
-    let mut preparation = Preparation {
-        read,
-        filing: Filing {
-            records: rows.len() as u64,
-            blocks,
-            ..Filing::default()
-        },
-        rows,
-        parts: PartWriter::default(),
-        users: BTreeMap::new(),
-    };
-    for order in preparation.rows.buckets() {
-        preparation.add_bucket(order)?;
-    }
-    preparation.finish().map(Some)
-}
-
-/// A step of filing that is being prepared.
-struct Preparation<'s, R> {
-    read: &'s R,
-    filing: Filing,
+/// A pass: the oldest blocks, which are filed slice by slice.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    records: u64,
+    /// How far the queue is filed once the slice before is written.
+    filed: Filed,
+    last_block: u64,
     /// The records of the blocks, and while a bucket is added, those of the parts it is merged with.
     rows: Rows,
+    /// What the keys of each bucket begin with, and its rows.
+    buckets: std::vec::IntoIter<(Vec<u8>, Vec<u32>)>,
+    has_ended: bool,
     parts: PartWriter,
+    encoder: BlockEncoder,
+    /// The most work of a slice.
+    slice_max: Work,
+}
+
+impl Pass {
+    /// Begins with the oldest of `blocks`, or goes on with those of a pass that was not ended; `None` when there is none. No slice takes more
+    /// work than `slice_max` and its last bucket.
+    pub(crate) fn begin(
+        read: &impl Read,
+        blocks: Vec<PendingBlock>,
+        slice_max: Work,
+    ) -> Result<Option<Self>> {
+        let mut rows = Rows::default();
+        let blocks = queue::unfiled(read, blocks)?;
+        let Some(last_block) = queue::oldest(read, &blocks, &mut rows)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            records: rows.len() as u64,
+            filed: meta::filed(read)?,
+            last_block,
+            buckets: buckets(&rows).into_iter(),
+            rows,
+            has_ended: false,
+            parts: PartWriter::default(),
+            encoder: BlockEncoder::default(),
+            slice_max,
+        }))
+    }
+
+    /// Records that it files, exact repetitions included.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether the last slice is prepared.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Prepares the next slice, by what the one before left; `None` after the last.
+    pub(crate) fn next_slice(&mut self, read: &impl Read) -> Result<Option<Slice>> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        let mut preparation = Preparation {
+            read,
+            slice: Slice {
+                before: self.filed.clone(),
+                last_block: self.last_block,
+                ..Slice::default()
+            },
+            rows: &mut self.rows,
+            parts: &mut self.parts,
+            users: BTreeMap::new(),
+        };
+        let mut place = None;
+        while !preparation.work().is_all(self.slice_max)
+            && let Some((prefix, order)) = self.buckets.next()
+        {
+            preparation.add_bucket(&prefix, order)?;
+            place = Some(prefix);
+        }
+        let mut slice = preparation.finish(&mut self.encoder)?;
+        self.has_ended = self.buckets.len() == 0;
+        let place = place.filter(|_| !self.has_ended);
+        slice.after = place.map(|bucket| PassPlace {
+            last_block: self.last_block,
+            bucket,
+        });
+        self.filed.pass.clone_from(&slice.after);
+        Ok(Some(slice))
+    }
+}
+
+/// What the keys of each bucket of `rows` begin with, in order, and its rows.
+fn buckets(rows: &Rows) -> Vec<(Vec<u8>, Vec<u32>)> {
+    let prefix = |order: &Vec<u32>| {
+        let first = order.first().copied().unwrap_or_default();
+        history::bucket_prefix(rows.bucket(first as usize))
+    };
+    let keyed = rows
+        .buckets()
+        .into_iter()
+        .map(|order| (prefix(&order), order));
+    let mut buckets: Vec<_> = keyed.collect();
+    let order = sorted_by_key(buckets.len(), |place| {
+        buckets.get(place).map(|bucket| &bucket.0)
+    });
+    let take = |place: u32| buckets.get_mut(place as usize).map(std::mem::take);
+    order.into_iter().filter_map(take).collect()
+}
+
+/// A slice that is being prepared.
+struct Preparation<'p, R> {
+    read: &'p R,
+    slice: Slice,
+    rows: &'p mut Rows,
+    parts: &'p mut PartWriter,
     /// By their compare names.
     users: BTreeMap<String, News>,
 }
 
 impl<R: Read> Preparation<'_, R> {
+    /// What writing the slice takes, as far as it is prepared; each user is written once at the end.
+    fn work(&self) -> Work {
+        self.slice.work.with_rows(self.users.len())
+    }
+
     /// Adds the parts that the rows in `order`, all of one bucket, become.
     ///
     /// Parts grow like a binary counter: the new records are merged with the last part if that is no larger than they are, and
     /// so on, so a record is written again only a few times until its part is full.
-    fn add_bucket(&mut self, mut order: Vec<u32>) -> Result<()> {
-        let Some(first) = order.first() else {
-            return Ok(());
-        };
-        let bucket = self.rows.bucket(*first as usize);
-        let prefix = history::bucket_prefix(bucket);
-        let (mut heads, mut values) = history::growing(self.read, &prefix, order.len())?;
-        history::drop_repetitions(self.read, &heads, &mut self.rows, &mut order)?;
+    fn add_bucket(&mut self, prefix: &[u8], mut order: Vec<u32>) -> Result<()> {
+        let (mut heads, mut values) = history::growing(self.read, prefix, order.len())?;
+        history::drop_repetitions(self.read, &heads, self.rows, &mut order)?;
         let end = self.rows.mark();
         if order.is_empty() {
             return Ok(());
@@ -91,7 +185,7 @@ impl<R: Read> Preparation<'_, R> {
             // Those of the part are older: of equal ones they come first.
             let (from, mark) = (self.rows.len(), self.rows.mark());
             let items = self.rows.all_items();
-            value.add_to(&mut self.rows)?;
+            value.add_to(self.rows)?;
             if self.rows.all_items() - items > CHUNK_ITEMS_MAX - PROCESS_ITEMS_MAX {
                 // Full of process items, which its head does not say; so are those before it.
                 self.rows.truncate(mark);
@@ -100,19 +194,21 @@ impl<R: Read> Preparation<'_, R> {
             let taken = from..self.rows.len();
             order.splice(0..0, taken.filter_map(|row| u32::try_from(row).ok()));
             next = last.number;
-            self.filing.merged.push(last.key);
+            self.slice.merged.push(last.key);
+            self.slice.work.add(0);
         }
-        let rows = &self.rows;
+        let rows = &*self.rows;
         if !order.is_sorted_by_key(|row| rows.order(*row as usize)) {
             rows.sort(&mut order);
         }
         let mut rest = order.as_slice();
         while !rest.is_empty() {
             let (part, tail) = self.parts.write(rows, rest);
-            let key = history::part_key(&prefix, next);
+            let key = history::part_key(prefix, next);
             // A part that is put again need not be removed.
-            self.filing.merged.pop_if(|merged| *merged == key);
-            self.filing.parts.push((key, part));
+            self.slice.merged.pop_if(|merged| *merged == key);
+            self.slice.work.add(part.len());
+            self.slice.parts.push((key, part));
             rest = tail;
             next += 1;
         }
@@ -122,7 +218,7 @@ impl<R: Read> Preparation<'_, R> {
 
     /// Collects what the rows in `order` contain about their users. Records without a username are skipped.
     fn note_users(&mut self, order: &[u32]) {
-        let rows = &self.rows;
+        let rows = &*self.rows;
         let user = |row: u32| rows.user(row as usize);
         for same in order.chunk_by(|a, b| user(*a) == user(*b)) {
             let Some(first) = same.first().copied().filter(|row| user(*row) != NO_TEXT) else {
@@ -143,25 +239,23 @@ impl<R: Read> Preparation<'_, R> {
         }
     }
 
-    fn finish(mut self) -> Result<Filing> {
-        let mut encoder = BlockEncoder::default();
+    fn finish(mut self, encoder: &mut BlockEncoder) -> Result<Slice> {
         for (user, news) in &self.users {
             let key = key_name(user);
-            let value = users::updated(self.read, &key, &mut self.rows, news, &mut encoder)?;
-            self.filing.users.extend(value.map(|value| (key, value)));
+            let value = users::updated(self.read, &key, self.rows, news, encoder)?;
+            self.slice.users.extend(value.map(|value| (key, value)));
         }
-        Ok(self.filing)
+        Ok(self.slice)
     }
 }
 
-impl Filing {
-    /// Writes the step. Does nothing when one of its blocks was filed meanwhile.
-    pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<()> {
-        let first = meta::first_unfiled(tables)?;
-        if self.blocks.first().is_none_or(|block| *block < first) {
-            return Ok(());
+impl Slice {
+    /// Writes the slice. Does nothing when the queue is not filed as far as it was when this was prepared. Returns whether
+    /// [`remove_filed`] has something to do.
+    pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<bool> {
+        if meta::filed(tables)? != self.before {
+            return Ok(false);
         }
-        queue::remove(tables, &self.blocks)?;
         for key in &self.merged {
             history::remove_part(tables, key)?;
         }
@@ -171,6 +265,39 @@ impl Filing {
         for (key, value) in &self.users {
             tables.put(Table::Users, key, value)?;
         }
-        Ok(())
+        if self.after.is_some() {
+            let filed = Filed {
+                pass: self.after,
+                ..self.before
+            };
+            meta::set_filed(tables, &filed)?;
+            return Ok(false);
+        }
+        let below = self.last_block + 1;
+        meta::set_filed(tables, &Filed { below, pass: None })?;
+        tables.effects.queue.filed_below = Some(below);
+        remove_filed(tables)
     }
+}
+
+/// Removes blocks that are filed from the table of the queue, no more than take a few milliseconds; returns whether there may be
+/// others.
+pub(crate) fn remove_filed(tables: &Tables<'_>) -> Result<bool> {
+    // As they are neighbors, that is as little work as a quarter of it in parts of history.
+    const BLOCKS_MAX: usize = 4 * WORK_ROWS_MAX;
+    let below = meta::filed(tables)?.below.to_be_bytes();
+    let range = (Bound::Unbounded, Bound::Excluded(below.as_slice()));
+    let mut keys = Vec::new();
+    tables.scan(Table::Queue, range, |key, _| {
+        keys.push(key.to_vec());
+        Ok(if keys.len() < BLOCKS_MAX {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
+    })?;
+    for key in &keys {
+        tables.remove(Table::Queue, key)?;
+    }
+    Ok(keys.len() == BLOCKS_MAX)
 }

@@ -12,6 +12,7 @@ use crate::timestamp::Timestamp;
 
 use super::repetitions::Repetitions;
 use super::rows::{Bucket, Rows};
+use super::work::Work;
 
 mod key;
 mod part;
@@ -25,26 +26,28 @@ pub(crate) use verify::verify;
 
 use key::day_prefix;
 
-/// Visits the parts from the key `start` on, or after the key `after`, and before the key `end`; at most `parts_max`.
+/// Visits the parts from the key `start` on, or after the key `after`, and before the key `end`, no more than `max`; returns whether
+/// that was the end.
 fn scan(
     read: &impl Read,
     (start, after): (&[u8], Option<&[u8]>),
     end: Option<&[u8]>,
-    parts_max: usize,
+    max: Work,
     mut visit: impl FnMut(StoredPart<'_>) -> Result<()>,
-) -> Result<()> {
+) -> Result<bool> {
     let start = after.map_or(Bound::Included(start), Bound::Excluded);
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
-    let mut parts = 0;
+    let mut work = Work::default();
     read.scan(Table::History, (start, end), |key, value| {
         visit(StoredPart::read(key, value)?)?;
-        parts += 1;
-        Ok(if parts < parts_max {
-            Step::Continue(())
-        } else {
+        work.add(value.len());
+        Ok(if work.is_all(max) {
             Step::Break(())
+        } else {
+            Step::Continue(())
         })
-    })
+    })?;
+    Ok(work.is_all(max))
 }
 
 fn scan_prefix(
@@ -53,7 +56,8 @@ fn scan_prefix(
     visit: impl FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<()> {
     let end = after_prefix(prefix);
-    scan(read, (prefix, None), end.as_deref(), usize::MAX, visit)
+    scan(read, (prefix, None), end.as_deref(), Work::ANY, visit)?;
+    Ok(())
 }
 
 /// Visits the parts of a bucket.
@@ -75,17 +79,17 @@ pub(super) fn scan_day(
     scan_prefix(read, &day_prefix(stream, day), visit)
 }
 
-/// Visits the parts of `stream` before `day` after the key `after`, at most `parts_max`.
+/// Visits the parts of `stream` before `day` after the key `after`, no more than `max`; returns whether that was the end.
 pub(crate) fn scan_before(
     read: &impl Read,
     stream: Stream,
     day: u32,
     after: Option<&[u8]>,
-    parts_max: usize,
+    max: Work,
     visit: impl FnMut(StoredPart<'_>) -> Result<()>,
-) -> Result<()> {
+) -> Result<bool> {
     let (start, end) = ([stream.number()], day_prefix(stream, day));
-    scan(read, (&start, after), Some(&end), parts_max, visit)
+    scan(read, (&start, after), Some(&end), max, visit)
 }
 
 /// The first day from `from` to `to` on which the stream has records.
@@ -101,7 +105,8 @@ pub(crate) fn next_day(
     let end = after_prefix(&day_prefix(stream, to));
     let mut found = None;
     let start = day_prefix(stream, from);
-    scan(read, (&start, None), end.as_deref(), 1, |part| {
+    let first = Work::new(1, usize::MAX);
+    scan(read, (&start, None), end.as_deref(), first, |part| {
         found = Some(key_place(part.key)?.1);
         Ok(())
     })?;
@@ -143,18 +148,18 @@ pub(super) fn growing(
     Ok((heads, values))
 }
 
-/// The parts of one day of a stream after the key `after`, at most `parts_max`.
+/// The parts of one day of a stream after the key `after`, no more than `max`.
 pub(super) fn day_heads(
     read: &impl Read,
     stream: Stream,
     day: u32,
     after: Option<&[u8]>,
-    parts_max: usize,
+    max: Work,
 ) -> Result<Vec<PartHead>> {
     let mut heads = Vec::new();
     let start = day_prefix(stream, day);
     let end = after_prefix(&start);
-    scan(read, (&start, after), end.as_deref(), parts_max, |part| {
+    scan(read, (&start, after), end.as_deref(), max, |part| {
         heads.push(part.head()?);
         Ok(())
     })?;

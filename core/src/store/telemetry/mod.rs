@@ -14,6 +14,7 @@ pub(crate) mod rows;
 pub(crate) mod sealing;
 mod texts;
 pub(crate) mod users;
+pub(crate) mod work;
 
 pub(crate) use packed::Packed;
 

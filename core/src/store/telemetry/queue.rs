@@ -5,11 +5,12 @@
 //! not filed. An index in memory says which blocks a query needs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::limits::{FILE_ITEMS_MAX, FILE_RECORDS_MAX, FILE_TEXT_BYTES_MAX};
 use crate::model::Stream;
-use crate::store::meta;
+use crate::store::meta::{self, Filed, PassPlace};
 use crate::store::segments::SegmentPlace;
 use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables, row_number};
 use crate::timestamp::Timestamp;
@@ -17,15 +18,15 @@ use crate::timestamp::Timestamp;
 use super::arrivals::Arrivals;
 use super::block;
 use super::contents::{Contents, QueueChanges, instance_hash, user_hash};
+use super::history::bucket_prefix;
 use super::rows::Rows;
 
 /// Which blocks are pending and what is in them; held in memory, rebuilt when the store is opened.
 #[derive(Debug, Default)]
 pub(crate) struct QueueIndex {
-    /// Those below `first` are filed, though not known to be so after a crash.
+    /// Those below `filed` may still be here after a crash.
     blocks: BTreeMap<u64, Queued>,
-    /// The number of the first block that is not filed.
-    first: u64,
+    filed: Filed,
     records: u64,
     /// The bytes of the blocks.
     bytes: u64,
@@ -51,6 +52,8 @@ enum Place {
 pub(crate) struct PendingBlock {
     pub(crate) number: u64,
     place: Place,
+    /// What is filed of it, when a pass has come to it.
+    pass: Option<Arc<PassPlace>>,
     /// As [`Self::newest`], in the order of [`Stream::ALL`].
     newest: [Option<Timestamp>; Stream::ALL.len()],
 }
@@ -61,9 +64,9 @@ impl PendingBlock {
         *self.newest.get(usize::from(stream.number() - 1))?
     }
 
-    /// Adds its records to `rows`, of a snapshot that was taken after the index was read, and in which it is not filed.
+    /// Adds those of its records to `rows` that are not filed in `read`, the snapshot that was given to [`unfiled`].
     pub(crate) fn add_to(&self, read: &impl Read, rows: &mut Rows) -> Result<()> {
-        self.with(read, |block| block::decode_into(block, rows))?;
+        self.with(read, |block| decode(block, self.pass.as_deref(), rows))?;
         Ok(())
     }
 
@@ -78,6 +81,41 @@ impl PendingBlock {
             Place::Segment(place) => visit(&place.read()?).map(Some),
         }
     }
+}
+
+/// Adds those records of a block to `rows` that are not filed by a pass that has come to `place`.
+fn decode(block: &[u8], place: Option<&PassPlace>, rows: &mut Rows) -> Result<()> {
+    let first = rows.len();
+    block::decode_into(block, rows)?;
+    if let Some(place) = place {
+        rows.drop_where(first, |rows, row| {
+            bucket_prefix(rows.bucket(row)) <= place.bucket
+        });
+    }
+    Ok(())
+}
+
+impl Filed {
+    /// What is filed of the block of that number, if it is not filed as a whole.
+    fn of(&self, number: u64) -> Option<&PassPlace> {
+        let pass = self.pass.as_ref();
+        pass.filter(|pass| number <= pass.last_block)
+    }
+}
+
+/// Of `blocks`, those that are not filed in `read`, a snapshot that was taken after the index was read.
+pub(crate) fn unfiled(
+    read: &impl Read,
+    mut blocks: Vec<PendingBlock>,
+) -> Result<Vec<PendingBlock>> {
+    let filed = meta::filed(read)?;
+    blocks.retain(|block| block.number >= filed.below);
+    if let Some(pass) = filed.pass.map(Arc::new) {
+        for block in &mut blocks {
+            block.pass = (block.number <= pass.last_block).then(|| Arc::clone(&pass));
+        }
+    }
+    Ok(blocks)
 }
 
 /// A query of pending records.
@@ -98,13 +136,13 @@ impl QueueIndex {
     pub(crate) fn reload(&mut self, read: &impl Read) -> Result<()> {
         self.blocks
             .retain(|_, block| matches!(block.place, Place::Segment(_)));
+        self.filed = meta::filed(read)?;
         let mut rows = Rows::default();
         read.scan(Table::Queue, ALL_KEYS, |key, block| {
             self.add_block(row_number(key)?, Place::Table, block, &mut rows)?;
             Ok(Step::Continue(()))
         })?;
-        self.first = meta::first_unfiled(read)?;
-        self.next = self.next.max(self.first);
+        self.next = self.next.max(self.filed.below);
         self.count();
         Ok(())
     }
@@ -128,7 +166,7 @@ impl QueueIndex {
         rows: &mut Rows,
     ) -> Result<()> {
         rows.clear();
-        block::decode_into(block, rows)?;
+        decode(block, self.filed.of(number), rows)?;
         let contents = Contents::of(rows, block);
         self.add(number, Queued { contents, place });
         Ok(())
@@ -143,7 +181,7 @@ impl QueueIndex {
     }
 
     fn pending(&self) -> impl Iterator<Item = (&u64, &Queued)> {
-        self.blocks.range(self.first..)
+        self.blocks.range(self.filed.below..)
     }
 
     /// Pending records.
@@ -186,24 +224,27 @@ impl QueueIndex {
                 number: *number,
                 newest,
                 place: block.place.clone(),
+                pass: None,
             })
         };
         self.pending().filter_map(wanted).collect()
     }
 
-    /// The oldest blocks: as many as may fit a step of filing, and one at least.
-    pub(crate) fn oldest_blocks(&self) -> Vec<PendingBlock> {
+    /// The oldest blocks: as many as may fit a pass of filing, one at least, and those of a pass that has begun.
+    pub(crate) fn oldest_blocks(&self, pass: Option<&PassPlace>) -> Vec<PendingBlock> {
         let mut records = 0;
         self.pending()
-            .take_while(|(_, block)| {
+            .take_while(|(number, block)| {
                 let first = records == 0;
                 records += block.contents.records;
-                first || records <= FILE_RECORDS_MAX as u64
+                let begun = pass.is_some_and(|pass| **number <= pass.last_block);
+                first || begun || records <= FILE_RECORDS_MAX as u64
             })
             .map(|(number, block)| PendingBlock {
                 number: *number,
                 newest: [None; Stream::ALL.len()],
                 place: block.place.clone(),
+                pass: None,
             })
             .collect()
     }
@@ -235,7 +276,10 @@ impl QueueIndex {
         }
         if let Some(first) = changes.filed_below {
             self.blocks = self.blocks.split_off(&first);
-            self.first = first;
+            self.filed = Filed {
+                below: first,
+                pass: None,
+            };
             self.count();
         }
     }
@@ -275,7 +319,7 @@ pub(crate) fn each_in_segment(
     blocks: &[PendingBlock],
     mut put: impl FnMut(&[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
-    let first = meta::first_unfiled(read)?;
+    let first = meta::filed(read)?.below;
     for block in blocks.iter().filter(|block| block.number >= first) {
         if let Place::Segment(place) = &block.place {
             put(&block.number.to_be_bytes(), &place.read()?)?;
@@ -284,49 +328,41 @@ pub(crate) fn each_in_segment(
     Ok(())
 }
 
-/// Adds the records of the oldest of `blocks` to `rows`, no more than fit the bounds of a step of filing unless the first alone does
-/// not; returns the numbers of the blocks.
+/// Adds the records of the oldest of `blocks` to `rows`: those of a pass that has begun, or else no more than fit the bounds of a pass
+/// unless the first alone does not; returns the number of the last block.
 pub(super) fn oldest(
     read: &impl Read,
     blocks: &[PendingBlock],
     rows: &mut Rows,
-) -> Result<Vec<u64>> {
-    let mut taken = Vec::new();
+) -> Result<Option<u64>> {
+    let begun = blocks.first().and_then(|block| block.pass.as_deref());
+    let mut last = None;
     let (mut records, mut text_bytes) = (0, 0);
     for pending in blocks {
         let fits = pending.with(read, |block| {
             let counts = block::counts(block)?;
             records += counts.records;
             text_bytes += counts.text_bytes;
-            let too_much = records > FILE_RECORDS_MAX || text_bytes > FILE_TEXT_BYTES_MAX;
-            if too_much && !taken.is_empty() {
-                return Ok(false);
+            let fits = match begun {
+                Some(pass) => pending.number <= pass.last_block,
+                None => {
+                    records <= FILE_RECORDS_MAX
+                        && text_bytes <= FILE_TEXT_BYTES_MAX
+                        && rows.all_items() < FILE_ITEMS_MAX
+                }
+            };
+            let fits = fits || last.is_none();
+            if fits {
+                decode(block, pending.pass.as_deref(), rows)?;
             }
-            block::decode_into(block, rows)?;
-            Ok(true)
+            Ok(fits)
         })?;
         if fits == Some(false) {
             break;
         }
-        taken.push(pending.number);
-        if rows.all_items() >= FILE_ITEMS_MAX {
-            break;
-        }
+        last = Some(pending.number);
     }
-    Ok(taken)
-}
-
-/// Removes blocks that were filed, the oldest.
-pub(super) fn remove(tables: &mut Tables<'_>, numbers: &[u64]) -> Result<()> {
-    let Some(last) = numbers.last() else {
-        return Ok(());
-    };
-    for number in numbers {
-        tables.remove(Table::Queue, &number.to_be_bytes())?;
-    }
-    meta::set_first_unfiled(tables, last + 1)?;
-    tables.effects.queue.filed_below = Some(last + 1);
-    Ok(())
+    Ok(begun.map(|pass| pass.last_block).or(last))
 }
 
 /// Reads all blocks of the table; returns how many records are in them.

@@ -213,6 +213,16 @@ impl Rows {
         self.texts.truncate(mark.texts);
     }
 
+    /// Drops the rows from `first` on for which `is_dropped` holds; their values stay for as long as those of the others.
+    pub(super) fn drop_where(&mut self, first: usize, is_dropped: impl Fn(&Self, usize) -> bool) {
+        let kept = (first..self.len()).filter(|row| !is_dropped(self, *row));
+        let kept: Vec<_> = kept
+            .filter_map(|row| self.records.get(row).copied())
+            .collect();
+        self.records.truncate(first);
+        self.records.extend(kept);
+    }
+
     pub(super) fn cells(&self, row: usize) -> Cells<'_> {
         let row = self.records.get(row);
         let values =

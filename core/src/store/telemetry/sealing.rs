@@ -8,16 +8,20 @@
 //! the step is written, except for parts that retention removed.
 
 use crate::error::Result;
-use crate::limits::{MAINTENANCE_ROWS_MAX, SEAL_PARTS_MAX, SEAL_RECORDS_MAX};
+use crate::limits::SEAL_PARTS_MAX;
 use crate::model::Stream;
 use crate::store::meta;
 use crate::store::table::{Read, Table, Tables};
 
 use super::history::{self, PartHead, PartWriter};
 use super::rows::Rows;
+use super::work::Work;
+
+/// Parts that a step looks at.
+const HEADS_MAX: usize = 1000;
 
 /// One step of sealing, ready to be written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sealing {
     buckets: Vec<Merged>,
     /// The key of the last part that was examined.
@@ -43,7 +47,8 @@ pub(crate) fn prepare(read: &impl Read, last_day: u32) -> Result<Option<Sealing>
             Some(key) if history::key_place(key)? == (stream, day) => Some(key.as_slice()),
             _ => None,
         };
-        let heads = history::day_heads(read, stream, day, after, MAINTENANCE_ROWS_MAX)?;
+        let looked_at = Work::new(HEADS_MAX, usize::MAX);
+        let heads = history::day_heads(read, stream, day, after, looked_at)?;
         if let Some(sealing) = merge(read, &heads)? {
             return Ok(Some(sealing));
         }
@@ -66,31 +71,33 @@ fn next_place(read: &impl Read, day: u32, last_day: u32) -> Result<Option<(Strea
     Ok(first.and_then(|day| Some((*Stream::ALL.first()?, day))))
 }
 
-/// Merges the buckets of `heads`, as many as one step takes; `None` when there are none.
+/// Merges the buckets of `heads`, as many as one step writes; `None` when there are none.
 fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
     let mut sealing = None;
-    let mut records = 0;
+    let mut work = Work::default();
     let buckets = heads.chunk_by(|a, b| history::key_bucket(&a.key) == history::key_bucket(&b.key));
     let mut buckets = buckets.peekable();
     while let Some(parts) = buckets.next() {
-        let Some(last) = parts.last() else { continue };
         // The last bucket may have more parts than were read; alone it is as long as a step can be.
-        let cut_short = buckets.peek().is_none() && heads.len() >= MAINTENANCE_ROWS_MAX;
+        let cut_short = buckets.peek().is_none() && heads.len() >= HEADS_MAX;
         if cut_short && sealing.is_some() {
             break;
         }
-        let sealing = sealing.get_or_insert_with(|| Sealing {
-            buckets: Vec::new(),
-            sealed: Vec::new(),
-        });
-        sealing.sealed.clone_from(&last.key);
-        if parts.len() > 1 {
-            records += parts.iter().map(|part| part.records).sum::<usize>();
-            for parts in parts.chunks(SEAL_PARTS_MAX) {
-                sealing.buckets.extend(merge_parts(read, parts)?);
+        for parts in parts.chunks(SEAL_PARTS_MAX) {
+            let Some(last) = parts.last() else { continue };
+            let sealing = sealing.get_or_insert_with(Sealing::default);
+            sealing.sealed.clone_from(&last.key);
+            if let Some(merged) = merge_parts(read, parts)? {
+                merged.before.iter().for_each(|_| work.add(0));
+                let written = merged.after.iter().map(|(_, value)| value.len());
+                written.for_each(|bytes| work.add(bytes));
+                sealing.buckets.push(merged);
+            }
+            if work.is_all(Work::WRITTEN_MAX) {
+                break;
             }
         }
-        if records >= SEAL_RECORDS_MAX {
+        if work.is_all(Work::WRITTEN_MAX) {
             break;
         }
     }
@@ -99,6 +106,9 @@ fn merge(read: &impl Read, heads: &[PartHead]) -> Result<Option<Sealing>> {
 
 /// Merges parts of one bucket into fewer; `None` when there are as few already.
 fn merge_parts(read: &impl Read, parts: &[PartHead]) -> Result<Option<Merged>> {
+    if parts.len() < 2 {
+        return Ok(None);
+    }
     let mut rows = Rows::default();
     for part in parts {
         history::add_part(read, &part.key, &mut rows)?;
