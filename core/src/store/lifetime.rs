@@ -83,7 +83,8 @@ impl Store {
         let mut queue = QueueIndex::default();
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
-            queue_log::recover(&opened.database, log.as_ref(), &mut queue)?;
+            let (database, read_only) = (&opened.database, options.read_only);
+            queue_log::recover(database, log.as_ref(), read_only, &mut queue)?;
             if !options.read_only {
                 medium.open_gate()?;
             }

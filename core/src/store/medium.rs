@@ -16,6 +16,7 @@ use super::failure::unavailable;
 
 use backend::{Backend, HEADER_BYTES};
 
+pub(super) use backend::caught;
 pub(crate) use backend::panic_text;
 
 /// The first bytes of every redb file.

@@ -19,6 +19,7 @@ const FRAME_BYTES: usize = 1024 * 1024;
 pub(super) fn recover(
     database: &Database,
     log: Option<&SegmentLog>,
+    read_only: bool,
     queue: &mut QueueIndex,
 ) -> Result<()> {
     let snapshot = Snapshot::of(database)?;
@@ -32,9 +33,12 @@ pub(super) fn recover(
         return Ok(());
     };
     let mut rows = Rows::default();
-    let next = log.recover(mark, queue.next(), &mut |number, place, block| {
-        queue.add_recovered(number, place, block, &mut rows)
-    })?;
+    let next = log.recover(
+        mark,
+        queue.next(),
+        read_only,
+        &mut |number, place, block| queue.add_recovered(number, place, block, &mut rows),
+    )?;
     queue.skip_to(next);
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Written {
 }
 
 /// A panic of the host's backend is a failure of the medium: were it to go through redb, redb would look damaged.
-fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub(in crate::store) fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic_text(&*panic);
         Err(io::Error::other(format!("the backend panicked: {text}")))

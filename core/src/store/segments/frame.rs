@@ -11,7 +11,7 @@ pub(super) const SECTOR: usize = 512;
 pub(super) const ALIGN: u64 = SECTOR as u64;
 
 const MAGIC: &[u8; 8] = b"dfqueue\x01";
-pub(super) const HEADER_BYTES: usize = 40;
+pub(super) const HEADER_BYTES: usize = 48;
 /// Bytes of a frame before its body.
 pub(super) const FRAME_HEAD_BYTES: usize = 32;
 /// Tag and checksum, which the checksum does not cover.
@@ -27,13 +27,15 @@ pub(super) struct Header {
     /// Every block below this number was acknowledged when the segment was begun, or is void. A block from this number on in an
     /// earlier segment is void: its sync failed.
     pub(super) acknowledged: u64,
+    /// The length of the file, in bytes: one that is shorter was cut.
+    pub(super) bytes: u64,
 }
 
 impl Header {
     /// Appends the header, and what fills its sector.
     pub(super) fn write(self, out: &mut Vec<u8>) {
         let mut bytes = [0; HEADER_BYTES];
-        let numbers = [self.log, self.segment, self.acknowledged];
+        let numbers = [self.log, self.segment, self.acknowledged, self.bytes];
         let words = numbers.map(u64::to_le_bytes);
         let content = MAGIC.iter().chain(words.iter().flatten());
         for (place, byte) in bytes.iter_mut().zip(content) {
@@ -61,6 +63,7 @@ impl Header {
             log: number()?,
             segment: number()?,
             acknowledged: number()?,
+            bytes: number()?,
         })
     }
 
@@ -147,6 +150,7 @@ mod tests {
         log: 7,
         segment: 3,
         acknowledged: 40,
+        bytes: 2048,
     };
 
     #[test]

@@ -4,6 +4,7 @@
 //! file is it says in its header, never by its name.
 
 mod frame;
+mod host;
 mod recovery;
 mod reuse;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use crate::locks::lock;
 use super::backends::SegmentFolder;
 use super::failure::{indeterminate, unavailable};
 use frame::{ALIGN, Header, write_frame};
+use host::Host;
 pub(super) use recovery::LogMark;
 
 /// The length of a segment, in bytes, unless one commit alone is longer.
@@ -124,7 +126,7 @@ impl SegmentLog {
         };
         Ok(Self {
             available,
-            folder,
+            folder: Box::new(Host(folder)),
             segment_bytes: SEGMENT_BYTES,
             state: Mutex::default(),
         })
@@ -225,7 +227,12 @@ impl SegmentLog {
         }
         let places = write_frame(bytes, current.header.tag(), first, blocks);
         let file = &current.segment.file;
-        let written = file.write(current.offset, bytes).map_err(unavailable);
+        let written = file.write(current.offset, bytes).map_err(|error| {
+            // All of it may be there after another error.
+            let full = error.kind() == io::ErrorKind::StorageFull;
+            let error = unavailable(error);
+            if full { error } else { indeterminate(error) }
+        });
         let synced = written.and_then(|()| {
             let synced = file.sync_data().map_err(unavailable);
             synced.map_err(indeterminate)
@@ -265,10 +272,12 @@ impl SegmentLog {
             let said = "the log of the queue was not begun";
             return Err(EngineError::new(ErrorKind::Internal, said));
         };
+        let wanted = self.segment_bytes.max(ALIGN + needed + ALIGN);
         let header = Header {
             log,
             segment: state.next_segment,
             acknowledged: state.acknowledged,
+            bytes: wanted,
         };
         state.next_segment += 1;
         let unread = |segment: &Arc<Segment>| Arc::strong_count(segment) == 1;
@@ -285,12 +294,13 @@ impl SegmentLog {
             Some(segment) => segment,
             None => Arc::new(self.new_file()?),
         };
-        let wanted = self.segment_bytes.max(ALIGN + needed + ALIGN);
         let sized = segment.file.len().and_then(|bytes| {
             if bytes == wanted {
                 return Ok(());
             }
-            segment.file.set_len(wanted)
+            segment.file.set_len(wanted)?;
+            // The header says how long the file is.
+            segment.file.sync_data()
         });
         self.keep_if(sized, &segment)?;
         Ok(Current {

@@ -29,16 +29,22 @@ pub(in crate::store) struct LogMark {
 
 impl SegmentLog {
     /// Takes over what a crash left of the log that the store says it has, if any: calls `visit` with each block from the number
-    /// `first` on, in order; returns the number of the next one. Nothing is written.
+    /// `first` on, in order; returns the number of the next one. Nothing is changed; the last frame is made durable unless `read_only`.
     pub(in crate::store) fn recover(
         &self,
         mark: Option<LogMark>,
         first: u64,
+        read_only: bool,
         visit: &mut Visit<'_>,
     ) -> Result<u64> {
-        let (state, next) = self.read(mark, first, visit)?;
+        let (state, scan) = self.read(mark, first, visit)?;
+        if let Some((segment, offset, frame)) = scan.last.filter(|_| !read_only) {
+            // After a kill, or a sync that failed, it may be in the memory of the system alone. What is appended builds on it.
+            segment.file.write(offset, &frame).map_err(unavailable)?;
+            segment.file.sync_data().map_err(unavailable)?;
+        }
         *self.state() = state;
-        Ok(next)
+        Ok(scan.next)
     }
 
     /// Reads the same, of a log that may be in use.
@@ -51,19 +57,27 @@ impl SegmentLog {
         self.read(mark, first, visit).map(drop)
     }
 
-    fn read(
+    fn read<'v, 'f>(
         &self,
         mark: Option<LogMark>,
         first: u64,
-        visit: &mut Visit<'_>,
-    ) -> Result<(State, u64)> {
+        visit: &'v mut Visit<'f>,
+    ) -> Result<(State, Scan<'v, 'f>)> {
         let mut state = State::default();
+        let mut scan = Scan {
+            available: self.available,
+            first,
+            end: first,
+            next: first,
+            last: None,
+            visit,
+        };
         let live = mark.is_some_and(|mark| mark.live);
         let Some(numbers) = self.folder.list().map_err(unavailable)? else {
             return if live {
                 Err(missing())
             } else {
-                Ok((state, first))
+                Ok((state, scan))
             };
         };
         let mut found = Vec::new();
@@ -79,9 +93,13 @@ impl SegmentLog {
             }
         }
         let Some(mark) = mark.filter(|mark| mark.live) else {
-            return Ok((state, first));
+            return Ok((state, scan));
         };
         found.sort_by_key(|(header, _)| header.segment);
+        let mut pairs = found.iter().zip(found.iter().skip(1));
+        if let Some((_, (_, copy))) = pairs.find(|(one, other)| one.0.segment == other.0.segment) {
+            return Err(damaged(copy, "another one is the same segment"));
+        }
         state.id = Some(mark.id);
         state.next_segment = found.last().map_or(0, |(header, _)| header.segment + 1);
         // All before the last segment that begins with filed blocks is filed.
@@ -94,13 +112,6 @@ impl SegmentLog {
             given_up: false,
         });
         state.sealed.extend(filed);
-        let mut scan = Scan {
-            available: self.available,
-            first,
-            end: first,
-            next: first,
-            visit,
-        };
         let mut rest = rest.into_iter().peekable();
         while let Some((header, segment)) = rest.next() {
             let following = rest.peek();
@@ -113,8 +124,13 @@ impl SegmentLog {
                 given_up: false,
             });
         }
+        for spare in &state.spare {
+            if has_acknowledged_frames(spare, first)? {
+                return Err(damaged(spare, "its header is not whole"));
+            }
+        }
         state.acknowledged = scan.end;
-        Ok((state, scan.next))
+        Ok((state, scan))
     }
 }
 
@@ -139,6 +155,8 @@ struct Scan<'v, 'f> {
     end: u64,
     /// Behind the last block, be it void.
     next: u64,
+    /// The last frame of the last segment, and where it is.
+    last: Option<(Arc<Segment>, u64, Vec<u8>)>,
     visit: &'v mut Visit<'f>,
 }
 
@@ -151,9 +169,13 @@ impl Scan<'_, '_> {
                 "blocks before it are missing: a segment was removed or cut",
             ));
         }
+        if segment.file.len().map_err(unavailable)? < header.bytes {
+            return Err(damaged(segment, "it was cut"));
+        }
         let tag = header.tag();
         let mut offset = ALIGN;
         let mut next = None;
+        self.last = None;
         while let Some((bytes, first, places)) = frame_at(segment, tag, offset)? {
             if next.map_or(first < header.acknowledged, |next| next != first) {
                 return Err(damaged(segment, "its blocks do not follow each other"));
@@ -175,7 +197,9 @@ impl Scan<'_, '_> {
             next = Some(number);
             self.next = self.next.max(number);
             self.end = self.end.max(number.min(void));
-            offset += (bytes.len() as u64).next_multiple_of(ALIGN);
+            let length = bytes.len() as u64;
+            self.last = Some((Arc::clone(segment), offset, bytes));
+            offset += length.next_multiple_of(ALIGN);
         }
         if follows_frame(segment, tag, offset)? {
             return Err(damaged(
@@ -224,6 +248,24 @@ fn follows_frame(segment: &Segment, tag: u64, offset: u64) -> Result<bool> {
             }
         }
         start += length as u64;
+    }
+    Ok(false)
+}
+
+/// Whether a segment without a header holds a frame with blocks from the number `first` on, and that frame is not its first. The first
+/// is written together with the header, so that a crash can leave it alone; a second one was written when both were durable.
+fn has_acknowledged_frames(segment: &Segment, first: u64) -> Result<bool> {
+    let mut tag = [0; 8];
+    if segment.file.len().map_err(unavailable)? < ALIGN + tag.len() as u64 {
+        return Ok(false);
+    }
+    segment.file.read(ALIGN, &mut tag).map_err(unavailable)?;
+    let mut offset = ALIGN;
+    while let Some((bytes, number, places)) = frame_at(segment, u64::from_le_bytes(tag), offset)? {
+        if offset > ALIGN && number.saturating_add(places.len() as u64) > first {
+            return Ok(true);
+        }
+        offset += (bytes.len() as u64).next_multiple_of(ALIGN);
     }
     Ok(false)
 }
