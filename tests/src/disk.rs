@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deskfleet::StorageBackend;
+use crate::files::{Contents, FileId, FileOf, Files, FolderOf, Part, Tree};
 
 /// The operations of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,33 @@ pub enum Operation {
     SetLen,
     /// Syncing.
     Sync,
+    /// Making the folder.
+    Create,
+    /// Listing the folder.
+    List,
+    /// Opening or making a segment.
+    Open,
+    /// Removing a segment or the folder.
+    Remove,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::SetLen, Self::Sync];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::SetLen,
+        Self::Sync,
+        Self::Create,
+        Self::List,
+        Self::Open,
+        Self::Remove,
+    ];
+
+    /// Whether it changes nothing.
+    fn is_reading(self) -> bool {
+        matches!(self, Self::Read | Self::List)
+    }
 }
 
 /// The size of a block of the file system, in bytes.
@@ -38,7 +60,7 @@ pub enum Fault {
     Write(u64),
     /// The sync after this many more syncs fails, and every operation from there on.
     Sync(u64),
-    /// Every write, sync and change of length fails; reads go on.
+    /// Every write, sync and change of length fails, nothing can be made or removed; reads go on.
     Writes,
     /// Of the operations of this kind, only the one after `n` more fails.
     Once(Operation, u64),
@@ -48,16 +70,25 @@ pub enum Fault {
     Full(u64),
 }
 
+/// A file of the disk.
+#[derive(Debug, Default)]
+struct File {
+    bytes: Vec<u8>,
+    /// The content as of the last sync, if it is kept.
+    durable: Vec<u8>,
+    /// Writes after it.
+    dirty: Vec<Range<usize>>,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    bytes: Vec<u8>,
-    durable: Vec<u8>,
+    files: Tree<File>,
     keeps_durable: bool,
-    /// The content as of the last sync, if it is kept.
-    dirty: Vec<Range<usize>>,
     /// Blocks that were ever written.
-    blocks: BTreeSet<usize>,
+    blocks: BTreeSet<(FileId, usize)>,
     fault: Fault,
+    /// The part that fails; both where there is none.
+    failing: Option<Part>,
     broken: bool,
     /// Operations that failed.
     failed: u64,
@@ -86,21 +117,39 @@ impl Disk {
     }
 
     /// A disk with this content.
-    pub fn holding(bytes: Vec<u8>) -> Self {
+    pub fn holding(contents: impl Into<Contents>) -> Self {
         let disk = Self::default();
-        disk.state().bytes = bytes;
+        disk.state().files = Tree::holding(contents.into(), |bytes| File {
+            bytes,
+            ..File::default()
+        });
         disk
     }
 
-    /// Its content.
+    /// The content of the store.
     pub fn bytes(&self) -> Vec<u8> {
-        self.state().bytes.clone()
+        self.state().files.file(FileId::STORE).bytes.clone()
+    }
+
+    /// The content of all files.
+    pub fn contents(&self) -> Contents {
+        self.state().files.contents(|_, file| file.bytes.clone())
     }
 
     /// Sets when the disk fails next; [`Fault::None`] repairs it.
     pub fn fail(&self, fault: Fault) {
+        self.fail_in(None, fault);
+    }
+
+    /// The same for a part of it alone. The operations of the other part do not count.
+    pub fn fail_part(&self, part: Part, fault: Fault) {
+        self.fail_in(Some(part), fault);
+    }
+
+    fn fail_in(&self, part: Option<Part>, fault: Fault) {
         let mut state = self.state();
         state.fault = fault;
+        state.failing = part;
         state.broken = false;
     }
 
@@ -108,14 +157,26 @@ impl Disk {
     pub fn lose_unsynced(&self) {
         let state = &mut *self.state();
         assert!(state.keeps_durable, "made by Disk::crashing");
-        state.bytes.clone_from(&state.durable);
+        for (_, file) in state.files.named() {
+            file.bytes.clone_from(&file.durable);
+            file.dirty.clear();
+        }
     }
 
     /// What a power cut would leave of it now.
-    pub fn durable(&self) -> Vec<u8> {
+    pub fn durable(&self) -> Contents {
         let state = self.state();
         assert!(state.keeps_durable, "made by Disk::crashing");
-        state.durable.clone()
+        state.files.contents(|_, file| file.durable.clone())
+    }
+
+    /// Removes the folder with all that is in it, as someone does who takes it for something else.
+    pub fn remove_queue(&self) {
+        let files = &mut self.state().files;
+        for number in files.list().into_iter().flatten() {
+            files.remove(number).expect("it is there");
+        }
+        files.remove_folder().expect("a folder");
     }
 
     /// The number of failed operations.
@@ -134,8 +195,13 @@ impl Disk {
     }
 
     /// A backend of this disk, to open an engine on.
-    pub fn backend(&self) -> DiskBackend {
-        DiskBackend(self.clone())
+    pub fn backend(&self) -> FileOf<Self> {
+        Files::backend(self)
+    }
+
+    /// The folder beside the store, to open an engine on.
+    pub fn folder(&self) -> FolderOf<Self> {
+        Files::folder(self)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -145,8 +211,9 @@ impl Disk {
 
 impl State {
     /// Lets an operation through, or fails it.
-    fn pass(&mut self, operation: Operation) -> io::Result<()> {
+    fn pass(&mut self, part: Part, operation: Operation) -> io::Result<()> {
         let fails = match &mut self.fault {
+            _ if self.failing.is_some_and(|failing| failing != part) => false,
             Fault::Write(left) if operation == Operation::Write => {
                 self.broken |= counted_down(left);
                 self.broken
@@ -155,7 +222,7 @@ impl State {
                 self.broken |= counted_down(left);
                 self.broken
             }
-            Fault::Writes => operation != Operation::Read,
+            Fault::Writes => !operation.is_reading(),
             Fault::Once(kind, left) if *kind == operation => {
                 let now = counted_down(left);
                 if now {
@@ -176,23 +243,28 @@ impl State {
     }
 
     /// Allocates blocks for what is written, while there are any.
-    fn allocate(&mut self, range: &Range<usize>) -> io::Result<()> {
+    fn allocate(&mut self, file: FileId, range: &Range<usize>) -> io::Result<()> {
+        let spared = self.failing.is_some_and(|failing| failing != file.part());
         for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
-            if self.blocks.contains(&block) {
+            if self.blocks.contains(&(file, block)) {
                 continue;
             }
-            if let Fault::Full(left) = &mut self.fault {
+            if let Fault::Full(left) = &mut self.fault
+                && !spared
+            {
                 if *left == 0 {
                     self.failed += 1;
                     return Err(io::ErrorKind::StorageFull.into());
                 }
                 *left -= 1;
             }
-            self.blocks.insert(block);
+            self.blocks.insert((file, block));
         }
         Ok(())
     }
+}
 
+impl File {
     fn make_durable(&mut self) {
         self.durable.resize(self.bytes.len(), 0);
         for range in self.dirty.drain(..) {
@@ -213,67 +285,97 @@ fn counted_down(left: &mut u64) -> bool {
     now
 }
 
-/// A redb backend on a [`Disk`].
-#[derive(Debug)]
-pub struct DiskBackend(Disk);
-
-impl StorageBackend for DiskBackend {
-    fn len(&self) -> io::Result<u64> {
-        let state = self.0.state();
-        if state.broken {
+impl Files for Disk {
+    fn len(&self, file: FileId) -> io::Result<u64> {
+        let mut state = self.state();
+        if state.broken && state.failing.is_none_or(|failing| failing == file.part()) {
             return Err(io::Error::other("the disk fails, as the test wants it"));
         }
-        Ok(state.bytes.len() as u64)
+        Ok(state.files.file(file).bytes.len() as u64)
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut state = self.0.state();
-        state.pass(Operation::Read)?;
+    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(file.part(), Operation::Read)?;
         let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let source = state
-            .bytes
-            .get(start..start + out.len())
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
-        out.copy_from_slice(source);
+        let bytes = &state.files.file(file).bytes;
+        let source = bytes.get(start..start + out.len());
+        out.copy_from_slice(source.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
 
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        let state = &mut *self.0.state();
-        state.pass(Operation::SetLen)?;
+    fn set_len(&self, file: FileId, len: u64) -> io::Result<()> {
+        let state = &mut *self.state();
+        state.pass(file.part(), Operation::SetLen)?;
         let length = usize::try_from(len).map_err(io::Error::other)?;
-        state.bytes.resize(length, 0);
-        state.blocks.split_off(&length.div_ceil(BLOCK));
+        state.files.file(file).bytes.resize(length, 0);
+        let kept = length.div_ceil(BLOCK);
+        let cut_off = |(of, block): &(FileId, usize)| *of == file && *block >= kept;
+        state.blocks.retain(|block| !cut_off(block));
         Ok(())
     }
 
-    fn sync_data(&self) -> io::Result<()> {
-        let state = &mut *self.0.state();
-        if let Err(error) = state.pass(Operation::Sync) {
-            state.dirty.clear();
+    fn sync(&self, file: FileId) -> io::Result<()> {
+        let state = &mut *self.state();
+        if let Err(error) = state.pass(file.part(), Operation::Sync) {
+            state.files.file(file).dirty.clear();
             return Err(error);
         }
         state.syncs += 1;
         if state.keeps_durable {
-            state.make_durable();
+            state.files.file(file).make_durable();
         }
         Ok(())
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let state = &mut *self.0.state();
-        state.pass(Operation::Write)?;
+    fn write(&self, file: FileId, offset: u64, data: &[u8]) -> io::Result<()> {
+        let state = &mut *self.state();
+        state.pass(file.part(), Operation::Write)?;
         let start = usize::try_from(offset).map_err(io::Error::other)?;
         let range = start..start + data.len();
-        state.allocate(&range)?;
-        let target = state.bytes.get_mut(range.clone());
+        state.allocate(file, &range)?;
+        let written = state.files.file(file);
+        let target = written.bytes.get_mut(range.clone());
         target
             .ok_or(io::ErrorKind::UnexpectedEof)?
             .copy_from_slice(data);
         if state.keeps_durable {
-            state.dirty.push(range);
+            written.dirty.push(range);
         }
         state.written += data.len();
         Ok(())
+    }
+
+    fn create(&self) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Operation::Create)?;
+        state.files.create();
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Option<Vec<u32>>> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Operation::List)?;
+        Ok(state.files.list())
+    }
+
+    fn open_segment(&self, number: u32) -> io::Result<FileId> {
+        let mut state = self.state();
+        if !(state.fault == Fault::Writes && state.files.segment(number).is_some()) {
+            state.pass(Part::Queue, Operation::Open)?;
+        }
+        state.files.open(number)
+    }
+
+    fn remove(&self, number: u32) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Operation::Remove)?;
+        state.files.remove(number)
+    }
+
+    fn remove_folder(&self) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Operation::Remove)?;
+        state.files.remove_folder()
     }
 }

@@ -4,24 +4,31 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use deskfleet::{
-    CommitDriver, Config, Engine, HistoryQuery, ManualClock, Received, Record, StorageBackend,
-    Stream,
+    CommitDriver, Config, Engine, EngineBuilder, HistoryQuery, ManualClock, Received, Record,
+    StorageBackend, Stream,
 };
 use http::Request;
 
 use crate::conformance::case::NOW;
+use crate::files::{Files, Queue};
 
-/// An engine with this commit driver, on this backend.
-pub fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
+fn prepared(driver: CommitDriver) -> (EngineBuilder, Config) {
     let clock = ManualClock::new(NOW.parse().unwrap());
     let mut config = Config::default();
     config.commit_driver = driver;
-    Engine::builder()
-        .clock(clock)
-        .seed(7)
-        .config(config)
-        .open_backend(backend)
-        .unwrap()
+    (Engine::builder().clock(clock).seed(7), config)
+}
+
+/// An engine with this commit driver, on this backend.
+pub fn engine(driver: CommitDriver, backend: impl StorageBackend) -> Engine {
+    let (builder, config) = prepared(driver);
+    builder.config(config).open_backend(backend).unwrap()
+}
+
+/// An engine with this commit driver and its queue here, on this disk.
+pub fn engine_on(driver: CommitDriver, queue: Queue, disk: &impl Files) -> Engine {
+    let (builder, config) = prepared(driver);
+    queue.open(builder, &config, disk).unwrap()
 }
 
 /// A request that posts statistics of an instance with a unique number.

@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend};
 use deskfleet_tests::disk::Disk;
+use deskfleet_tests::files::FileOf;
 use deskfleet_tests::posting::{engine, ids, post};
 use deskfleet_tests::transport::block_on;
 use http::{Request, StatusCode};
@@ -224,7 +225,7 @@ fn observer_may_close_the_engine_or_drop_the_last_clone() {
 
 /// A disk whose syncs wait while the lock is held.
 #[derive(Debug)]
-struct Stuck(deskfleet_tests::disk::DiskBackend, Arc<Mutex<()>>);
+struct Stuck(FileOf<Disk>, Arc<Mutex<()>>);
 
 impl StorageBackend for Stuck {
     fn len(&self) -> std::io::Result<u64> {

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use deskfleet::{CheckReport, Config, Engine, ErrorKind, ManualClock, Timestamp};
 use deskfleet_tests::crash::image::Fate;
-use deskfleet_tests::crash::image_at;
 use deskfleet_tests::crash::workload::{Step, record, steps};
+use deskfleet_tests::crash::{Setup, image_at, setups};
+use deskfleet_tests::files::Queue;
 use deskfleet_tests::model::op::START;
 use redb::{Database, ReadableTable as _, TableDefinition};
 use tempfile::TempDir;
@@ -26,9 +27,13 @@ fn place() -> (TempDir, PathBuf) {
         .into_iter()
         .take_while(|step| !matches!(step, Step::Compact))
         .collect();
-    let recording = record(&steps, &Config::default());
+    let setup = Setup {
+        config: Config::default(),
+        ..setups(Queue::Table).swap_remove(0)
+    };
+    let recording = record(&steps, &setup);
     let image = image_at(&recording, recording.log.len(), Fate::Kept);
-    fs::write(&path, image).unwrap();
+    fs::write(&path, image.store).unwrap();
     (folder, path)
 }
 

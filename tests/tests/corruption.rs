@@ -22,8 +22,9 @@ use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::image::Fate;
 use deskfleet_tests::crash::seed::Seed;
 use deskfleet_tests::crash::workload::{Step, record, steps};
-use deskfleet_tests::crash::{image_at, profiles};
+use deskfleet_tests::crash::{image_at, setups};
 use deskfleet_tests::disk::Disk;
+use deskfleet_tests::files::Queue;
 use deskfleet_tests::panics::{expect_redb_to_panic, other_panics, redb_panics};
 
 /// Flipped bits of each file.
@@ -66,16 +67,17 @@ fn open(disk: &Disk, config: &Config, now: Timestamp) -> Result<Engine, EngineEr
 /// A file with something in every table, closed and as a crash leaves it, of every profile.
 fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for (name, config) in profiles() {
+    for setup in setups(Queue::Table) {
+        let (name, config) = (&setup.name, &setup.config);
         let steps: Vec<_> = steps()
             .into_iter()
             .take_while(|step| !matches!(step, Step::Compact))
             .collect();
-        let recording = record(&steps, &config);
+        let recording = record(&steps, &setup);
         let last = recording.scenes.last().unwrap();
-        let bytes = image_at(&recording, last.end, Fate::Kept);
+        let bytes = image_at(&recording, last.end, Fate::Kept).store;
         let disk = Disk::holding(bytes.clone());
-        let engine = open(&disk, &config, last.now).unwrap();
+        let engine = open(&disk, config, last.now).unwrap();
         let report = engine.check().unwrap();
         assert_eq!(report.problems, Vec::<String>::new());
         assert!(report.queued_records > 0 && report.history_records > 0 && report.keys > 0);

@@ -14,7 +14,8 @@ use deskfleet::{CommitDriver, Engine, Event, ManualClock, WorkspaceQuery};
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{desk, fleet};
 use deskfleet_tests::disk::{Disk, Fault};
-use deskfleet_tests::posting::{batch_status, engine, ids, post};
+use deskfleet_tests::files::Queue;
+use deskfleet_tests::posting::{batch_status, engine, engine_on, ids, post};
 
 /// Records that each thread posts.
 const POSTS: usize = 25;
@@ -22,10 +23,16 @@ const POSTS: usize = 25;
 /// Fails the n-th write or sync of a batch, for every n until the batch succeeds: all of it returns 503 or all of it
 /// 200, no acknowledged record is lost by a power cut, and after the repair the engine goes on.
 fn failing_batches(fault: fn(u64) -> Fault) {
+    for queue in Queue::ALL {
+        failing_batches_of(queue, fault);
+    }
+}
+
+fn failing_batches_of(queue: Queue, fault: fn(u64) -> Fault) {
     let mut failed = 0;
     for n in 0.. {
         let disk = Disk::crashing();
-        let store = engine(CommitDriver::Host, disk.backend());
+        let store = engine_on(CommitDriver::Host, queue, &disk);
         assert_eq!(batch_status(&store, &[post(0, 0)]), 200);
         disk.fail(fault(n));
         let batch: Vec<_> = (1..=5).map(|id| post(0, id)).collect();
@@ -40,9 +47,9 @@ fn failing_batches(fault: fn(u64) -> Fault) {
             assert_eq!(ids(&store, 0), expected);
         }
         assert_eq!(batch_status(&store, &[post(1, 7)]), 200);
+        let cut = Disk::holding(disk.durable());
         drop(store);
-        disk.lose_unsynced();
-        let reopened = engine(CommitDriver::Caller, disk.backend());
+        let reopened = engine_on(CommitDriver::Caller, queue, &cut);
         let held = ids(&reopened, 0);
         assert!(
             expected.iter().all(|id| held.contains(id)),
@@ -83,8 +90,14 @@ fn nth_sync_failure_keeps_acknowledged_writes() {
 /// Threads post while the disk fails and is repaired; each keeps its acknowledged records.
 #[test]
 fn failing_disk_under_many_threads_keeps_acknowledged_records() {
+    for queue in Queue::ALL {
+        many_threads(queue);
+    }
+}
+
+fn many_threads(queue: Queue) {
     let disk = Disk::crashing();
-    let store = engine(CommitDriver::Caller, disk.backend());
+    let store = engine_on(CommitDriver::Caller, queue, &disk);
     let acknowledged: Vec<Vec<usize>> = thread::scope(|scope| {
         let spawn = |instance: usize| {
             let (store, disk) = (store.clone(), disk.clone());
@@ -112,10 +125,10 @@ fn failing_disk_under_many_threads_keeps_acknowledged_records() {
             .map(|thread| thread.join().unwrap())
             .collect()
     });
-    drop(store);
     disk.fail(Fault::None);
-    disk.lose_unsynced();
-    let reopened = engine(CommitDriver::Caller, disk.backend());
+    let cut = Disk::holding(disk.durable());
+    drop(store);
+    let reopened = engine_on(CommitDriver::Caller, queue, &cut);
     for (instance, good) in acknowledged.iter().enumerate() {
         let held = ids(&reopened, instance);
         assert!(

@@ -15,27 +15,77 @@ use std::process::Command;
 
 use bytes::Bytes;
 use deskfleet::{
-    ActivityRecord, Config, Engine, EngineError, ErrorKind, ManualClock, NewKey, Nullable, Record,
-    Scope, StorageBackend,
+    ActivityRecord, Engine, EngineError, ErrorKind, ManualClock, NewKey, Nullable, Record, Scope,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::desk;
-use deskfleet_tests::crash::profiles;
+use deskfleet_tests::crash::{Setup, setups};
 use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::files::{Part, Queue};
 use deskfleet_tests::posting::{ids, post};
 use http::{Request, Response};
 use tempfile::TempDir;
 
-/// An engine that caches next to nothing, so that it reads its disk.
-fn engine(config: &Config, backend: impl StorageBackend) -> Engine {
-    let mut config = config.clone();
-    config.limits.cache_bytes = 0;
-    let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
-    builder
-        .seed(7)
-        .config(config)
-        .open_backend(backend)
-        .unwrap()
+/// The profile of which every part fails alone.
+const PROFILE: &str = "one-phase";
+
+/// An engine on a disk that fails.
+#[derive(Debug, Clone)]
+struct Case {
+    setup: Setup,
+    /// The part that fails, if not both.
+    part: Option<Part>,
+    /// Whether telemetry was posted before.
+    posted: bool,
+    /// Whether reads go on.
+    reads_work: bool,
+    /// Whether the file grows and shrinks as well.
+    large: bool,
+}
+
+impl Case {
+    /// The same for every profile and queue, and of one profile for every part.
+    fn all(reads_work: bool, large: bool) -> impl Iterator<Item = Self> {
+        let cases = move |setup: Setup| -> Vec<Self> {
+            let case = |(part, posted)| Self {
+                setup: setup.clone(),
+                part,
+                posted,
+                reads_work,
+                large,
+            };
+            let parts = match setup.queue {
+                Queue::Table => vec![(None, true)],
+                Queue::Folder if !setup.name.starts_with(PROFILE) => vec![(None, true)],
+                Queue::Folder => vec![
+                    (None, true),
+                    (None, false),
+                    (Some(Part::Store), true),
+                    (Some(Part::Queue), true),
+                ],
+            };
+            parts.into_iter().map(case).collect()
+        };
+        Queue::ALL.into_iter().flat_map(setups).flat_map(cases)
+    }
+
+    /// An engine that caches next to nothing, so that it reads its disk.
+    fn engine(&self, disk: &Disk) -> Engine {
+        let mut config = self.setup.config.clone();
+        config.limits.cache_bytes = 0;
+        let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
+        self.setup
+            .queue
+            .open(builder.seed(7), &config, disk)
+            .unwrap()
+    }
+
+    fn fail(&self, disk: &Disk, fault: Fault) {
+        match self.part {
+            Some(part) => disk.fail_part(part, fault),
+            None => disk.fail(fault),
+        }
+    }
 }
 
 fn status(response: &Response<Bytes>) -> u16 {
@@ -146,10 +196,10 @@ fn long_activity() -> Record {
 }
 
 /// Writes on a failing disk, repairs it, goes on, and cuts the power. Returns whether the disk failed at all.
-fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bool {
-    let what = format!("{fault:?}");
+fn survives(case: &Case, fault: Fault) -> bool {
+    let what = format!("{fault:?}, {case:?}");
     let disk = Disk::crashing();
-    let store = engine(config, disk.backend());
+    let store = case.engine(&disk);
     let key = store
         .issue_key(NewKey {
             name: "reader".to_owned(),
@@ -158,16 +208,19 @@ fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bo
         })
         .unwrap();
     let mut acknowledged = Acknowledged::default();
-    assert!(acknowledged.post(&store, 1) && acknowledged.put(&store, "ws-a"));
-    store.file_pending().unwrap();
-    assert!(acknowledged.post(&store, 2));
+    assert!(acknowledged.put(&store, "ws-a"));
+    if case.posted {
+        assert!(acknowledged.post(&store, 1));
+        store.file_pending().unwrap();
+        assert!(acknowledged.post(&store, 2));
+    }
 
-    disk.fail(fault);
-    writes(&store, &mut acknowledged, large);
+    case.fail(&disk, fault);
+    writes(&store, &mut acknowledged, case.large);
     let failed = disk.failed() > 0;
     let statuses = reads(&store, &key.secret);
     assert!(
-        !reads_work || statuses == [200; 3],
+        !case.reads_work || statuses == [200; 3],
         "{what}: reads go on: {statuses:?}"
     );
     disk.fail(Fault::None);
@@ -185,60 +238,89 @@ fn survives(config: &Config, fault: Fault, [reads_work, large]: [bool; 2]) -> bo
     assert_eq!(reads(&store, &key.secret), [200; 3], "{what}");
     let cut = Disk::holding(disk.durable());
     acknowledged.demand(&store, &what);
-    drop(store);
-    acknowledged.demand(
-        &engine(config, cut.backend()),
-        &format!("{what}, power cut"),
+    store.close().unwrap();
+    assert_eq!(
+        disk.contents().queue,
+        None,
+        "{what}: closed, it is one file"
     );
+    acknowledged.demand(&case.engine(&disk), &format!("{what}, closed"));
+    acknowledged.demand(&case.engine(&cut), &format!("{what}, power cut"));
     failed
 }
 
 /// Every n, until the disk sees fewer operations.
-fn for_all_n(operation: Operation, config: &Config) {
-    for fault in [Fault::Once, Fault::From] {
-        let kind = [operation != Operation::Read, operation == Operation::SetLen];
-        let failures = (0..).take_while(|n| survives(config, fault(operation, *n), kind));
-        let failures = failures.count();
-        println!("{operation:?}: {failures} places");
-        assert!(failures > 0, "{operation:?} never failed");
+fn for_all_n(operation: Operation) {
+    let reads_work = !matches!(operation, Operation::Read | Operation::List);
+    for case in Case::all(reads_work, operation == Operation::SetLen) {
+        if !reads_work && !case.setup.name.starts_with(PROFILE) {
+            continue; // Reads are the same in every profile.
+        }
+        for fault in [Fault::Once, Fault::From] {
+            let failures = (0..).take_while(|n| survives(&case, fault(operation, *n)));
+            let failures = failures.count();
+            println!("{operation:?}: {failures} places, {case:?}");
+            let is_of_folder = matches!(
+                operation,
+                Operation::Create | Operation::List | Operation::Open | Operation::Remove
+            );
+            let some = match (case.setup.queue, case.part) {
+                (Queue::Table, _) | (_, Some(Part::Store)) => !is_of_folder,
+                (Queue::Folder, _) => match operation {
+                    Operation::Create => !case.posted,
+                    // The folder is listed when it is opened and closed; records in memory are not read.
+                    Operation::List | Operation::Remove => false,
+                    _ => true,
+                },
+            };
+            assert!(
+                failures > 0 || !some,
+                "{operation:?} never failed, {case:?}"
+            );
+        }
     }
 }
 
 #[test]
 fn nth_read_failure_keeps_acknowledged_writes() {
-    for_all_n(Operation::Read, &Config::default());
+    for_all_n(Operation::Read);
 }
 
 #[test]
 fn nth_write_failure_keeps_acknowledged_writes() {
-    for (_, config) in profiles() {
-        for_all_n(Operation::Write, &config);
-    }
+    for_all_n(Operation::Write);
 }
 
 #[test]
 fn nth_resize_failure_keeps_acknowledged_writes() {
-    for (_, config) in profiles() {
-        for_all_n(Operation::SetLen, &config);
-    }
+    for_all_n(Operation::SetLen);
 }
 
 #[test]
 fn nth_sync_failure_keeps_acknowledged_writes() {
-    for (_, config) in profiles() {
-        for_all_n(Operation::Sync, &config);
+    for_all_n(Operation::Sync);
+}
+
+#[test]
+fn nth_failure_to_make_list_or_remove_a_segment_keeps_acknowledged_writes() {
+    for operation in [
+        Operation::Create,
+        Operation::List,
+        Operation::Open,
+        Operation::Remove,
+    ] {
+        for_all_n(operation);
     }
 }
 
 #[test]
 fn full_disk_at_every_block_keeps_acknowledged_writes() {
-    for (_, config) in profiles() {
-        for (large, step) in [(false, 1), (true, 37)] {
+    for (large, step) in [(false, 1), (true, 37)] {
+        for case in Case::all(true, large) {
             let left = (0..).step_by(step);
-            let failures =
-                left.take_while(|left| survives(&config, Fault::Full(*left), [true, large]));
+            let failures = left.take_while(|left| survives(&case, Fault::Full(*left)));
             let failures = failures.count();
-            println!("full: {failures} places");
+            println!("full: {failures} places, {case:?}");
             assert!(failures > 0, "it was never full");
         }
     }

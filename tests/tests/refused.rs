@@ -12,22 +12,25 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deskfleet::{ActionRequest, Config, Engine, ErrorKind, ManualClock, StorageBackend};
+use deskfleet::{ActionRequest, Engine, ErrorKind, ManualClock};
 use deskfleet_tests::conformance::case::NOW;
-use deskfleet_tests::conformance::fixtures::desk;
+use deskfleet_tests::conformance::fixtures::{desk, stats};
 use deskfleet_tests::crash::facts::Facts;
 use deskfleet_tests::crash::image::{Fate, Platter};
 use deskfleet_tests::crash::judge::judge;
-use deskfleet_tests::crash::profiles;
 use deskfleet_tests::crash::recording::Recorder;
 use deskfleet_tests::crash::workload::Scene;
+use deskfleet_tests::crash::{Setup, setups};
 use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::files::{Contents, FileId, Files, Part, Queue};
 use deskfleet_tests::posting::{ids, post};
 
-fn open(config: &Config, backend: impl StorageBackend) -> Engine {
+fn open(setup: &Setup, disk: &impl Files) -> Engine {
     let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
-    let builder = builder.seed(7).config(config.clone());
-    builder.open_backend(backend).unwrap()
+    setup
+        .queue
+        .open(builder.seed(7), &setup.config, disk)
+        .unwrap()
 }
 
 fn act(engine: &Engine) -> deskfleet::Result<()> {
@@ -38,34 +41,92 @@ fn put(engine: &Engine, id: &str) -> deskfleet::Result<()> {
     engine.put_workspace(desk(id, "AVAILABLE", "jdoe"))
 }
 
+fn record(engine: &Engine, id: i32) -> deskfleet::Result<()> {
+    engine.record(stats("ws-0", "jdoe", id, NOW))
+}
+
 /// An engine with a workspace.
-fn begun(config: &Config, backend: impl StorageBackend) -> Engine {
-    let engine = open(config, backend);
+fn begun(setup: &Setup, disk: &impl Files) -> Engine {
+    let engine = open(setup, disk);
     put(&engine, "ws-0").unwrap();
     engine
 }
 
-/// The possible contents: whether the action was accepted, and whether the next write was made.
-struct Expected([[Facts; 2]; 2]);
+/// A write on a disk that fails.
+struct Case {
+    setup: Setup,
+    about: &'static str,
+    write: fn(&Engine) -> deskfleet::Result<()>,
+    /// The part that it is written to, and that fails.
+    part: Part,
+    /// Whether telemetry was posted before.
+    posted: bool,
+}
+
+impl Case {
+    fn all() -> impl Iterator<Item = Self> {
+        let both = Queue::ALL.into_iter().flat_map(setups);
+        both.flat_map(|setup| {
+            let of_queue = match setup.queue {
+                Queue::Table => Part::Store,
+                Queue::Folder => Part::Queue,
+            };
+            let case = |about, write, part, posted| Self {
+                setup: setup.clone(),
+                about,
+                write,
+                part,
+                posted,
+            };
+            [
+                case("an action", act, Part::Store, false),
+                case(
+                    "the first record",
+                    |engine| record(engine, 1),
+                    of_queue,
+                    false,
+                ),
+                case("another record", |engine| record(engine, 1), of_queue, true),
+            ]
+        })
+    }
+
+    fn begun(&self, disk: &impl Files) -> Engine {
+        let engine = begun(&self.setup, disk);
+        if self.posted {
+            record(&engine, 0).unwrap();
+        }
+        engine
+    }
+
+    fn next(engine: &Engine) -> [Facts; 2] {
+        put(engine, "ws-1").unwrap();
+        let put = Facts::of(engine).unwrap();
+        record(engine, 2).unwrap();
+        [put, Facts::of(engine).unwrap()]
+    }
+}
+
+/// The possible contents: whether the write was accepted, and how many of the next ones were made.
+struct Expected([[Facts; 3]; 2]);
 
 impl Expected {
-    fn new(config: &Config) -> Self {
-        let facts = |acted: bool| {
-            let engine = begun(config, Recorder::default().backend());
-            if acted {
-                act(&engine).unwrap();
+    fn new(case: &Case) -> Self {
+        let facts = |accepted: bool| {
+            let engine = case.begun(&Recorder::default());
+            if accepted {
+                (case.write)(&engine).unwrap();
             }
             let before = Facts::of(&engine).unwrap();
-            put(&engine, "ws-1").unwrap();
-            [before, Facts::of(&engine).unwrap()]
+            let [first, second] = Case::next(&engine);
+            [before, first, second]
         };
         Self([facts(false), facts(true)])
     }
 
-    /// Judges an image, in which the action may be there or not, as `acted` says, and the next write as well.
-    fn judge(&self, image: &[u8], acted: &[bool], config: &Config, what: &str) {
-        let wrong = |acted: &bool| {
-            let [before, after] = &self.0[usize::from(*acted)];
+    /// Judges an image, in which the write may be there or not, as `accepted` says, and the next ones as well.
+    fn judge(&self, image: &Contents, accepted: &[bool], case: &Case, what: &str) {
+        let between = |[before, after]: [&Facts; 2]| {
             let scene = Scene {
                 step: what.to_owned(),
                 start: 0,
@@ -73,19 +134,25 @@ impl Expected {
                 now: NOW.parse().unwrap(),
                 before: before.clone(),
                 after: after.clone(),
+                others: Vec::new(),
                 whole: true,
                 taken: (0, 0),
             };
-            judge(image.to_vec(), &scene, config).err()
+            judge(image.clone(), &scene, &case.setup)
         };
-        let wrongs: Option<Vec<_>> = acted.iter().map(wrong).collect();
+        let wrong = |accepted: &bool| {
+            let [none, first, second] = &self.0[usize::from(*accepted)];
+            let judged = between([none, first]).or_else(|_| between([first, second]));
+            judged.err()
+        };
+        let wrongs: Option<Vec<_>> = accepted.iter().map(wrong).collect();
         if let Some(wrongs) = wrongs {
             panic!("{what}: {}", wrongs.join("\n"));
         }
     }
 }
 
-/// The possible states of the action after that response.
+/// The possible states of the write after that response.
 fn possible(result: &deskfleet::Result<()>) -> &'static [bool] {
     match result.as_ref().map_err(deskfleet::EngineError::kind) {
         Ok(()) => &[true],
@@ -95,27 +162,31 @@ fn possible(result: &deskfleet::Result<()>) -> &'static [bool] {
     }
 }
 
-/// One failure; returns the possible states of the action, or `None` when the disk did not fail.
+/// One failure; returns the possible states of the write, or `None` when the disk did not fail.
 fn fails(
-    (name, config): (&str, &Config),
+    case: &Case,
     expected: &Expected,
     (operation, n, lasts): (Operation, u64, bool),
 ) -> Option<&'static [bool]> {
-    let what = format!("{name}, {operation:?} {n}, lasts: {lasts}");
+    let (name, about) = (&case.setup.name, case.about);
+    let what = format!("{name}, {about}, {operation:?} {n}, lasts: {lasts}");
     let disk = Recorder::default();
-    let engine = begun(config, disk.backend());
-    disk.fail(operation, n, lasts);
-    let result = act(&engine);
-    let acted = possible(&result);
+    let engine = case.begun(&disk);
+    disk.fail_part(case.part, operation, n, lasts);
+    let result = (case.write)(&engine);
+    let accepted = possible(&result);
     let answered = disk.len();
     if disk.repair() == 0 {
         assert!(result.is_ok(), "{what}");
         return None;
     }
     let seen = Facts::of(&engine).unwrap();
-    let right = |acted: &&bool| seen == expected.0[usize::from(**acted)][0];
-    assert!(acted.iter().any(|acted| right(&acted)), "{what}: {seen:?}");
-    put(&engine, "ws-1").unwrap();
+    let right = |accepted: &&bool| seen == expected.0[usize::from(**accepted)][0];
+    assert!(
+        accepted.iter().any(|accepted| right(&accepted)),
+        "{what}: {seen:?}"
+    );
+    Case::next(&engine);
     let log = disk.log();
     let stored = [Fate::Lost, Fate::Kept, Fate::Mixed(n), Fate::Torn(n)];
     let end = log.len();
@@ -125,38 +196,53 @@ fn fails(
             platter.take_all(&log[..cut.min(end)], of_failed_syncs);
             for fate in [Fate::Lost, Fate::Kept, Fate::Mixed(n + 1)] {
                 let what = format!("{what}, cut at {cut}: {of_failed_syncs}, {fate}");
-                expected.judge(&platter.image(fate), acted, config, &what);
+                expected.judge(&platter.image(fate), accepted, case, &what);
             }
         }
     }
-    Some(acted)
+    Some(accepted)
 }
 
 #[test]
 fn write_refused_for_good_never_appears_and_one_in_doubt_appears_whole() {
-    for (name, config) in profiles() {
-        let expected = Expected::new(&config);
+    for case in Case::all() {
+        let expected = Expected::new(&case);
         let (mut refused, mut doubtful) = (0, 0);
-        for operation in [Operation::Write, Operation::Sync] {
+        for operation in [
+            Operation::Write,
+            Operation::Sync,
+            Operation::SetLen,
+            Operation::Create,
+            Operation::Open,
+        ] {
             for lasts in [false, true] {
-                let each = |n| fails((name, &config), &expected, (operation, n, lasts));
-                for acted in (0..).map_while(each) {
-                    refused += usize::from(acted == [false]);
-                    doubtful += usize::from(acted.len() == 2);
+                let each = |n| fails(&case, &expected, (operation, n, lasts));
+                for accepted in (0..).map_while(each) {
+                    refused += usize::from(accepted == [false]);
+                    doubtful += usize::from(accepted.len() == 2);
                 }
             }
         }
-        assert!(refused > 0 && doubtful > 0, "{name}: {refused} {doubtful}");
+        let what = format!("{}, {}", case.setup.name, case.about);
+        assert!(
+            refused + doubtful > 1 && doubtful > 0,
+            "{what}: {refused} {doubtful}"
+        );
+        assert!(
+            refused > 0 || case.part == Part::Queue,
+            "{what}: {refused} {doubtful}"
+        );
     }
 }
 
 /// A page that cannot be written leaves no doubt: the pointer to it was not written either.
 #[test]
 fn write_on_a_full_disk_is_refused_for_good() {
-    for (name, config) in profiles() {
+    for setup in Queue::ALL.into_iter().flat_map(setups) {
+        let name = &setup.name;
         for left in 0..40 {
             let disk = Disk::crashing();
-            let engine = begun(&config, disk.backend());
+            let engine = begun(&setup, &disk);
             disk.fail(Fault::Full(left));
             let result = engine.record_all(&vec![large_record(); 40]);
             if disk.failed() == 0 {
@@ -178,12 +264,13 @@ fn large_record() -> deskfleet::Record {
 
 #[test]
 fn outbox_returns_only_durable_actions() {
-    for (name, config) in profiles() {
+    for setup in Queue::ALL.into_iter().flat_map(setups) {
+        let name = &setup.name;
         let disk = Disk::crashing();
-        let engine = begun(&config, disk.backend());
+        let engine = begun(&setup, &disk);
         let syncs = disk.syncs();
         // The last sync of a commit is the one that leaves doubt.
-        let last = u64::from(name != "one-phase");
+        let last = u64::from(!name.starts_with("one-phase"));
         disk.fail(Fault::From(Operation::Sync, last));
         assert_eq!(act(&engine).unwrap_err().kind(), ErrorKind::Indeterminate);
         assert_eq!(disk.syncs() - syncs, last, "{name}");
@@ -193,53 +280,79 @@ fn outbox_returns_only_durable_actions() {
         let handed_out = engine.pending_actions().unwrap().len();
         drop(engine);
         disk.lose_unsynced();
-        let after = open(&config, disk.backend());
+        let after = open(&setup, &disk);
         assert_eq!(after.pending_actions().unwrap().len(), handed_out, "{name}");
     }
 }
 
-/// A backend that panics, once.
-#[derive(Debug)]
-struct Panicking(deskfleet_tests::disk::DiskBackend, Arc<AtomicBool>);
+/// A disk whose next operation on this part panics, if it is to.
+#[derive(Debug, Clone)]
+struct Panicking(Disk, Part, Arc<AtomicBool>);
 
 impl Panicking {
-    fn panic_once(&self) {
+    fn panic_once(&self, part: Part) {
         assert!(
-            !self.1.swap(false, Ordering::SeqCst),
-            "the backend panics, as the test wants it"
+            part != self.1 || !self.2.swap(false, Ordering::SeqCst),
+            "the disk panics, as the test wants it"
         );
     }
 }
 
-impl StorageBackend for Panicking {
-    fn len(&self) -> std::io::Result<u64> {
-        self.0.len()
+impl Files for Panicking {
+    fn len(&self, file: FileId) -> std::io::Result<u64> {
+        Files::len(&self.0, file)
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
-        self.0.read(offset, out)
+    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.0.read(file, offset, out)
     }
 
-    fn set_len(&self, len: u64) -> std::io::Result<()> {
-        self.0.set_len(len)
+    fn set_len(&self, file: FileId, len: u64) -> std::io::Result<()> {
+        self.0.set_len(file, len)
     }
 
-    fn sync_data(&self) -> std::io::Result<()> {
-        self.panic_once();
-        self.0.sync_data()
+    fn sync(&self, file: FileId) -> std::io::Result<()> {
+        self.panic_once(file.part());
+        self.0.sync(file)
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
-        self.panic_once();
-        self.0.write(offset, data)
+    fn write(&self, file: FileId, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.panic_once(file.part());
+        self.0.write(file, offset, data)
+    }
+
+    fn create(&self) -> std::io::Result<()> {
+        self.0.create()
+    }
+
+    fn list(&self) -> std::io::Result<Option<Vec<u32>>> {
+        self.0.list()
+    }
+
+    fn open_segment(&self, number: u32) -> std::io::Result<FileId> {
+        self.panic_once(Part::Queue);
+        self.0.open_segment(number)
+    }
+
+    fn remove(&self, number: u32) -> std::io::Result<()> {
+        self.0.remove(number)
+    }
+
+    fn remove_folder(&self) -> std::io::Result<()> {
+        self.0.remove_folder()
     }
 }
 
 #[test]
 fn backend_that_panics_is_a_disk_that_fails() {
-    for (name, config) in profiles() {
+    for setup in Queue::ALL.into_iter().flat_map(setups) {
+        let name = &setup.name;
+        let part = match setup.queue {
+            Queue::Table => Part::Store,
+            Queue::Folder => Part::Queue,
+        };
         let (disk, panics) = (Disk::new(), Arc::new(AtomicBool::new(false)));
-        let engine = begun(&config, Panicking(disk.backend(), Arc::clone(&panics)));
+        let engine = begun(&setup, &Panicking(disk, part, Arc::clone(&panics)));
         for id in 0..5 {
             panics.store(true, Ordering::SeqCst);
             let refused = engine.handle(post(0, id));

@@ -15,9 +15,10 @@
 use std::env;
 
 use deskfleet::CommitDriver;
+use deskfleet_tests::files::Part;
 use deskfleet_tests::simulation::mutants::mutants;
 use deskfleet_tests::simulation::order::{history, order};
-use deskfleet_tests::simulation::{Tally, replay, run, run_with};
+use deskfleet_tests::simulation::{Tally, replay, run, run_with, run_without_syncs};
 
 /// Seeds of the default.
 const SEEDS: u64 = 1000;
@@ -103,6 +104,15 @@ fn every_mutant_is_detected() {
                 .is_err_and(|broken| broken.contains(promise))
         });
         assert!(caught, "not detected: {}, against: {promise}", mutant.about);
+    }
+}
+
+/// Mutants: a disk whose syncs of one part do nothing.
+#[test]
+fn every_part_without_syncs_is_detected() {
+    for part in Part::ALL {
+        let broken = (0..SEEDS_PER_MUTANT).any(|seed| run_without_syncs(seed, part).is_err());
+        assert!(broken, "not detected: {part:?} without syncs");
     }
 }
 

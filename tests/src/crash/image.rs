@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::files::{Contents, FileId, Part, Tree};
 
 use super::recording::Io;
 use super::seed::Seed;
@@ -53,70 +56,160 @@ impl FromStr for Fate {
     }
 }
 
+/// The fates of the unsynced writes of each part. Segments share a fate, and each has its own numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fates {
+    store: Fate,
+    queue: Fate,
+}
+
+impl Fates {
+    /// Different ones.
+    pub fn of(store: Fate, queue: Fate) -> Self {
+        Self { store, queue }
+    }
+}
+
+impl From<Fate> for Fates {
+    fn from(fate: Fate) -> Self {
+        Self::of(fate, fate)
+    }
+}
+
+impl fmt::Display for Fates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.store, self.queue)
+    }
+}
+
+impl FromStr for Fates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (store, queue) = text.split_once('+').unwrap_or((text, text));
+        Ok(Self::of(store.parse()?, queue.parse()?))
+    }
+}
+
+/// A change of a file.
+#[derive(Debug, Clone)]
+enum Change {
+    Write(u64, Arc<[u8]>),
+    SetLen(u64),
+}
+
+/// A file with unsynced changes.
+#[derive(Debug, Clone, Default)]
+struct File {
+    durable: Vec<u8>,
+    pending: Vec<Change>,
+}
+
 /// A disk with unsynced writes.
 #[derive(Debug, Clone, Default)]
-pub struct Platter {
-    durable: Vec<u8>,
-    pending: Vec<Io>,
-}
+pub struct Platter(Tree<File>);
 
 impl Platter {
     /// A disk with this content.
-    pub fn holding(durable: Vec<u8>) -> Self {
-        Self {
+    pub fn holding(contents: impl Into<Contents>) -> Self {
+        Self(Tree::holding(contents.into(), |durable| File {
             durable,
             pending: Vec::new(),
-        }
+        }))
+    }
+
+    /// After the process was killed: the cache of the system has all that was written, synced or not.
+    #[must_use]
+    pub fn killed(&self) -> Self {
+        Self(self.0.renumbered())
     }
 
     /// Applies one more operation.
     pub fn take(&mut self, io: &Io) {
-        if *io == Io::Sync {
-            for io in self.pending.drain(..) {
-                apply(&mut self.durable, &io);
-            }
-        } else {
-            self.pending.push(io.clone());
+        let files = &mut self.0;
+        match io {
+            Io::Write(file, offset, data) => files
+                .file(*file)
+                .pending
+                .push(Change::Write(*offset, Arc::clone(data))),
+            Io::SetLen(file, length) => files.file(*file).pending.push(Change::SetLen(*length)),
+            Io::Sync(file) => files.file(*file).settle(Fate::Kept),
+            Io::FailedSync(_) => {}
+            Io::Create => files.create(),
+            Io::Make(number) => drop(files.open(*number).expect("a folder")),
+            Io::Remove(number) => files.remove(*number).expect("a segment"),
+            Io::RemoveFolder => files.remove_folder().expect("an empty folder"),
         }
     }
 
     /// Applies a whole log. Writes covered by a failed sync get their final fate here.
     pub fn take_all(&mut self, log: &[Io], of_failed_syncs: Fate) {
         for io in log {
-            if *io == Io::FailedSync {
-                self.durable = self.image(of_failed_syncs);
-                self.pending.clear();
+            if let Io::FailedSync(file) = io {
+                self.0.file(*file).settle(of_failed_syncs);
             } else {
                 self.take(io);
             }
         }
     }
 
-    /// Whether every write is synced.
-    pub fn is_settled(&self) -> bool {
-        self.pending.is_empty()
+    /// Whether every write of this part is synced.
+    pub fn is_settled(&mut self, part: Part) -> bool {
+        let mut files = self.0.named();
+        files.all(|(id, file)| id.part() != part || file.pending.is_empty())
     }
 
     /// The content after a power cut.
-    pub fn image(&self, fate: Fate) -> Vec<u8> {
+    pub fn image(&self, fates: impl Into<Fates>) -> Contents {
+        let fates = fates.into();
+        self.0.contents(|id, file| match id.part() {
+            Part::Store => file.image(fates.store),
+            Part::Queue => file.image(fates.queue.of_file(id)),
+        })
+    }
+}
+
+impl Fate {
+    /// With the numbers of this file.
+    fn of_file(self, id: FileId) -> Self {
+        let own = |seed: u64| seed ^ u64::from(id.0) << 48;
+        match self {
+            Self::Lost | Self::Kept => self,
+            Self::Mixed(seed) => Self::Mixed(own(seed)),
+            Self::Torn(seed) => Self::Torn(own(seed)),
+            Self::Inside(seed) => Self::Inside(own(seed)),
+        }
+    }
+}
+
+impl File {
+    fn settle(&mut self, fate: Fate) {
+        self.durable = self.image(fate);
+        self.pending.clear();
+    }
+
+    fn image(&self, fate: Fate) -> Vec<u8> {
         let mut image = self.durable.clone();
         match fate {
             Fate::Lost => {}
-            Fate::Kept => self.pending.iter().for_each(|io| apply(&mut image, io)),
+            Fate::Kept => self
+                .pending
+                .iter()
+                .for_each(|change| apply(&mut image, change)),
             Fate::Mixed(seed) => {
                 let mut seed = Seed::new(seed);
                 let chance = seed.of(&[20, 50, 90]);
-                for io in &self.pending {
+                for change in &self.pending {
                     if seed.percent(chance) {
-                        apply(&mut image, io);
+                        apply(&mut image, change);
                     }
                 }
             }
             Fate::Torn(seed) => {
                 let mut seed = Seed::new(seed);
                 let chance = seed.of(&[20, 50, 90, 98]);
-                for io in &self.pending {
-                    tear(&mut image, io, || seed.percent(chance));
+                for change in &self.pending {
+                    tear(&mut image, change, || seed.percent(chance));
                 }
             }
             Fate::Inside(seed) => self.cut_inside(&mut image, &mut Seed::new(seed)),
@@ -128,31 +221,30 @@ impl Platter {
         let Some(last) = seed.below(self.pending.len()) else {
             return;
         };
-        for io in &self.pending[..last] {
-            apply(image, io);
+        for change in &self.pending[..last] {
+            apply(image, change);
         }
         match &self.pending[last] {
-            Io::Write(offset, data) => {
+            Change::Write(offset, data) => {
                 let length = seed.below(data.len()).unwrap_or(0);
                 write(image, *offset, &data[..length]);
             }
-            io @ (Io::SetLen(_) | Io::Sync | Io::FailedSync) => apply(image, io),
+            change @ Change::SetLen(_) => apply(image, change),
         }
     }
 }
 
-fn apply(image: &mut Vec<u8>, io: &Io) {
-    match io {
-        Io::Write(offset, data) => write(image, *offset, data),
-        Io::SetLen(len) => image.resize(usize::try_from(*len).expect("in memory"), 0),
-        Io::Sync | Io::FailedSync => {}
+fn apply(image: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write(offset, data) => write(image, *offset, data),
+        Change::SetLen(len) => image.resize(usize::try_from(*len).expect("in memory"), 0),
     }
 }
 
-fn tear(image: &mut Vec<u8>, io: &Io, mut keeps: impl FnMut() -> bool) {
-    let Io::Write(offset, data) = io else {
+fn tear(image: &mut Vec<u8>, change: &Change, mut keeps: impl FnMut() -> bool) {
+    let Change::Write(offset, data) = change else {
         if keeps() {
-            apply(image, io);
+            apply(image, change);
         }
         return;
     };

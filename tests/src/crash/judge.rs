@@ -2,10 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use deskfleet::{Config, Engine, ManualClock, NewKey, Scope, StorageBackend, error_chain};
+use deskfleet::{Engine, ManualClock, NewKey, Nullable, Record, Scope, StatsRecord, error_chain};
 
 use crate::disk::Disk;
+use crate::files::{Contents, Files};
 
+use super::Setup;
 use super::facts::Facts;
 use super::workload::Scene;
 
@@ -13,38 +15,33 @@ use super::workload::Scene;
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn judge(image: Vec<u8>, scene: &Scene, config: &Config) -> Result<(), String> {
-    let disk = Disk::holding(image);
-    judge_backend(disk.backend(), scene, config)
+pub fn judge(image: impl Into<Contents>, scene: &Scene, setup: &Setup) -> Result<(), String> {
+    judge_disk(&Disk::holding(image), scene, setup)
 }
 
-/// The same, on a backend that the caller can inspect.
+/// The same, on a disk that the caller can inspect.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn judge_backend(
-    backend: impl StorageBackend,
-    scene: &Scene,
-    config: &Config,
-) -> Result<(), String> {
-    let judged = catch_unwind(AssertUnwindSafe(|| look(backend, scene, config)));
+pub fn judge_disk(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
+    let judged = catch_unwind(AssertUnwindSafe(|| look(disk, scene, setup)));
     judged.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(format!("a panic: {}", text.unwrap_or_default()))
     })
 }
 
-fn look(backend: impl StorageBackend, scene: &Scene, config: &Config) -> Result<(), String> {
-    let engine = Engine::builder()
-        .clock(ManualClock::new(scene.now))
-        .seed(77)
-        .config(config.clone())
-        .open_backend(backend)
-        .map_err(|error| format!("it does not open: {}", error_chain(&error)))?;
+fn look(disk: &impl Files, scene: &Scene, setup: &Setup) -> Result<(), String> {
+    let open = |what: &str| {
+        let builder = Engine::builder().clock(ManualClock::new(scene.now));
+        let opened = setup.queue.open(builder.seed(77), &setup.config, disk);
+        opened.map_err(|error| format!("{what}: {}", error_chain(&error)))
+    };
+    let engine = open("it does not open")?;
     let facts =
         Facts::of(&engine).map_err(|error| format!("unreadable: {}", error_chain(&error)))?;
     let allowed = if scene.whole {
-        facts == scene.before || facts == scene.after
+        facts == scene.before || facts == scene.after || scene.others.contains(&facts)
     } else {
         facts.is_between(&scene.before, &scene.after)
     };
@@ -55,10 +52,22 @@ fn look(backend: impl StorageBackend, scene: &Scene, config: &Config) -> Result<
             facts.differences(&scene.after).join("\n"),
         ));
     }
-    goes_on(&engine, scene)
+    goes_on(&engine, scene)?;
+    let facts = Facts::of(&engine).map_err(|error| error_chain(&error))?;
+    engine
+        .close()
+        .map_err(|error| format!("it does not close: {}", error_chain(&error)))?;
+    let engine = open("closed, it does not open")?;
+    let closed = Facts::of(&engine).map_err(|error| error_chain(&error))?;
+    let differences = facts.differences(&closed);
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("closing changed\n{}", differences.join("\n")))
+    }
 }
 
-/// The next write gets new numbers, and leaves a whole store.
+/// The next record is stored, the next write gets new numbers, and both leave a whole store.
 fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
     let issued = engine.issue_key(NewKey {
         name: "after the crash".to_owned(),
@@ -77,6 +86,16 @@ fn goes_on(engine: &Engine, scene: &Scene) -> Result<(), String> {
             "numbers given out again: key {} after {key_taken}, row {row} after {row_taken}",
             issued.info.id
         ));
+    }
+    let queued = engine.queue_count();
+    engine
+        .record(Record::Stats(Box::new(StatsRecord {
+            instance_id: Nullable::from("after the crash"),
+            ..StatsRecord::default()
+        })))
+        .map_err(|error| format!("no record can be stored: {}", error_chain(&error)))?;
+    if engine.queue_count() != queued + 1 {
+        return Err("the next record is not queued".to_owned());
     }
     let report = engine.check().map_err(|error| error_chain(&error))?;
     if report.problems.is_empty() {

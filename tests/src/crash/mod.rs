@@ -4,18 +4,42 @@
 pub mod facts;
 pub mod image;
 pub mod judge;
+pub mod lanes;
 pub mod recording;
 pub mod seed;
 pub mod workload;
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use deskfleet::{CommitPhases, Config};
 
-use image::{Fate, Platter};
+use crate::files::{Contents, Part, Queue};
+
+use image::{Fate, Fates, Platter};
 use judge::judge;
 use workload::Recording;
+
+/// An engine that the suite opens.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// To replay by.
+    pub name: String,
+    /// Its configuration.
+    pub config: Config,
+    /// Where its queue is.
+    pub queue: Queue,
+}
+
+/// Each profile with its queue here.
+pub fn setups(queue: Queue) -> Vec<Setup> {
+    let setup = |(name, config): (&str, Config)| Setup {
+        name: format!("{name}-{queue:?}").to_lowercase(),
+        config,
+        queue,
+    };
+    profiles().into_iter().map(setup).collect()
+}
 
 /// How the engine commits, by name.
 pub fn profiles() -> Vec<(&'static str, Config)> {
@@ -41,36 +65,43 @@ pub struct Tally {
     pub wrong: Vec<String>,
 }
 
-/// The fates tried at each cut, `seeds` of each that has a seed.
-pub fn fates(cut: usize, seeds: u64) -> Vec<Fate> {
-    let mut fates = vec![Fate::Lost, Fate::Kept];
+/// The fates tried at a cut, `seeds` of each that has a seed: every one of each part with every one of the other.
+fn fates(platter: &mut Platter, cut: usize, seeds: u64) -> Vec<Fates> {
+    let mut each = vec![Fate::Lost, Fate::Kept];
     for number in 0..seeds {
         let seed = (cut as u64) << 20 | number;
-        fates.extend([Fate::Mixed(seed), Fate::Torn(seed), Fate::Inside(seed)]);
+        each.extend([Fate::Mixed(seed), Fate::Torn(seed), Fate::Inside(seed)]);
     }
-    fates
+    let [of_store, of_queue] = Part::ALL.map(|part| {
+        if platter.is_settled(part) {
+            &each[..1]
+        } else {
+            &each[..]
+        }
+    });
+    let pairs = of_store
+        .iter()
+        .flat_map(|store| of_queue.iter().map(|queue| Fates::of(*store, *queue)));
+    pairs.collect()
 }
 
 /// Cuts a recording after every operation and judges each image.
-pub fn cut_everywhere(name: &str, recording: &Recording, config: &Config, seeds: u64) -> Tally {
+pub fn cut_everywhere(setup: &Setup, recording: &Recording, seeds: u64) -> Tally {
     let mut tally = Tally::default();
     let mut seen = HashSet::new();
-    let mut platter = Platter::default();
+    let mut platter = recording.base.clone();
     for cut in 0..=recording.log.len() {
         let scene = recording.scene(cut);
-        for fate in fates(cut, seeds) {
-            if platter.is_settled() && fate != Fate::Lost {
-                continue;
-            }
-            let image = platter.image(fate);
+        for fates in fates(&mut platter, cut, seeds) {
+            let image = platter.image(fates);
             if !seen.insert((fingerprint(&image), scene.end)) {
                 continue;
             }
             tally.images += 1;
-            if let Err(wrong) = judge(image, scene, config) {
+            if let Err(wrong) = judge(image, scene, setup) {
                 tally.wrong.push(format!(
-                    "DESKFLEET_CRASH_REPLAY={name}/{cut}/{fate}, in {}: {wrong}",
-                    scene.step
+                    "DESKFLEET_CRASH_REPLAY={}/{cut}/{fates}, in {}: {wrong}",
+                    setup.name, scene.step
                 ));
             }
         }
@@ -81,15 +112,20 @@ pub fn cut_everywhere(name: &str, recording: &Recording, config: &Config, seeds:
     tally
 }
 
-/// The image of one cut.
-pub fn image_at(recording: &Recording, cut: usize, fate: Fate) -> Vec<u8> {
-    let mut platter = Platter::default();
+/// The disk at one cut.
+pub fn platter_at(recording: &Recording, cut: usize) -> Platter {
+    let mut platter = recording.base.clone();
     recording.log[..cut].iter().for_each(|io| platter.take(io));
-    platter.image(fate)
+    platter
 }
 
-fn fingerprint(image: &[u8]) -> u64 {
+/// The image of one cut.
+pub fn image_at(recording: &Recording, cut: usize, fates: impl Into<Fates>) -> Contents {
+    platter_at(recording, cut).image(fates)
+}
+
+fn fingerprint(image: &Contents) -> u64 {
     let mut hasher = DefaultHasher::new();
-    hasher.write(image);
+    image.hash(&mut hasher);
     hasher.finish()
 }

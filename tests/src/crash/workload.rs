@@ -1,6 +1,6 @@
 //! The operations on the engine while its disk is recorded: some of every kind.
 
-use deskfleet::{Config, Engine, Timestamp};
+use deskfleet::{Engine, Timestamp};
 
 use crate::model::World;
 use crate::model::op::{
@@ -8,7 +8,9 @@ use crate::model::op::{
     StateName, Telemetry,
 };
 
+use super::Setup;
 use super::facts::Facts;
+use super::image::Platter;
 use super::recording::{Io, Recorder};
 
 /// One step of a run.
@@ -47,6 +49,8 @@ pub struct Scene {
     pub before: Facts,
     /// And afterwards.
     pub after: Facts,
+    /// What may be read besides, of writes at once.
+    pub others: Vec<Facts>,
     /// Whether the store may only be in one of the two states, not between them.
     pub whole: bool,
     /// The last numbers of a key and of an audit row that were issued before.
@@ -56,6 +60,8 @@ pub struct Scene {
 /// A run: the operations of the disk, and the scenes.
 #[derive(Debug)]
 pub struct Recording {
+    /// The disk at its beginning.
+    pub base: Platter,
     /// Every operation of the disk.
     pub log: Vec<Io>,
     /// In the order in which they came.
@@ -72,16 +78,13 @@ impl Recording {
 
 /// Applies `steps` to a new engine. After each step of the model the engine is compared with the reference; after steps
 /// that the model does not cover, the engine is its own reference.
-pub fn record(steps: &[Step], config: &Config) -> Recording {
+pub fn record(steps: &[Step], setup: &Setup) -> Recording {
     let disk = Recorder::default();
-    let backend = disk.clone();
-    let config = config.clone();
+    let (recorder, setup) = (disk.clone(), setup.clone());
     let mut world = World::on(move |clock, opened| {
         let builder = Engine::builder().clock(clock.clone()).seed(opened);
-        let builder = builder.config(config.clone());
-        builder
-            .open_backend(backend.backend())
-            .expect("a good disk")
+        let opened = setup.queue.open(builder, &setup.config, &recorder);
+        opened.expect("a good disk")
     });
     let empty = facts(&world.engine);
     let mut scenes = vec![Scene {
@@ -91,6 +94,7 @@ pub fn record(steps: &[Step], config: &Config) -> Recording {
         now: world.now,
         before: empty.clone(),
         after: empty,
+        others: Vec::new(),
         whole: true,
         taken: (0, 0),
     }];
@@ -118,6 +122,7 @@ pub fn record(steps: &[Step], config: &Config) -> Recording {
                 now: world.now,
                 before,
                 after: facts(&world.engine),
+                others: Vec::new(),
                 whole: step.is_whole(),
                 taken,
             });
@@ -128,6 +133,7 @@ pub fn record(steps: &[Step], config: &Config) -> Recording {
         }
     }
     Recording {
+        base: Platter::default(),
         log: disk.log(),
         scenes,
     }
@@ -175,6 +181,46 @@ fn posts(sent: u8) -> Op {
             .map(|(stream, instance)| post(stream, instance, sent))
             .collect(),
     )
+}
+
+/// The run of the suite for a queue in the folder: that of [`steps`], with enough telemetry between its steps that
+/// segments are filled, filed and used again.
+pub fn long_steps() -> Vec<Step> {
+    let mut long = Vec::new();
+    let mut compacted = false;
+    for step in steps() {
+        let reopens = matches!(step, Step::Op(Op::Reopen));
+        let compacts = matches!(step, Step::Compact) && !std::mem::replace(&mut compacted, true);
+        let filled = if reopens || compacts {
+            telemetry()
+        } else {
+            vec![]
+        };
+        if compacts {
+            long.extend(filled);
+            long.push(step);
+        } else {
+            long.push(step);
+            long.extend(filled);
+        }
+    }
+    long
+}
+
+/// Telemetry for several segments, with writes to the store between.
+fn telemetry() -> Vec<Step> {
+    let round = |round: u8| {
+        let between = match round % 4 {
+            0 => Some(Op::Hold(Desk(3))),
+            1 => Some(Op::File),
+            2 => Some(Op::Release(Desk(3))),
+            _ => None,
+        };
+        let lone = Op::Record(post(round % 4, round % 3, round % 9));
+        [Some(posts(round % 9)), between, Some(lone)]
+    };
+    let ops = (0..12).flat_map(round).flatten();
+    ops.map(Step::Op).collect()
 }
 
 /// The run of the suite: every kind of write, each at least once before and once after records were filed.

@@ -3,47 +3,12 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deskfleet::StorageBackend;
+use crate::files::{FileId, Files, Part, Tree};
+
+use super::fault::{Act, Fault};
 
 /// A sector: bytes that reach the platter together or not at all.
 const SECTOR: usize = 512;
-
-/// What a disk refuses. A count of 0 means the very next operation of that kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Fault {
-    /// Nothing.
-    #[default]
-    None,
-    /// The read after this many more.
-    Read(u64),
-    /// The write after this many more.
-    Write(u64),
-    /// The sync after this many more.
-    Sync(u64),
-    /// The change of length after this many more.
-    Length(u64),
-    /// To grow: the disk is full, and what is on it can still be overwritten.
-    Growth,
-    /// Every write, sync and change of length: it is full, and overwriting takes room as well.
-    Writes,
-    /// Everything: it was pulled out.
-    All,
-}
-
-impl Fault {
-    /// Every kind of fault, `n` operations from now.
-    pub(super) fn kinds(after: u64) -> [Self; 7] {
-        [
-            Self::Read(after),
-            Self::Write(after),
-            Self::Sync(after),
-            Self::Length(after),
-            Self::Growth,
-            Self::Writes,
-            Self::All,
-        ]
-    }
-}
 
 /// What a power cut does with a write that was not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,15 +36,24 @@ enum Change {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct File {
     bytes: Vec<u8>,
     /// Since the last sync, oldest first.
     unsynced: Vec<Change>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: Tree<File>,
     fault: Fault,
+    /// The part that a fault is of; both where there is none.
+    failing: Option<Part>,
     /// Whether a fault stays once it was met.
     lasting: bool,
     /// How often a fault was met.
     met: u64,
+    /// The part whose syncs do nothing.
+    unsynced: Option<Part>,
 }
 
 /// The disk. Clones are handles to the same bytes.
@@ -87,11 +61,19 @@ struct State {
 pub(super) struct Disk(Arc<Mutex<State>>);
 
 impl Disk {
-    /// Sets what fails from now on. A permanent fault stays once it was met, a transient one passes. [`Fault::None`]
-    /// repairs it.
-    pub(super) fn fail(&self, fault: Fault, lasting: bool) {
+    /// A mutant: syncs of this part do nothing.
+    pub(super) fn without_syncs(part: Option<Part>) -> Self {
+        let disk = Self::default();
+        disk.state().unsynced = part;
+        disk
+    }
+
+    /// Sets what fails from now on, of one part or of both. A permanent fault stays once it was met, a transient one
+    /// passes. [`Fault::None`] repairs it.
+    pub(super) fn fail(&self, part: Option<Part>, fault: Fault, lasting: bool) {
         let mut state = self.state();
         state.fault = fault;
+        state.failing = part;
         state.lasting = lasting;
     }
 
@@ -100,27 +82,30 @@ impl Disk {
         self.state().met
     }
 
-    /// Cuts the power: what was not synced is lost as `cut` says, and the disk works again.
-    pub(super) fn cut(&self, cut: Cut) {
+    /// Cuts the power: what was not synced is lost as `cut` says of its part, and the disk works again.
+    pub(super) fn cut(&self, cut: impl Fn(Part) -> Cut) {
         let mut state = self.state();
-        let changes = std::mem::take(&mut state.unsynced);
-        for change in changes.iter().rev() {
-            state.undo(change);
-        }
-        for change in &changes {
-            state.redo(change, cut);
+        for (id, file) in state.files.named() {
+            let cut = match cut(id.part()) {
+                Cut::Mixed(seed) => Cut::Mixed(seed ^ spread(id.0.into())),
+                whole @ (Cut::Lost | Cut::Kept) => whole,
+            };
+            let changes = std::mem::take(&mut file.unsynced);
+            for change in changes.iter().rev() {
+                file.undo(change);
+            }
+            for change in &changes {
+                file.redo(change, cut);
+            }
         }
         state.fault = Fault::None;
     }
 
     /// Whether the bytes on the disk hold this text.
     pub(super) fn holds(&self, text: &str) -> bool {
-        String::from_utf8_lossy(&self.state().bytes).contains(text)
-    }
-
-    /// A backend of this disk, to open an engine on.
-    pub(super) fn backend(&self) -> DiskBackend {
-        DiskBackend(self.clone())
+        let mut state = self.state();
+        let mut files = state.files.named();
+        files.any(|(_, file)| String::from_utf8_lossy(&file.bytes).contains(text))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -136,7 +121,7 @@ fn spread(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl State {
+impl File {
     fn undo(&mut self, change: &Change) {
         match change {
             Change::Write { offset, old, .. } => {
@@ -179,10 +164,15 @@ impl State {
             target.copy_from_slice(data);
         }
     }
+}
 
+impl State {
     /// Lets an operation through, or not.
-    fn pass(&mut self, hit: impl FnOnce(&mut Fault) -> bool) -> io::Result<()> {
-        if self.fault == Fault::All || hit(&mut self.fault) {
+    fn pass(&mut self, part: Part, act: Act) -> io::Result<()> {
+        if self.failing.is_some_and(|failing| failing != part) {
+            return Ok(());
+        }
+        if self.fault.is_met(act) {
             self.met += 1;
             if !self.lasting {
                 self.fault = Fault::None;
@@ -193,101 +183,101 @@ impl State {
     }
 }
 
-fn counted_down(left: &mut u64) -> bool {
-    let now = *left == 0;
-    *left = left.saturating_sub(1);
-    now
-}
-
-/// A redb backend on a [`Disk`].
-#[derive(Debug)]
-pub(super) struct DiskBackend(Disk);
-
-impl StorageBackend for DiskBackend {
-    fn len(&self) -> io::Result<u64> {
-        let mut state = self.0.state();
-        state.pass(|_| false)?;
-        Ok(state.bytes.len() as u64)
+impl Files for Disk {
+    fn len(&self, file: FileId) -> io::Result<u64> {
+        let mut state = self.state();
+        state.pass(file.part(), Act::Look)?;
+        Ok(state.files.file(file).bytes.len() as u64)
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut state = self.0.state();
-        state.pass(|fault| match fault {
-            Fault::Read(left) => counted_down(left),
-            Fault::None
-            | Fault::Write(_)
-            | Fault::Sync(_)
-            | Fault::Length(_)
-            | Fault::Growth
-            | Fault::Writes
-            | Fault::All => false,
-        })?;
+    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(file.part(), Act::Read)?;
         let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let source = state.bytes.get(start..start.saturating_add(out.len()));
+        let bytes = &state.files.file(file).bytes;
+        let source = bytes.get(start..start.saturating_add(out.len()));
         out.copy_from_slice(source.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
 
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut state = self.0.state();
+    fn set_len(&self, file: FileId, len: u64) -> io::Result<()> {
+        let mut state = self.state();
         let new = usize::try_from(len).map_err(io::Error::other)?;
-        let old = state.bytes.len();
-        state.pass(|fault| match fault {
-            Fault::Length(left) => counted_down(left),
-            Fault::Growth => new > old,
-            Fault::Writes => true,
-            Fault::None | Fault::Read(_) | Fault::Write(_) | Fault::Sync(_) | Fault::All => false,
-        })?;
-        let tail = state.bytes.get(new..).unwrap_or_default().to_vec();
-        state.bytes.resize(new, 0);
-        state.unsynced.push(Change::Length { tail, old, new });
+        let old = state.files.file(file).bytes.len();
+        state.pass(file.part(), Act::Length { grows: new > old })?;
+        let file = state.files.file(file);
+        let tail = file.bytes.get(new..).unwrap_or_default().to_vec();
+        file.bytes.resize(new, 0);
+        file.unsynced.push(Change::Length { tail, old, new });
         Ok(())
     }
 
-    fn sync_data(&self) -> io::Result<()> {
-        let mut state = self.0.state();
-        state.pass(|fault| match fault {
-            Fault::Sync(left) => counted_down(left),
-            Fault::Writes => true,
-            Fault::None
-            | Fault::Read(_)
-            | Fault::Write(_)
-            | Fault::Length(_)
-            | Fault::Growth
-            | Fault::All => false,
-        })?;
-        state.unsynced.clear();
+    fn sync(&self, file: FileId) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(file.part(), Act::Sync)?;
+        if state.unsynced != Some(file.part()) {
+            state.files.file(file).unsynced.clear();
+        }
         Ok(())
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.0.state();
-        state.pass(|fault| match fault {
-            Fault::Write(left) => counted_down(left),
-            Fault::Writes => true,
-            Fault::None
-            | Fault::Read(_)
-            | Fault::Sync(_)
-            | Fault::Length(_)
-            | Fault::Growth
-            | Fault::All => false,
-        })?;
+    fn write(&self, file: FileId, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(file.part(), Act::Write)?;
+        let file = state.files.file(file);
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
-        let target = state.bytes.get(offset..offset.saturating_add(data.len()));
+        let target = file.bytes.get(offset..offset.saturating_add(data.len()));
         let old = target.ok_or(io::ErrorKind::UnexpectedEof)?.to_vec();
-        state.put(offset, data);
+        file.put(offset, data);
         let new = data.to_vec();
-        state.unsynced.push(Change::Write { offset, old, new });
+        file.unsynced.push(Change::Write { offset, old, new });
         Ok(())
+    }
+
+    fn create(&self) -> io::Result<()> {
+        let mut state = self.state();
+        if state.files.list().is_none() {
+            state.pass(Part::Queue, Act::Name)?;
+        }
+        state.files.create();
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Option<Vec<u32>>> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Act::Look)?;
+        Ok(state.files.list())
+    }
+
+    fn open_segment(&self, number: u32) -> io::Result<FileId> {
+        let mut state = self.state();
+        if state.files.segment(number).is_none() {
+            state.pass(Part::Queue, Act::Name)?;
+        }
+        state.files.open(number)
+    }
+
+    fn remove(&self, number: u32) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Act::Name)?;
+        state.files.remove(number)
+    }
+
+    fn remove_folder(&self) -> io::Result<()> {
+        let mut state = self.state();
+        state.pass(Part::Queue, Act::Name)?;
+        state.files.remove_folder()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use deskfleet::StorageBackend as _;
+
     use super::*;
 
     fn content(disk: &Disk) -> Vec<u8> {
-        disk.state().bytes.clone()
+        disk.state().files.file(FileId::STORE).bytes.clone()
     }
 
     fn written() -> Disk {
@@ -307,13 +297,13 @@ mod tests {
     #[test]
     fn power_cut_loses_or_keeps_unsynced_writes() {
         let disk = written();
-        disk.cut(Cut::Lost);
+        disk.cut(|_| Cut::Lost);
         assert_eq!(content(&disk), b"abcd");
         let disk = written();
-        disk.cut(Cut::Kept);
+        disk.cut(|_| Cut::Kept);
         assert_eq!(content(&disk), b"aX\0\0Z\0");
         disk.backend().sync_data().unwrap();
-        disk.cut(Cut::Lost);
+        disk.cut(|_| Cut::Lost);
         assert_eq!(content(&disk), b"aX\0\0Z\0");
     }
 
@@ -322,7 +312,7 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..64 {
             let disk = written();
-            disk.cut(Cut::Mixed(seed));
+            disk.cut(|_| Cut::Mixed(seed));
             seen.insert(content(&disk));
         }
         assert!(seen.len() >= 3, "{seen:?}");
@@ -332,11 +322,11 @@ mod tests {
     fn fault_is_transient_or_permanent() {
         let disk = written();
         let backend = disk.backend();
-        disk.fail(Fault::Sync(1), false);
+        disk.fail(None, Fault::Sync(1), false);
         assert!(backend.sync_data().is_ok());
         assert!(backend.sync_data().is_err());
         assert!(backend.sync_data().is_ok());
-        disk.fail(Fault::Growth, true);
+        disk.fail(None, Fault::Growth, true);
         assert!(backend.set_len(9).is_err());
         assert!(backend.write(0, b"q").is_ok());
         assert!(backend.set_len(9).is_err());

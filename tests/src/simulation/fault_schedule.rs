@@ -3,7 +3,10 @@
 use deskfleet::{ManualClock, Timestamp};
 use fastrand::Rng;
 
-use super::disk::{Cut, Fault};
+use crate::files::Part;
+
+use super::disk::Cut;
+use super::fault::Fault;
 
 const DAY: i64 = 86_400;
 /// Times of a clock that is plainly wrong.
@@ -132,12 +135,17 @@ impl Time {
     }
 }
 
-/// A fault, and whether it lasts.
-pub(super) fn fault(chance: &mut Rng) -> (Fault, bool) {
+/// The part that fails, if it is one alone, the fault, and whether it lasts.
+pub(super) fn fault(chance: &mut Rng) -> (Option<Part>, Fault, bool) {
     let after = chance.u64(..12);
     let kinds = Fault::kinds(after);
     let fault = chance.choice(kinds).unwrap_or_default();
-    (fault, chance.bool())
+    let part = match chance.u32(..4) {
+        0 => Some(Part::Store),
+        1 => Some(Part::Queue),
+        _ => None,
+    };
+    (part, fault, chance.bool())
 }
 
 /// What a power cut does.

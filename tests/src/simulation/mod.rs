@@ -7,12 +7,14 @@
 mod calls;
 mod disk;
 mod fact;
+mod fault;
 mod fault_schedule;
 mod fleet;
 mod hostile;
 pub mod mutants;
 pub mod observers;
 pub mod order;
+mod power;
 mod reading;
 mod steps;
 mod world;
@@ -22,6 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub use fact::{Answer, Ending, Fact, Intent, Mark, Observer, Reading, Upkeep, UpkeepEnd, Verdict};
 pub use fleet::STABLE;
 
+use crate::files::Part;
+use disk::Disk;
 use world::World;
 
 /// The outcome of a run.
@@ -93,7 +97,21 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
 /// # Errors
 /// Those of [`run`].
 pub fn run_with(seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Outcome, String> {
-    let ended = catch_unwind(AssertUnwindSafe(|| World::new(seed, observers)?.live()));
+    run_on(Disk::default(), seed, observers)
+}
+
+/// Runs a seed with every observer on a mutant of the disk, whose syncs of this part do nothing.
+///
+/// # Errors
+/// Those of [`run`]: some seeds must have one.
+pub fn run_without_syncs(seed: u64, part: Part) -> Result<Outcome, String> {
+    run_on(Disk::without_syncs(Some(part)), seed, observers::all())
+}
+
+fn run_on(disk: Disk, seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Outcome, String> {
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        World::new(seed, disk, observers)?.live()
+    }));
     match ended {
         Ok(outcome) => outcome,
         Err(panic) => {

@@ -38,9 +38,10 @@ impl World {
             }
             86..91 => self.upkeep(),
             91..95 => {
-                let (fault, lasting) = fault(&mut self.chance);
-                self.disk.fail(fault, lasting);
-                self.notify(&Fact::Log(&format!("{fault:?}, lasting: {lasting}")))
+                let (part, fault, lasting) = fault(&mut self.chance);
+                self.disk.fail(part, fault, lasting);
+                let said = format!("{fault:?} of {part:?}, lasting: {lasting}");
+                self.notify(&Fact::Log(&said))
             }
             95..97 => self.crash(),
             97 => self.restart(),

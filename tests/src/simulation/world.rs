@@ -9,10 +9,13 @@ use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, Timestamp};
 use fastrand::Rng;
 use http::Request;
 
+use crate::files::Queue;
+
 use super::calls::{Call, answer, ending, typed};
-use super::disk::{Disk, Fault};
+use super::disk::Disk;
 use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
-use super::fault_schedule::{Time, cut};
+use super::fault::Fault;
+use super::fault_schedule::Time;
 use super::fleet::{STABLE, stable_json};
 use super::reading::{Probe, read};
 use super::{Outcome, Tally};
@@ -27,14 +30,14 @@ type EventText = (String, Option<u64>);
 
 /// The events of the engine.
 #[derive(Debug, Clone, Default)]
-struct Heard(Arc<Mutex<Vec<EventText>>>);
+pub(super) struct Heard(Arc<Mutex<Vec<EventText>>>);
 
 impl Heard {
-    fn take(&self) -> Vec<EventText> {
+    pub(super) fn take(&self) -> Vec<EventText> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn note(&self, event: &Event<'_>) {
+    pub(super) fn note(&self, event: &Event<'_>) {
         let filed = if let Event::Filed { records } = event {
             Some(*records)
         } else {
@@ -50,11 +53,13 @@ pub(super) struct World {
     pub(super) chance: Rng,
     pub(super) time: Time,
     pub(super) disk: Disk,
-    seed: u64,
-    opened: u64,
-    config: Config,
-    engine: Option<Engine>,
-    heard: Heard,
+    /// Where the queue of the engine is.
+    pub(super) queue: Queue,
+    pub(super) seed: u64,
+    pub(super) opened: u64,
+    pub(super) config: Config,
+    pub(super) engine: Option<Engine>,
+    pub(super) heard: Heard,
     observers: Vec<Box<dyn Observer>>,
     pub(super) calls: Vec<Call>,
     next_call: u64,
@@ -78,8 +83,12 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A new fleet on an empty disk.
-    pub(super) fn new(seed: u64, observers: Vec<Box<dyn Observer>>) -> Result<Self, String> {
+    /// A new fleet on this empty disk.
+    pub(super) fn new(
+        seed: u64,
+        disk: Disk,
+        observers: Vec<Box<dyn Observer>>,
+    ) -> Result<Self, String> {
         let mut chance = Rng::with_seed(seed);
         let mut config = Config::default();
         config.commit_driver = if chance.bool() {
@@ -95,7 +104,8 @@ impl World {
         let mut world = Self {
             chance,
             time: Time::new(start),
-            disk: Disk::default(),
+            disk,
+            queue: Queue::Table,
             seed,
             opened: 0,
             config,
@@ -116,6 +126,7 @@ impl World {
             tally: Tally::default(),
         };
         world.clock_moved()?;
+        world.choose_queue();
         world.open()?;
         world.key = world.issue_first()?;
         for desk in STABLE {
@@ -310,66 +321,15 @@ impl World {
         Ok(())
     }
 
-    /// Opens the engine. On a disk that works it must open.
-    fn open(&mut self) -> Result<(), String> {
-        loop {
-            self.opened += 1;
-            let heard = self.heard.clone();
-            let builder = Engine::builder()
-                .clock(self.time.clock())
-                .seed(self.seed ^ (self.opened << 32))
-                .config(self.config.clone())
-                .observer(move |event: &Event<'_>| heard.note(event));
-            let met = self.disk.met();
-            match builder.open_backend(self.disk.backend()) {
-                Ok(engine) => {
-                    self.engine = Some(engine);
-                    return self.see_swept(Upkeep::Opened);
-                }
-                Err(error) if self.disk.met() > met => {
-                    let text = format!("not opened: {error:?}");
-                    self.notify(&Fact::Log(&text))?;
-                    self.disk.fail(Fault::None, false);
-                }
-                Err(error) => return Err(format!("a disk that works does not open: {error:?}")),
-            }
-        }
-    }
-
     /// Reads the engine's time of the last sweep.
     pub(super) fn see_swept(&mut self, how: Upkeep) -> Result<(), String> {
         self.swept = self.probe.swept(&self.engine()?, &self.time)?;
         self.notify(&Fact::Swept(how, self.time.now(), self.swept))
     }
 
-    /// Cuts the power and restores it.
-    pub(super) fn crash(&mut self) -> Result<(), String> {
-        self.tally.crashes += 1;
-        self.disk.fail(Fault::All, true);
-        for call in std::mem::take(&mut self.calls) {
-            self.tally.unknown += 1;
-            self.notify(&Fact::Lost(call.number, &call.intent))?;
-        }
-        self.engine = None;
-        self.heard.take();
-        let cut = cut(&mut self.chance);
-        self.disk.cut(cut);
-        self.notify(&Fact::Log(&format!("the power went: {cut:?}")))?;
-        self.open()
-    }
-
-    /// The host closes the engine and opens it again.
-    pub(super) fn restart(&mut self) -> Result<(), String> {
-        let closed = self.engine()?.close();
-        self.collect()?;
-        self.engine = None;
-        self.notify(&Fact::Log(&format!("closed: {closed:?}")))?;
-        self.open()
-    }
-
     /// Repairs the disk, writes once so that what can be seen is durable, and reads everything.
     pub(super) fn look(&mut self) -> Result<(), String> {
-        self.disk.fail(Fault::None, false);
+        self.disk.fail(None, Fault::None, false);
         self.collect()?;
         let mut refused = 0;
         loop {
