@@ -22,7 +22,7 @@ const UNCHECKED_BYTES: usize = 16;
 pub(super) struct Header {
     /// The id of the log it belongs to.
     pub(super) log: u64,
-    /// Its number in the log.
+    /// Its number in the log: that of its first block, so that no two segments of a log ever have the same.
     pub(super) segment: u64,
     /// Every block below this number was acknowledged when the segment was begun, or is void. A block from this number on in an
     /// earlier segment is void: its sync failed.

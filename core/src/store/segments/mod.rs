@@ -82,8 +82,6 @@ pub(crate) struct SegmentLog {
 struct State {
     /// The id of the log; `None` until it is begun.
     id: Option<u64>,
-    /// The number of the next segment in the log.
-    next_segment: u64,
     /// The number of the next file in the folder.
     next_file: u32,
     /// All blocks below this number are acknowledged.
@@ -159,6 +157,8 @@ impl SegmentLog {
     /// Makes the folder, for a log that begins; what is in it is of no use any more.
     pub(super) fn prepare_folder(&self) -> Result<()> {
         self.folder.create().map_err(unavailable)?;
+        // What the last log left is removed, and so is not ready for this one.
+        self.state().spare.clear();
         self.remove_files().map_err(unavailable)
     }
 
@@ -219,7 +219,7 @@ impl SegmentLog {
                 if let Some(full) = full {
                     self.seal(full.segment, false);
                 }
-                self.next_segment(needed)?
+                self.next_segment(first, needed)?
             }
         };
         if current.offset == 0 {
@@ -265,8 +265,8 @@ impl SegmentLog {
         });
     }
 
-    /// A segment for a first frame of `needed` bytes: one that is ready, else a new one.
-    fn next_segment(&self, needed: u64) -> Result<Current> {
+    /// A segment for a first frame of `needed` bytes, whose first block has the number `first`: one that is ready, else a new one.
+    fn next_segment(&self, first: u64, needed: u64) -> Result<Current> {
         let mut state = self.state();
         let Some(log) = state.id else {
             let said = "the log of the queue was not begun";
@@ -275,11 +275,10 @@ impl SegmentLog {
         let wanted = self.segment_bytes.max(ALIGN + needed + ALIGN);
         let header = Header {
             log,
-            segment: state.next_segment,
+            segment: first,
             acknowledged: state.acknowledged,
             bytes: wanted,
         };
-        state.next_segment += 1;
         let unread = |segment: &Arc<Segment>| Arc::strong_count(segment) == 1;
         let mut spare = None;
         while let Some(at) = state.spare.iter().position(unread) {

@@ -37,7 +37,7 @@ impl SegmentLog {
         read_only: bool,
         visit: &mut Visit<'_>,
     ) -> Result<u64> {
-        let (state, scan) = self.read(mark, first, visit)?;
+        let (state, scan) = self.read(mark, first..u64::MAX, visit)?;
         if let Some((segment, offset, frame)) = scan.last.filter(|_| !read_only) {
             // After a kill, or a sync that failed, it may be in the memory of the system alone. What is appended builds on it.
             segment.file.write(offset, &frame).map_err(unavailable)?;
@@ -54,16 +54,20 @@ impl SegmentLog {
         first: u64,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        self.read(mark, first, visit).map(drop)
+        // Of one in use, what a failed write or sync left in the last segment is void.
+        let acknowledged = self.id().map(|_| self.state().acknowledged);
+        let counting = first..acknowledged.unwrap_or(u64::MAX);
+        self.read(mark, counting, visit).map(drop)
     }
 
     fn read<'v, 'f>(
         &self,
         mark: Option<LogMark>,
-        first: u64,
+        counting: Range<u64>,
         visit: &'v mut Visit<'f>,
     ) -> Result<(State, Scan<'v, 'f>)> {
         let mut state = State::default();
+        let first = counting.start;
         let mut scan = Scan {
             available: self.available,
             first,
@@ -101,7 +105,11 @@ impl SegmentLog {
             return Err(damaged(copy, "another one is the same segment"));
         }
         state.id = Some(mark.id);
-        state.next_segment = found.last().map_or(0, |(header, _)| header.segment + 1);
+        // No other segment of the log is given its number, though its first frame may not be whole.
+        let after = found
+            .last()
+            .map_or(0, |(last, _)| last.segment.saturating_add(1));
+        scan.next = scan.next.max(after);
         // All before the last segment that begins with filed blocks is filed.
         let is_filed = |(header, _): &(Header, Segment)| header.acknowledged <= first;
         let filed = found.iter().take_while(|found| is_filed(found)).count();
@@ -115,7 +123,7 @@ impl SegmentLog {
         let mut rest = rest.into_iter().peekable();
         while let Some((header, segment)) = rest.next() {
             let following = rest.peek();
-            let void = following.map_or(u64::MAX, |(following, _)| following.acknowledged);
+            let void = following.map_or(counting.end, |(following, _)| following.acknowledged);
             let segment = Arc::new(segment);
             scan.segment(header, &segment, void)?;
             state.sealed.push_back(Sealed {

@@ -295,3 +295,39 @@ fn folder_that_is_missing_or_of_another_store_is_refused() {
     files.create().unwrap();
     assert_eq!(read(Some(MARK)).unwrap(), 0, "an empty folder in its place");
 }
+
+#[test]
+fn log_whose_segments_were_all_erased_gives_no_frame_the_tag_of_an_old_one() {
+    let files = Files::default();
+    let log = begun(&files);
+    (0..3).for_each(|number| drop(append(&log, number)));
+    // After a crash all is filed, and the segment waits for its next use.
+    let (log, _, next) = recovered(&files, 0).unwrap();
+    log.set_filed(next);
+    log.recycle();
+    let (log, _, next) = recovered(&files, next).unwrap();
+    append(&log, next);
+    assert_eq!(recovered(&files, next).unwrap().1, [3]);
+}
+
+#[test]
+fn log_that_begins_uses_no_file_that_the_last_one_left() {
+    let files = Files::default();
+    let log = begun(&files);
+    log.make_ready().unwrap();
+    append(&log, 0);
+    let left = files.state().files.clone();
+    log.end();
+    files.create().unwrap();
+    files.state().files = left;
+    let log = open_log(&files);
+    let ended = LogMark {
+        live: false,
+        ..MARK
+    };
+    let next = log.recover(Some(ended), 1, false, &mut |_, _, _| Ok(()));
+    log.prepare_folder().unwrap();
+    log.begin(MARK.id, next.unwrap());
+    append(&log, 1);
+    assert_eq!(recovered(&files, 1).unwrap().1, [1]);
+}
