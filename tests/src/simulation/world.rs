@@ -16,7 +16,7 @@ use super::disk::Disk;
 use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
 use super::fault::Fault;
 use super::fault_schedule::Time;
-use super::fleet::{STABLE, stable_json};
+use super::fleet::{STABLE, json, stable_json};
 use super::reading::{Probe, read};
 use super::{Outcome, Tally};
 
@@ -327,6 +327,34 @@ impl World {
         self.notify(&Fact::Swept(how, self.time.now(), self.swept))
     }
 
+    /// Stores a record: what a failed write left in doubt in the segments is settled by the next record alone.
+    fn settle_queue(&mut self) -> Result<(), String> {
+        let mut refused = 0;
+        while self.queue == Queue::Folder {
+            let mark = self.mark();
+            let body = json(&mark);
+            let stream = mark.stream;
+            let ended = self.typed(&Intent::Telemetry(vec![mark]), |engine| {
+                let mut batch = engine.batch();
+                batch.push_json(stream, body.as_bytes())?;
+                engine.record_batch(batch)
+            })?;
+            match ended {
+                Ending::Done => break,
+                Ending::Refused(code) if code == "QueueFull" => {
+                    let filed = self.engine()?.file_pending();
+                    self.collect()?;
+                    self.notify(&Fact::Upkeep(filed.is_ok()))?;
+                }
+                Ending::Refused(_) | Ending::Unknown => {
+                    refused += 1;
+                    self.notify(&Fact::Refusing(refused))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Repairs the disk, writes once so that what can be seen is durable, and reads everything.
     pub(super) fn look(&mut self) -> Result<(), String> {
         self.disk.fail(None, Fault::None, false);
@@ -341,6 +369,7 @@ impl World {
             refused += 1;
             self.notify(&Fact::Refusing(refused))?;
         }
+        self.settle_queue()?;
         self.tally.readings += 1;
         let limit = self.chance.choice([1, 3, 100]).unwrap_or(3);
         let reading = read(&self.engine()?, limit).map_err(|error| format!("{error:?}"))?;
