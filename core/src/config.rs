@@ -24,7 +24,8 @@ settings! {
         /// for a store that untrusted clients write to. In either case an acknowledged write survives a crash.
         pub commit_phases: CommitPhases = CommitPhases::One;
         /// Where telemetry waits to be filed, of a store that is opened by its path: `segments`, in a folder beside the file, where a
-        /// record costs one append and waits for no other write; `table`, in the file. Closing an engine leaves one file either way.
+        /// record costs one append and waits for no other write; `table`, in the file, for a folder that may not be written or a single file that
+        /// is mounted into a container. An engine that is closed leaves one file.
         pub queue_storage: QueueStorage = QueueStorage::Segments;
         /// Whether each commit also saves redb's allocator state. A lone commit takes longer and two phases; opening after a crash
         /// is quick if `trust_file` is set as well.

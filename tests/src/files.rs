@@ -282,7 +282,7 @@ impl<D: Files> SegmentFolder for FolderOf<D> {
         self.0.remove_folder()
     }
 
-    fn check(&self) -> io::Result<()> {
+    fn check(&self, _number: u32) -> io::Result<()> {
         match self.0.list()? {
             Some(_) => Ok(()),
             None => Err(io::ErrorKind::NotFound.into()),

@@ -27,7 +27,11 @@ fn copied(format: u32, folder: &Path) -> PathBuf {
     if queue(&fixture).exists() {
         fs::create_dir(queue(&path)).unwrap();
         let segment = "000000.segment";
-        fs::copy(queue(&fixture).join(segment), queue(&path).join(segment)).unwrap();
+        let copy = queue(&path).join(segment);
+        fs::copy(queue(&fixture).join(segment), &copy).unwrap();
+        // The fixture leaves out the zeros at its end.
+        let file = fs::File::options().write(true).open(copy).unwrap();
+        file.set_len(4 * 1024 * 1024).unwrap();
     }
     path
 }

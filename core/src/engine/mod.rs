@@ -65,7 +65,8 @@ impl Running {
     fn stop(&self) {
         self.core.stop_threads();
         let here = std::thread::current().id();
-        for thread in std::mem::take(&mut *lock(&self.threads)) {
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for thread in threads {
             if thread.thread().id() != here {
                 // A panic on it was reported by the panic hook already.
                 let _ = thread.join();

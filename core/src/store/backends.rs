@@ -14,8 +14,7 @@ use crate::locks::{read, write};
 /// [`EngineBuilder::open_backend_with_queue`](crate::EngineBuilder::open_backend_with_queue). A segment is known by its number
 /// there, and is read, written and synced as a [`StorageBackend`].
 ///
-/// Called by one thread at a time, except that segments are read at any time by any thread. The lock of the store guards the
-/// folder as well.
+/// Any thread calls these at any time; a segment is written by one at a time. The lock of the store guards the folder as well.
 pub trait SegmentFolder: fmt::Debug + Send + Sync + 'static {
     /// Makes the folder where it is not there yet; durable when this returns.
     ///
@@ -35,7 +34,7 @@ pub trait SegmentFolder: fmt::Debug + Send + Sync + 'static {
     /// When it cannot be opened or made.
     fn open(&self, number: u32) -> io::Result<Box<dyn StorageBackend>>;
 
-    /// Removes a segment. Where it is still open it can be read on.
+    /// Removes a segment; durable when this returns. Where it is still open it can be read on.
     ///
     /// # Errors
     /// When it cannot be removed.

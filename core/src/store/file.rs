@@ -106,9 +106,7 @@ impl FileOfProcess {
         if process::id() == self.process {
             return Ok(&self.file);
         }
-        Err(io::Error::other(
-            "this process is a fork of the one that opened the file; open a store after the fork",
-        ))
+        Err(forked())
     }
 }
 
@@ -166,7 +164,8 @@ pub(super) fn open<T>(
     let file = file.map_err(|error| cannot_open(path, error))?;
     let opened = opened(path, file, false, open);
     match &opened {
-        Ok(_) if new => sync_folder(path),
+        // The store is open and usable; that its name may not outlive a power cut would be no reason to refuse it.
+        Ok(_) if new => drop(sync_folder_of(path)),
         // Another process that came in between has the lock, and the file is its.
         Err(error) if new && error.kind() != ErrorKind::AlreadyOpen => {
             // The caller gets the error that stopped the creation.
@@ -274,10 +273,9 @@ pub(super) fn create_new(
     if filled.is_err() {
         // The caller gets the error that stopped the copy.
         let _ = fs::remove_file(part);
-    } else {
-        sync_folder(path);
+        return filled;
     }
-    filled
+    sync_folder_of(path).map_err(|error| cannot_open(path, error))
 }
 
 /// How files are opened here: one that is created is for its owner alone, as it holds what is known of people.
@@ -322,14 +320,23 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
     )
 }
 
-/// Makes the name of a new file as durable as its content, where the system lets a folder be synced.
-pub(super) fn sync_folder(path: &Path) {
+pub(super) fn forked() -> io::Error {
+    io::Error::other(
+        "this process is a fork of the one that opened the file; open a store after the fork",
+    )
+}
+
+/// Makes what was named or removed in the folder of `path` durable, where the system lets a folder be synced.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+    let synced = File::open(folder).map_or(Ok(()), |folder| folder.sync_all());
+    let kind = synced.as_ref().map_err(io::Error::kind);
+    match kind {
+        Err(io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => Ok(()),
+        Ok(()) | Err(_) => synced,
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::Mutex;
 
 use redb::StorageBackend;
@@ -11,7 +12,7 @@ use redb::StorageBackend;
 use crate::locks::lock;
 
 use super::backends::SegmentFolder;
-use super::file::{FileId, FileOfProcess, file_id, for_owner, sync_folder};
+use super::file::{FileId, FileOfProcess, file_id, for_owner, forked, sync_folder_of};
 
 /// What follows the name of the store in that of the folder.
 const SUFFIX: &str = "-queue";
@@ -22,6 +23,8 @@ const SEGMENT_SUFFIX: &str = ".segment";
 #[derive(Debug)]
 pub(super) struct FileFolder {
     path: PathBuf,
+    /// A forked child shares the files and would write in between: it is refused, even to remove one.
+    process: u32,
     /// The segments that were opened.
     opened: Mutex<BTreeMap<u32, FileId>>,
 }
@@ -34,12 +37,21 @@ impl FileFolder {
         path.push(SUFFIX);
         Ok(Self {
             path: PathBuf::from(path),
+            process: process::id(),
             opened: Mutex::default(),
         })
     }
 
-    fn segment(&self, number: u32) -> PathBuf {
-        self.path.join(format!("{number:06}{SEGMENT_SUFFIX}"))
+    fn segment(&self, number: u32) -> io::Result<PathBuf> {
+        self.own_process()?;
+        Ok(self.path.join(format!("{number:06}{SEGMENT_SUFFIX}")))
+    }
+
+    fn own_process(&self) -> io::Result<()> {
+        if process::id() == self.process {
+            return Ok(());
+        }
+        Err(forked())
     }
 
     /// Puts the path before what an error says.
@@ -52,6 +64,7 @@ impl FileFolder {
 
 impl SegmentFolder for FileFolder {
     fn create(&self) -> io::Result<()> {
+        self.own_process()?;
         #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
@@ -60,8 +73,7 @@ impl SegmentFolder for FileFolder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             created => self.named(created)?,
         }
-        sync_folder(&self.path);
-        Ok(())
+        self.named(sync_folder_of(&self.path))
     }
 
     fn list(&self) -> io::Result<Option<Vec<u32>>> {
@@ -82,13 +94,13 @@ impl SegmentFolder for FileFolder {
     }
 
     fn open(&self, number: u32) -> io::Result<Box<dyn StorageBackend>> {
-        let path = self.segment(number);
+        let path = self.segment(number)?;
         let mut options = for_owner();
         options.read(true).write(true);
         let file = match options.open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let made = options.create_new(true).open(&path);
-                sync_folder(&path);
+                self.named(sync_folder_of(&path))?;
                 made
             }
             Err(error)
@@ -110,18 +122,19 @@ impl SegmentFolder for FileFolder {
     }
 
     fn remove(&self, number: u32) -> io::Result<()> {
+        let path = self.segment(number)?;
         lock(&self.opened).remove(&number);
-        self.named(fs::remove_file(self.segment(number)))
+        self.named(fs::remove_file(&path).and_then(|()| sync_folder_of(&path)))
     }
 
     fn remove_folder(&self) -> io::Result<()> {
-        self.named(fs::remove_dir(&self.path))?;
-        sync_folder(&self.path);
-        Ok(())
+        self.own_process()?;
+        let removed = fs::remove_dir(&self.path);
+        self.named(removed.and_then(|()| sync_folder_of(&self.path)))
     }
 
     fn check(&self, number: u32) -> io::Result<()> {
-        let found = self.named(fs::metadata(self.segment(number)))?;
+        let found = self.named(fs::metadata(self.segment(number)?))?;
         if lock(&self.opened).get(&number) == Some(&file_id(&found)) {
             return Ok(());
         }

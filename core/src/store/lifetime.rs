@@ -8,7 +8,7 @@ use redb::StorageBackend;
 
 use crate::config::{CommitPhases, QueueStorage};
 use crate::error::Result;
-use crate::locks::write;
+use crate::locks::{lock, read, write};
 
 use super::backends::MemoryBackend;
 use super::failure::unavailable;
@@ -84,7 +84,7 @@ impl Store {
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
             let (database, read_only) = (&opened.database, options.read_only);
-            queue_log::recover(database, log.as_ref(), read_only, &mut queue)?;
+            caught(|| queue_log::recover(database, log.as_ref(), read_only, &mut queue))?;
             if !options.read_only {
                 medium.open_gate()?;
             }
@@ -141,10 +141,15 @@ impl Store {
 
     /// Closes the file and gives its lock back. Later calls are refused.
     pub(crate) fn close(&self) -> Result<()> {
-        if std::mem::replace(&mut *write(&self.closed), true) {
-            return Ok(());
-        }
-        let saved = self.end_log();
+        let saved = {
+            let _no_appends = lock(&self.appending);
+            if *read(&self.closed) {
+                return Ok(());
+            }
+            let saved = self.end_log();
+            *write(&self.closed) = true;
+            saved
+        };
         let mut slot = self.database_mut();
         // What closing writes is made from what the file holds.
         let ended = caught(|| {

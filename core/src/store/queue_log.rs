@@ -32,6 +32,9 @@ pub(super) fn recover(
         }
         return Ok(());
     };
+    if let Some(mark) = mark.filter(|mark| !mark.live && !read_only) {
+        log.remove_ended(mark)?;
+    }
     let mut rows = Rows::default();
     let next = log.recover(
         mark,
@@ -141,9 +144,9 @@ impl Store {
         }
     }
 
-    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file.
+    /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. The caller holds the
+    /// lock of those who append.
     pub(super) fn end_log(&self) -> Result<()> {
-        let _no_appends = lock(&self.appending);
         let Some((log, id)) = self.log.as_ref().and_then(|log| Some((log, log.id()?))) else {
             return Ok(());
         };

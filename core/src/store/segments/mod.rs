@@ -156,7 +156,11 @@ impl SegmentLog {
 
     /// Makes the folder, for a log that begins; what is in it is of no use any more.
     pub(super) fn prepare_folder(&self) -> Result<()> {
-        self.folder.create().map_err(unavailable)?;
+        self.folder.create().map_err(|error| {
+            let said = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
+                        file with `queue_storage = \"table\"`";
+            EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+        })?;
         // What the last log left is removed, and so is not ready for this one.
         self.state().spare.clear();
         self.remove_files().map_err(unavailable)
@@ -171,8 +175,18 @@ impl SegmentLog {
 
     /// Makes sure that the segment that takes the next frame is where it was opened.
     pub(super) fn check_place(&self) -> Result<()> {
-        let number = self.state().current.as_ref().map(|it| it.segment.number);
-        let placed = number.map_or(Ok(()), |number| self.folder.check(number));
+        let state = self.state();
+        let number = state.current.as_ref().map(|it| it.segment.number);
+        let begun = state.id.is_some();
+        drop(state);
+        let placed = match number {
+            Some(number) => self.folder.check(number),
+            None if begun => match self.folder.list() {
+                Ok(None) => Err(io::ErrorKind::NotFound.into()),
+                listed => listed.map(drop),
+            },
+            None => Ok(()),
+        };
         placed.map_err(|error| {
             let said = "a segment of the queue was removed or renamed; what is posted now would be lost: put it back, or close \
                         this engine, which saves what is queued, and open it again";
@@ -212,7 +226,7 @@ impl SegmentLog {
         (first, blocks): (u64, &[&[u8]]),
         bytes: &mut Vec<u8>,
     ) -> Result<(Current, Vec<SegmentPlace>)> {
-        let fits = |current: &Current| current.offset + needed <= self.segment_bytes;
+        let fits = |current: &Current| current.offset + needed <= current.header.bytes;
         let mut current = match current {
             Some(current) if fits(&current) => current,
             full => {
@@ -272,7 +286,9 @@ impl SegmentLog {
             let said = "the log of the queue was not begun";
             return Err(EngineError::new(ErrorKind::Internal, said));
         };
-        let wanted = self.segment_bytes.max(ALIGN + needed + ALIGN);
+        // Longer where the queue is long: each is a file that is kept open.
+        let longer = 1 + state.sealed.len() as u64 / 16;
+        let wanted = (self.segment_bytes * longer).max(ALIGN + needed.next_multiple_of(ALIGN));
         let header = Header {
             log,
             segment: first,

@@ -15,6 +15,9 @@ use super::{Available, Sealed, Segment, SegmentLog, SegmentPlace, State};
 /// Bytes that are read at once in the search for a frame.
 const WINDOW_BYTES: usize = 64 * 1024;
 
+/// A block with a higher number was never written.
+const NUMBER_MAX: u64 = 1 << 62;
+
 /// What is called with the number of a block, its place and its bytes.
 pub(in crate::store) type Visit<'v> = dyn FnMut(u64, SegmentPlace, &[u8]) -> Result<()> + 'v;
 
@@ -47,6 +50,13 @@ impl SegmentLog {
         Ok(scan.next)
     }
 
+    /// Removes what a crash left of a log that has ended.
+    pub(in crate::store) fn remove_ended(&self, mark: LogMark) -> Result<()> {
+        self.segments(Some(mark), &mut State::default())?;
+        self.end();
+        Ok(())
+    }
+
     /// Reads the same, of a log that may be in use.
     pub(in crate::store) fn check(
         &self,
@@ -76,34 +86,10 @@ impl SegmentLog {
             last: None,
             visit,
         };
-        let live = mark.is_some_and(|mark| mark.live);
-        let Some(numbers) = self.folder.list().map_err(unavailable)? else {
-            return if live {
-                Err(missing())
-            } else {
-                Ok((state, scan))
-            };
-        };
-        let mut found = Vec::new();
-        for number in numbers {
-            state.next_file = state.next_file.max(number.saturating_add(1));
-            let segment = open(&*self.folder, number)?;
-            match header(&segment)? {
-                Some(header) if mark.is_none_or(|mark| mark.id != header.log) => {
-                    return Err(foreign());
-                }
-                Some(header) => found.push((header, segment)),
-                None => state.spare.push(Arc::new(segment)),
-            }
-        }
+        let mut found = self.segments(mark, &mut state)?;
         let Some(mark) = mark.filter(|mark| mark.live) else {
             return Ok((state, scan));
         };
-        found.sort_by_key(|(header, _)| header.segment);
-        let mut pairs = found.iter().zip(found.iter().skip(1));
-        if let Some((_, (_, copy))) = pairs.find(|(one, other)| one.0.segment == other.0.segment) {
-            return Err(damaged(copy, "another one is the same segment"));
-        }
         state.id = Some(mark.id);
         // No other segment of the log is given its number, though its first frame may not be whole.
         let after = found
@@ -139,6 +125,34 @@ impl SegmentLog {
         }
         state.acknowledged = scan.end;
         Ok((state, scan))
+    }
+}
+
+impl SegmentLog {
+    /// The segments of the log, oldest first. Files without a header are put to those of no use.
+    fn segments(&self, mark: Option<LogMark>, state: &mut State) -> Result<Vec<(Header, Segment)>> {
+        let mut found = Vec::new();
+        let Some(numbers) = self.folder.list().map_err(unavailable)? else {
+            let live = mark.is_some_and(|mark| mark.live);
+            return if live { Err(missing()) } else { Ok(found) };
+        };
+        for number in numbers {
+            state.next_file = state.next_file.max(number.saturating_add(1));
+            let segment = open(&*self.folder, number)?;
+            match header(&segment)? {
+                Some(header) if mark.is_none_or(|mark| mark.id != header.log) => {
+                    return Err(foreign());
+                }
+                Some(header) => found.push((header, segment)),
+                None => state.spare.push(Arc::new(segment)),
+            }
+        }
+        found.sort_by_key(|(header, _)| header.segment);
+        let mut pairs = found.iter().zip(found.iter().skip(1));
+        if let Some((_, (_, copy))) = pairs.find(|(one, other)| one.0.segment == other.0.segment) {
+            return Err(damaged(copy, "another one is the same segment"));
+        }
+        Ok(found)
     }
 }
 
@@ -185,7 +199,8 @@ impl Scan<'_, '_> {
         let mut next = None;
         self.last = None;
         while let Some((bytes, first, places)) = frame_at(segment, tag, offset)? {
-            if next.map_or(first < header.acknowledged, |next| next != first) {
+            let follows = next.map_or(first >= header.acknowledged, |next| next == first);
+            if !follows || first > NUMBER_MAX {
                 return Err(damaged(segment, "its blocks do not follow each other"));
             }
             let mut number = first;
@@ -295,6 +310,7 @@ fn missing() -> EngineError {
 }
 
 fn foreign() -> EngineError {
-    let said = "the folder of the queue holds the queue of another store; it was left untouched: move it away";
+    let said = "the folder of the queue, which has the name of the store and `-queue`, holds the queue of another store; it was \
+                left untouched: move it to where that store is, or away";
     EngineError::new(ErrorKind::ForeignFile, said)
 }

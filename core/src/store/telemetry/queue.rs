@@ -253,7 +253,7 @@ impl QueueIndex {
         self.records += block.contents.records;
         self.bytes += block.contents.block_bytes;
         self.blocks.insert(number, block);
-        self.next = self.next.max(number + 1);
+        self.next = self.next.max(number.saturating_add(1));
     }
 
     /// Adds what was appended to the log: blocks from the number `first` on, and where they are.
@@ -275,12 +275,16 @@ impl QueueIndex {
             self.add(number, Queued { contents, place });
         }
         if let Some(first) = changes.filed_below {
-            self.blocks = self.blocks.split_off(&first);
+            let rest = self.blocks.split_off(&first);
+            let filed = std::mem::replace(&mut self.blocks, rest);
+            for (_, block) in filed.range(self.filed.below..) {
+                self.records -= block.contents.records;
+                self.bytes -= block.contents.block_bytes;
+            }
             self.filed = Filed {
                 below: first,
                 pass: None,
             };
-            self.count();
         }
     }
 

@@ -179,7 +179,9 @@ pub(super) fn each_content(
                 history::add_bucket_part(read, query.bucket(day), part, &mut rows)?;
             }
             Source::Block(number) => {
-                if let Some(block) = reader.blocks.iter().find(|block| block.number == number) {
+                let blocks = &reader.blocks;
+                let at = blocks.binary_search_by_key(&number, |block| block.number);
+                if let Some(block) = at.ok().and_then(|at| blocks.get(at)) {
                     block.add_to(read, &mut rows)?;
                 }
             }
