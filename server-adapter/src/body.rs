@@ -137,6 +137,9 @@ async fn pieces(
         } else {
             intake.hand_on(&frame).await?;
         }
+        if body.is_end_stream() {
+            break;
+        }
         pace.pause(began);
         if bytes_max == usize::MAX && intake.exchange.is_refused() {
             // The exchange knows why; the rest could be of any length.

@@ -7,6 +7,7 @@
 
 mod ticket;
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
@@ -21,6 +22,10 @@ pub(crate) struct Writer<M, O> {
     waiting: Mutex<PendingBatch<M, O>>,
     /// Wakes a thread of the engine's own.
     arrived: Condvar,
+    /// Whether others than a thread of the engine's own may lead. Set with `waiting` locked.
+    callers_lead: AtomicBool,
+    /// The engine's own thread, once it runs, by [`this_thread`].
+    own_thread: AtomicUsize,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
@@ -32,8 +37,6 @@ struct PendingBatch<M, O> {
     batch: Vec<(M, Arc<Slot<O>>)>,
     leading: bool,
     thread: Thread,
-    /// The engine's own thread, once it runs, by [`this_thread`].
-    own_thread: Option<usize>,
     closed: bool,
 }
 
@@ -45,6 +48,9 @@ enum Thread {
     /// Waits to be notified of a submission: a system call, which a busy one does not need.
     Waits,
 }
+
+/// No thread has this number: it is the address of a byte.
+const NO_THREAD: usize = usize::MAX;
 
 /// What to do for an outcome.
 #[derive(Debug)]
@@ -110,10 +116,11 @@ impl<M, O: Clone> Writer<M, O> {
                 } else {
                     Thread::None
                 },
-                own_thread: None,
                 closed: false,
             }),
             arrived: Condvar::new(),
+            callers_lead: AtomicBool::new(!has_thread),
+            own_thread: AtomicUsize::new(NO_THREAD),
             lost,
         }
     }
@@ -142,9 +149,7 @@ impl<M, O: Clone> Writer<M, O> {
     }
 
     fn take(&self, waiting: &mut PendingBatch<M, O>) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        // The engine's own thread comes here as well, when its observer writes.
-        let may_lead = waiting.thread == Thread::None || waiting.own_thread == Some(this_thread());
-        if !may_lead || waiting.leading || waiting.batch.is_empty() {
+        if !self.may_lead() || waiting.leading || waiting.batch.is_empty() {
             return None;
         }
         waiting.leading = true;
@@ -159,7 +164,7 @@ impl<M, O: Clone> Writer<M, O> {
 
     /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
     pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        lock(&self.waiting).own_thread = Some(this_thread());
+        self.own_thread.store(this_thread(), Ordering::Relaxed);
         loop {
             if let Some(taken) = self.lead() {
                 return Some(taken);
@@ -197,6 +202,13 @@ impl<M, O: Clone> Writer<M, O> {
         waker: &Waker,
         may_lead: bool,
     ) -> Poll<Turn<'_, M, O>> {
+        if !self.may_lead() {
+            // Without the lock that all share. Where callers lead by now, this one may have registered too late to be asked.
+            let registered = ticket.register(waker);
+            if registered.is_ready() || !self.may_lead() {
+                return registered.map(Turn::Outcome);
+            }
+        }
         if let Some(outcome) = ticket.outcome() {
             return Poll::Ready(Turn::Outcome(outcome));
         }
@@ -228,6 +240,7 @@ impl<M, O: Clone> Writer<M, O> {
     /// Lets the thread end once nothing waits; from then on callers lead.
     pub(crate) fn close(&self) {
         let mut waiting = lock(&self.waiting);
+        self.callers_lead.store(true, Ordering::Release);
         waiting.closed = true;
         waiting.thread = Thread::None;
         self.arrived.notify_all();
@@ -236,7 +249,12 @@ impl<M, O: Clone> Writer<M, O> {
 
     /// Whether this is the engine's own thread.
     pub(crate) fn is_own_thread(&self) -> bool {
-        lock(&self.waiting).own_thread == Some(this_thread())
+        self.own_thread.load(Ordering::Relaxed) == this_thread()
+    }
+
+    /// Whether this thread may lead. The engine's own comes here as well, when its observer writes.
+    fn may_lead(&self) -> bool {
+        self.callers_lead.load(Ordering::Acquire) || self.is_own_thread()
     }
 }
 

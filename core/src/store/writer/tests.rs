@@ -229,3 +229,51 @@ fn nobody_who_blocks_waits_for_ever() {
             .expect("a thread waits for ever");
     }
 }
+
+/// Wakes a thread that polls.
+struct Unpark(thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[test]
+fn futures_polled_while_the_thread_ends_are_resolved() {
+    let longest = Duration::from_secs(60);
+    for _ in 0..300 {
+        let writer = Writer::<u32, u32>::new(true, || 0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while let Some((mutations, mut batch)) = writer.lead_next() {
+                    batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+                }
+            });
+            for first in [0, 100] {
+                let writer = &writer;
+                scope.spawn(move || {
+                    let waker = Arc::new(Unpark(thread::current())).into();
+                    for number in first..first + 20 {
+                        let mut ticket = writer.submit(number);
+                        let outcome = loop {
+                            match writer.poll(&mut ticket, &waker, true) {
+                                Poll::Ready(Turn::Outcome(outcome)) => break outcome,
+                                Poll::Ready(Turn::Lead(mutations, mut batch)) => {
+                                    batch.resolve(mutations.into_iter().map(|each| each * 10));
+                                }
+                                Poll::Pending => {
+                                    let began = std::time::Instant::now();
+                                    thread::park_timeout(longest);
+                                    assert!(began.elapsed() < longest, "never woken");
+                                }
+                            }
+                        };
+                        assert_eq!(outcome, number * 10);
+                    }
+                });
+            }
+            writer.close();
+        });
+    }
+}

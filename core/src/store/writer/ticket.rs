@@ -122,6 +122,8 @@ impl<O: Clone> Ticket<O> {
     pub(super) fn register(&mut self, waker: &Waker) -> Poll<O> {
         let mut state = lock(&self.slot.state);
         if let Some(outcome) = &state.outcome {
+            // Its waker was taken with the others.
+            self.place = None;
             return Poll::Ready(outcome.clone());
         }
         let place = *self.place.get_or_insert(state.futures.len());
