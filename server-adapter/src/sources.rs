@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use http::HeaderMap;
+#[cfg(feature = "http2")]
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::Room;
@@ -48,9 +50,7 @@ impl Sources {
         let source = Arc::new(Source {
             sources: Arc::clone(self),
             network,
-            requests: Arc::new(Semaphore::new(
-                bounds.requests_max.min(Semaphore::MAX_PERMITS),
-            )),
+            requests: AtomicUsize::new(0),
             bodies: Room::of_source(bounds.bodies_bytes_max, bounds.largest_body),
             slow_reads: SlowReads::of_source(bounds.slow_reads_max),
         });
@@ -64,7 +64,8 @@ impl Sources {
 pub(crate) struct Source {
     sources: Arc<Sources>,
     network: IpAddr,
-    requests: Arc<Semaphore>,
+    /// Requests under way that have a place.
+    requests: AtomicUsize,
     /// Its part of the budget of bodies.
     pub(crate) bodies: Room,
     pub(crate) slow_reads: SlowReads,
@@ -73,12 +74,18 @@ pub(crate) struct Source {
 impl Source {
     /// A request begins; it ends when the result is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestPlace {
-        let permit = Arc::clone(&self.requests).try_acquire_owned().ok();
+        let max = self.sources.bounds.requests_max;
+        let more = |count: usize| (count < max).then_some(count + 1);
+        let counted = self
+            .requests
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .is_ok();
         RequestPlace {
-            admitted: permit.is_some(),
             source: Arc::clone(self),
-            _of_source: permit,
-            _of_all: None,
+            counted,
+            admitted: counted,
+            #[cfg(feature = "http2")]
+            of_all: None,
         }
     }
 }
@@ -100,21 +107,28 @@ impl Drop for Source {
 #[derive(Debug)]
 pub(crate) struct RequestPlace {
     pub(crate) source: Arc<Source>,
+    /// Whether it is one of those that its source counts.
+    counted: bool,
     /// Whether there is room for it.
     pub(crate) admitted: bool,
-    _of_source: Option<OwnedSemaphorePermit>,
-    _of_all: Option<OwnedSemaphorePermit>,
+    #[cfg(feature = "http2")]
+    of_all: Option<OwnedSemaphorePermit>,
 }
 
+#[cfg(feature = "http2")]
 impl RequestPlace {
     /// The same, below the bound of all sources as well.
-    #[cfg(feature = "http2")]
-    pub(crate) fn within(self, all: &Arc<Semaphore>) -> Self {
-        let permit = Arc::clone(all).try_acquire_owned().ok();
-        Self {
-            admitted: self.admitted && permit.is_some(),
-            _of_all: permit,
-            ..self
+    pub(crate) fn within(mut self, all: &Arc<Semaphore>) -> Self {
+        self.of_all = Arc::clone(all).try_acquire_owned().ok();
+        self.admitted &= self.of_all.is_some();
+        self
+    }
+}
+
+impl Drop for RequestPlace {
+    fn drop(&mut self) {
+        if self.counted {
+            self.source.requests.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
