@@ -9,13 +9,13 @@
 )]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend};
+use deskfleet::{CommitDriver, Config, Engine, Event, NewKey, Scope, StorageBackend, Workspace};
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::files::FileOf;
 use deskfleet_tests::posting::{engine, ids, post};
@@ -297,4 +297,72 @@ fn call_returns_while_the_engines_thread_waits_for_the_disk() {
         assert!(block_on(call).status() < StatusCode::INTERNAL_SERVER_ERROR);
     }
     engine.close().unwrap();
+}
+
+/// An engine with two threads that commit, whose observers call `observed` at the same time, once each; then both lanes are written.
+fn both_observers(
+    observed: impl Fn(&Engine, bool) + Send + Sync + 'static,
+) -> (deskfleet::Result<()>, StatusCode) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fleet.redb");
+    ends("two observers", move || {
+        let of_observer: Arc<OnceLock<Engine>> = Arc::default();
+        let seen = [AtomicBool::new(false), AtomicBool::new(false)];
+        let (both, shared) = (Barrier::new(2), Arc::clone(&of_observer));
+        let mut config = Config::default();
+        config.commit_driver = CommitDriver::Thread;
+        let opened = Engine::builder()
+            .clock(SystemTime::now)
+            .seed(7)
+            .config(config)
+            .observer(move |event: &Event<'_>| {
+                let on_queue = thread::current().name() == Some("deskfleet-queue");
+                if let (Event::Committed { .. }, Some(engine)) = (event, shared.get())
+                    && !seen[usize::from(on_queue)].swap(true, Ordering::SeqCst)
+                {
+                    both.wait();
+                    observed(engine, on_queue);
+                }
+            })
+            .open(path);
+        of_observer.set(opened.unwrap()).unwrap();
+        let engine = of_observer.get().unwrap();
+        let statuses = thread::scope(|scope| {
+            let posted = scope.spawn(|| engine.handle(post(1, 1)).status());
+            let workspace = Workspace {
+                id: "ws-1".into(),
+                ..Workspace::default()
+            };
+            (engine.put_workspace(workspace), posted.join().unwrap())
+        });
+        // The last observer that uses the folder has ended when this returns.
+        engine.close().unwrap();
+        drop(folder);
+        statuses
+    })
+}
+
+#[test]
+fn observers_on_both_threads_may_write_where_the_other_commits() {
+    let (put, posted) = both_observers(|engine, on_queue| {
+        if on_queue {
+            engine
+                .put_workspace(Workspace {
+                    id: "ws-2".into(),
+                    ..Workspace::default()
+                })
+                .unwrap();
+        } else {
+            assert_eq!(engine.handle(post(1, 2)).status(), StatusCode::OK);
+        }
+    });
+    put.unwrap();
+    assert_eq!(posted, StatusCode::OK);
+}
+
+#[test]
+fn observers_on_both_threads_may_close_the_engine() {
+    let (put, posted) = both_observers(|engine, _| engine.close().unwrap());
+    put.unwrap();
+    assert_eq!(posted, StatusCode::OK);
 }

@@ -2,6 +2,7 @@
 //! which goes into the store. Neither waits for the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::config::CommitDriver;
@@ -10,7 +11,7 @@ use crate::observer::Event;
 use crate::store::panic_text;
 use crate::store::segments::Available;
 use crate::store::telemetry::arrivals::Arrivals;
-use crate::store::writer::{Batch, Ticket, Writer};
+use crate::store::writer::{Batch, OwnThreads, Ticket, Writer};
 
 use super::write::Write;
 use super::{EngineCore, lost};
@@ -74,6 +75,7 @@ pub(super) enum Work<'w> {
 pub(super) struct Lanes {
     store: Writer<Submission, Outcome>,
     queue: Writer<Arriving, Outcome>,
+    own_threads: Arc<OwnThreads>,
     /// Whether the queue has a log, and telemetry so a lane of its own.
     has_log: Option<Available>,
 }
@@ -81,9 +83,12 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn new(driver: CommitDriver, has_log: Option<Available>) -> Self {
         let has_thread = driver == CommitDriver::Thread;
+        let own_threads: Arc<OwnThreads> = Arc::default();
+        let lost = || Err(lost());
         Self {
-            store: Writer::new(has_thread, || Err(lost())),
-            queue: Writer::new(has_thread && has_log.is_some(), || Err(lost())),
+            store: Writer::new(has_thread, Arc::clone(&own_threads), lost),
+            queue: Writer::new(has_thread, Arc::clone(&own_threads), lost),
+            own_threads,
             has_log,
         }
     }
@@ -162,10 +167,6 @@ impl Lanes {
             }
         })
     }
-
-    fn is_own_thread(&self) -> bool {
-        self.store.is_own_thread() || self.queue.is_own_thread()
-    }
 }
 
 impl EngineCore {
@@ -206,7 +207,7 @@ impl EngineCore {
 
     fn commit_as_caller(&self, work: Work<'_>) -> usize {
         let count = self.commit(work);
-        if !self.lanes.is_own_thread() {
+        if !self.lanes.own_threads.has_this() {
             self.file_above_high_water();
         }
         count

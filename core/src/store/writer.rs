@@ -24,8 +24,7 @@ pub(crate) struct Writer<M, O> {
     arrived: Condvar,
     /// Whether others than a thread of the engine's own may lead. Set with `waiting` locked.
     callers_lead: AtomicBool,
-    /// The engine's own thread, once it runs, by [`this_thread`].
-    own_thread: AtomicUsize,
+    own_threads: Arc<OwnThreads>,
     /// The outcome of a submission whose commit panicked.
     lost: fn() -> O,
 }
@@ -49,8 +48,37 @@ enum Thread {
     Waits,
 }
 
+/// The threads of an engine's own, by [`this_thread`], at most one for each of its two writers. Each may lead in both, as its observer
+/// may write: were it to wait for the other, whose observer writes as well, both would wait for ever.
+#[derive(Debug)]
+pub(crate) struct OwnThreads([AtomicUsize; 2]);
+
 /// No thread has this number: it is the address of a byte.
 const NO_THREAD: usize = usize::MAX;
+
+impl Default for OwnThreads {
+    fn default() -> Self {
+        Self([const { AtomicUsize::new(NO_THREAD) }; 2])
+    }
+}
+
+impl OwnThreads {
+    /// Adds this thread.
+    fn add(&self) {
+        let (order, this) = (Ordering::Relaxed, this_thread());
+        let add = |place: &AtomicUsize| place.compare_exchange(NO_THREAD, this, order, order);
+        // At the first free place.
+        let _ = self.0.iter().find(|place| add(place).is_ok());
+    }
+
+    /// Whether this thread is one.
+    pub(crate) fn has_this(&self) -> bool {
+        let this = this_thread();
+        self.0
+            .iter()
+            .any(|place| place.load(Ordering::Relaxed) == this)
+    }
+}
 
 /// What to do for an outcome.
 #[derive(Debug)]
@@ -104,9 +132,9 @@ impl<M, O: Clone> Drop for Batch<'_, M, O> {
 }
 
 impl<M, O: Clone> Writer<M, O> {
-    /// A writer with nothing waiting. With `has_thread` only that thread commits. `lost` is the outcome of a submission whose
+    /// A writer with nothing waiting. With `has_thread` only `own_threads` commit. `lost` is the outcome of a submission whose
     /// commit panicked.
-    pub(crate) fn new(has_thread: bool, lost: fn() -> O) -> Self {
+    pub(crate) fn new(has_thread: bool, own_threads: Arc<OwnThreads>, lost: fn() -> O) -> Self {
         Self {
             waiting: Mutex::new(PendingBatch {
                 batch: Vec::new(),
@@ -120,7 +148,7 @@ impl<M, O: Clone> Writer<M, O> {
             }),
             arrived: Condvar::new(),
             callers_lead: AtomicBool::new(!has_thread),
-            own_thread: AtomicUsize::new(NO_THREAD),
+            own_threads,
             lost,
         }
     }
@@ -164,7 +192,7 @@ impl<M, O: Clone> Writer<M, O> {
 
     /// Waits for work, for a thread of the engine's own; `None` once [`Self::close`] was called and nothing waits.
     pub(crate) fn lead_next(&self) -> Option<(Vec<M>, Batch<'_, M, O>)> {
-        self.own_thread.store(this_thread(), Ordering::Relaxed);
+        self.own_threads.add();
         loop {
             if let Some(taken) = self.lead() {
                 return Some(taken);
@@ -247,14 +275,9 @@ impl<M, O: Clone> Writer<M, O> {
         self.ask_to_lead(waiting);
     }
 
-    /// Whether this is the engine's own thread.
-    pub(crate) fn is_own_thread(&self) -> bool {
-        self.own_thread.load(Ordering::Relaxed) == this_thread()
-    }
-
-    /// Whether this thread may lead. The engine's own comes here as well, when its observer writes.
+    /// Whether this thread may lead. Those of the engine's own come here as well, when their observer writes.
     fn may_lead(&self) -> bool {
-        self.callers_lead.load(Ordering::Acquire) || self.is_own_thread()
+        self.callers_lead.load(Ordering::Acquire) || self.own_threads.has_this()
     }
 }
 

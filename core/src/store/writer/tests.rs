@@ -30,7 +30,7 @@ fn run(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
 
 #[test]
 fn pending_submissions_become_one_batch_in_order() {
-    let writer = Writer::<u32, u32>::new(false, || 0);
+    let writer = Writer::<u32, u32>::new(false, Arc::default(), || 0);
     let tickets = [1, 2, 3].map(|mutation| writer.submit(mutation));
     let (mutations, mut batch) = writer.lead().unwrap();
     assert_eq!(mutations, [1, 2, 3]);
@@ -51,7 +51,7 @@ fn pending_submissions_become_one_batch_in_order() {
 
 #[test]
 fn thread_takes_pending_submissions_and_ends_when_closed() {
-    let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
     let thread = thread::spawn({
         let writer = Arc::clone(&writer);
         move || {
@@ -70,7 +70,7 @@ fn thread_takes_pending_submissions_and_ends_when_closed() {
 
 #[test]
 fn a_batch_that_is_dropped_is_lost_and_frees_the_writer() {
-    let writer = Writer::<u32, u32>::new(false, || 99);
+    let writer = Writer::<u32, u32>::new(false, Arc::default(), || 99);
     let tickets = [1, 2].map(|mutation| writer.submit(mutation));
     drop(writer.lead());
     assert_eq!(
@@ -122,7 +122,7 @@ fn polled(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> Option<u32> {
 #[test]
 fn outcome_wakes_every_future_that_waits_for_it() {
     for has_thread in [false, true] {
-        let writer = Writer::<u32, u32>::new(has_thread, || 0);
+        let writer = Writer::<u32, u32>::new(has_thread, Arc::default(), || 0);
         let shared = writer.submit(1);
         let taken = if has_thread {
             writer.lead_next()
@@ -145,7 +145,7 @@ fn outcome_wakes_every_future_that_waits_for_it() {
 #[test]
 fn every_polled_future_is_woken_when_the_writer_is_free_and_each_can_lead() {
     for leader in 0..3 {
-        let writer = Writer::<u32, u32>::new(false, || 0);
+        let writer = Writer::<u32, u32>::new(false, Arc::default(), || 0);
         let _first = writer.submit(1);
         let (_, batch) = writer.lead().unwrap();
         let _never_polled = writer.submit(2);
@@ -168,7 +168,7 @@ fn every_polled_future_is_woken_when_the_writer_is_free_and_each_can_lead() {
 /// The first that waits decides nothing: a thread that blocks goes on by itself.
 #[test]
 fn a_thread_that_blocks_leads_though_an_unpolled_future_came_first() {
-    let writer = Arc::new(Writer::<u32, u32>::new(false, || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(false, Arc::default(), || 0));
     let _leading = writer.submit(1);
     let (_, batch) = writer.lead().unwrap();
     let unpolled = writer.submit(2);
@@ -192,7 +192,7 @@ fn a_thread_that_blocks_leads_though_an_unpolled_future_came_first() {
 
 #[test]
 fn closing_asks_those_who_waited_for_the_thread() {
-    let writer = Arc::new(Writer::<u32, u32>::new(true, || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
     let (mut tickets, counts) = waiting(&writer, &writer.submit(1), 1);
     writer.close();
     assert_eq!(woken(&counts), [1]);
@@ -203,7 +203,7 @@ fn closing_asks_those_who_waited_for_the_thread() {
 /// Threads that block, futures that are never polled, and futures that are dropped, at random: none waits for ever.
 #[test]
 fn nobody_who_blocks_waits_for_ever() {
-    let writer = Arc::new(Writer::<u32, u32>::new(false, || 0));
+    let writer = Arc::new(Writer::<u32, u32>::new(false, Arc::default(), || 0));
     let (done, all) = std::sync::mpsc::channel();
     for seed in 0..6_u32 {
         let (writer, done) = (Arc::clone(&writer), done.clone());
@@ -243,7 +243,7 @@ impl Wake for Unpark {
 fn futures_polled_while_the_thread_ends_are_resolved() {
     let longest = Duration::from_secs(60);
     for _ in 0..300 {
-        let writer = Writer::<u32, u32>::new(true, || 0);
+        let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
         thread::scope(|scope| {
             scope.spawn(|| {
                 while let Some((mutations, mut batch)) = writer.lead_next() {
