@@ -82,12 +82,32 @@ impl Drop for Place {
     }
 }
 
+/// The process that opened a file.
+#[derive(Debug)]
+pub(super) struct OwnProcess(u32);
+
+impl OwnProcess {
+    pub(super) fn new() -> Self {
+        Self(process::id())
+    }
+
+    /// Refuses a forked child.
+    pub(super) fn check(&self) -> io::Result<()> {
+        if process::id() == self.0 {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "this process is a fork of the one that opened the file; open a store after the fork",
+        ))
+    }
+}
+
 /// redb's backend of a file, for the process that opened it. A forked child shares the file and its lock, and would write in
 /// between: it is refused, even to close it.
 #[derive(Debug)]
 pub(super) struct FileOfProcess {
     file: FileBackend,
-    process: u32,
+    process: OwnProcess,
     /// A file that cannot be written cannot be locked against readers either.
     read_only: bool,
 }
@@ -97,16 +117,14 @@ impl FileOfProcess {
     pub(super) fn new(file: File) -> Result<Self> {
         Ok(Self {
             file: FileBackend::new(file).map_err(from_database)?,
-            process: process::id(),
+            process: OwnProcess::new(),
             read_only: false,
         })
     }
 
     fn file(&self) -> io::Result<&FileBackend> {
-        if process::id() == self.process {
-            return Ok(&self.file);
-        }
-        Err(forked())
+        self.process.check()?;
+        Ok(&self.file)
     }
 }
 
@@ -320,12 +338,6 @@ fn cannot_open(path: &Path, error: io::Error) -> EngineError {
     )
 }
 
-pub(super) fn forked() -> io::Error {
-    io::Error::other(
-        "this process is a fork of the one that opened the file; open a store after the fork",
-    )
-}
-
 /// Makes what was named or removed in the folder of `path` durable, where the system lets a folder be synced.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
@@ -368,7 +380,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("deskfleet-fork-{}", process::id()));
         let file = |process| FileOfProcess {
             file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
-            process,
+            process: OwnProcess(process),
             read_only: false,
         };
         let (here, child) = (file(process::id()), file(process::id() + 1));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Mutex;
 
 use redb::StorageBackend;
@@ -12,7 +11,7 @@ use redb::StorageBackend;
 use crate::locks::lock;
 
 use super::backends::SegmentFolder;
-use super::file::{FileId, FileOfProcess, file_id, for_owner, forked, sync_folder_of};
+use super::file::{FileId, FileOfProcess, OwnProcess, file_id, for_owner, sync_folder_of};
 
 /// What follows the name of the store in that of the folder.
 const SUFFIX: &str = "-queue";
@@ -24,7 +23,7 @@ const SEGMENT_SUFFIX: &str = ".segment";
 pub(super) struct FileFolder {
     path: PathBuf,
     /// A forked child shares the files and would write in between: it is refused, even to remove one.
-    process: u32,
+    process: OwnProcess,
     /// The segments that were opened.
     opened: Mutex<BTreeMap<u32, FileId>>,
 }
@@ -37,21 +36,14 @@ impl FileFolder {
         path.push(SUFFIX);
         Ok(Self {
             path: PathBuf::from(path),
-            process: process::id(),
+            process: OwnProcess::new(),
             opened: Mutex::default(),
         })
     }
 
     fn segment(&self, number: u32) -> io::Result<PathBuf> {
-        self.own_process()?;
+        self.process.check()?;
         Ok(self.path.join(format!("{number:06}{SEGMENT_SUFFIX}")))
-    }
-
-    fn own_process(&self) -> io::Result<()> {
-        if process::id() == self.process {
-            return Ok(());
-        }
-        Err(forked())
     }
 
     /// Puts the path before what an error says.
@@ -64,7 +56,7 @@ impl FileFolder {
 
 impl SegmentFolder for FileFolder {
     fn create(&self) -> io::Result<()> {
-        self.own_process()?;
+        self.process.check()?;
         #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
@@ -128,7 +120,7 @@ impl SegmentFolder for FileFolder {
     }
 
     fn remove_folder(&self) -> io::Result<()> {
-        self.own_process()?;
+        self.process.check()?;
         let removed = fs::remove_dir(&self.path);
         self.named(removed.and_then(|()| sync_folder_of(&self.path)))
     }

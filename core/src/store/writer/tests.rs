@@ -239,41 +239,45 @@ impl Wake for Unpark {
     }
 }
 
+/// Waits as a future of an engine does.
+fn run_polling(writer: &Writer<u32, u32>, ticket: &mut Ticket<u32>) -> u32 {
+    let waker = Arc::new(Unpark(thread::current())).into();
+    loop {
+        match writer.poll(ticket, &waker, true) {
+            Poll::Ready(Turn::Outcome(outcome)) => return outcome,
+            Poll::Ready(Turn::Lead(mutations, mut batch)) => {
+                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+            }
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
 #[test]
 fn futures_polled_while_the_thread_ends_are_resolved() {
-    let longest = Duration::from_secs(60);
+    let (done, all) = std::sync::mpsc::channel();
     for _ in 0..300 {
-        let writer = Writer::<u32, u32>::new(true, Arc::default(), || 0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while let Some((mutations, mut batch)) = writer.lead_next() {
-                    batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
-                }
-            });
-            for first in [0, 100] {
-                let writer = &writer;
-                scope.spawn(move || {
-                    let waker = Arc::new(Unpark(thread::current())).into();
-                    for number in first..first + 20 {
-                        let mut ticket = writer.submit(number);
-                        let outcome = loop {
-                            match writer.poll(&mut ticket, &waker, true) {
-                                Poll::Ready(Turn::Outcome(outcome)) => break outcome,
-                                Poll::Ready(Turn::Lead(mutations, mut batch)) => {
-                                    batch.resolve(mutations.into_iter().map(|each| each * 10));
-                                }
-                                Poll::Pending => {
-                                    let began = std::time::Instant::now();
-                                    thread::park_timeout(longest);
-                                    assert!(began.elapsed() < longest, "never woken");
-                                }
-                            }
-                        };
-                        assert_eq!(outcome, number * 10);
-                    }
-                });
+        let writer = Arc::new(Writer::<u32, u32>::new(true, Arc::default(), || 0));
+        let committing = Arc::clone(&writer);
+        thread::spawn(move || {
+            while let Some((mutations, mut batch)) = committing.lead_next() {
+                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
             }
-            writer.close();
         });
+        for first in [0, 100] {
+            let (writer, done) = (Arc::clone(&writer), done.clone());
+            thread::spawn(move || {
+                for number in first..first + 20 {
+                    let mut ticket = writer.submit(number);
+                    assert_eq!(run_polling(&writer, &mut ticket), number * 10);
+                }
+                done.send(()).unwrap();
+            });
+        }
+        writer.close();
+        for _ in 0..2 {
+            all.recv_timeout(Duration::from_secs(60))
+                .expect("a future is never woken");
+        }
     }
 }
