@@ -4,16 +4,15 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf, absolute};
-use std::process;
 use std::sync::Mutex;
 
-use redb::backends::FileBackend;
-use redb::{BackendError, StorageBackend};
+use redb::{BackendError, StorageBackend as _};
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 
-use super::failure::{already_open, from_database};
+use super::failure::already_open;
+use super::file_of_process::FileOfProcess;
 
 /// Device and inode of a file, where the system has them.
 pub(super) type FileId = Option<(u64, u64)>;
@@ -79,87 +78,6 @@ impl Drop for Place {
         if let Some(at) = open.iter().position(|id| *id == self.id) {
             open.swap_remove(at);
         }
-    }
-}
-
-/// The process that opened a file.
-#[derive(Debug)]
-pub(super) struct OwnProcess(u32);
-
-impl OwnProcess {
-    pub(super) fn new() -> Self {
-        Self(process::id())
-    }
-
-    /// Refuses a forked child.
-    pub(super) fn check(&self) -> io::Result<()> {
-        if process::id() == self.0 {
-            return Ok(());
-        }
-        Err(io::Error::other(
-            "this process is a fork of the one that opened the file; open a store after the fork",
-        ))
-    }
-}
-
-/// redb's backend of a file, for the process that opened it. A forked child shares the file and its lock, and would write in
-/// between: it is refused, even to close it.
-#[derive(Debug)]
-pub(super) struct FileOfProcess {
-    file: FileBackend,
-    process: OwnProcess,
-    /// A file that cannot be written cannot be locked against readers either.
-    read_only: bool,
-}
-
-impl FileOfProcess {
-    /// A segment of the queue: the lock of the store guards it.
-    pub(super) fn new(file: File) -> Result<Self> {
-        Ok(Self {
-            file: FileBackend::new(file).map_err(from_database)?,
-            process: OwnProcess::new(),
-            read_only: false,
-        })
-    }
-
-    fn file(&self) -> io::Result<&FileBackend> {
-        self.process.check()?;
-        Ok(&self.file)
-    }
-}
-
-impl StorageBackend for FileOfProcess {
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        if self.read_only {
-            self.file.try_lock_shared_range(start, end)
-        } else {
-            self.file.try_lock_range(start, end)
-        }
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.file()?.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.file()?.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file()?.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.file()?.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file()?.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        // The lock is the other process's as well.
-        self.file().map_or(Ok(()), FileBackend::close)
     }
 }
 
@@ -306,8 +224,9 @@ pub(super) fn for_owner() -> OpenOptions {
 }
 
 fn backend(file: File, path: &Path, read_only: bool) -> Result<FileOfProcess> {
-    let file = at(path, FileOfProcess::new(file))?;
-    Ok(FileOfProcess { read_only, ..file })
+    let mut file = at(path, FileOfProcess::new(file))?;
+    file.read_only = read_only;
+    Ok(file)
 }
 
 /// Puts the path before what an error says.
@@ -358,7 +277,9 @@ mod tests {
 
     #[test]
     fn creation_that_fails_leaves_no_file_and_an_old_file_stays() {
-        let path = std::env::temp_dir().join(format!("deskfleet-creation-{}", process::id()));
+        // Another place in each process.
+        let path =
+            std::env::temp_dir().join(format!("deskfleet-creation-{:p}", &raw const OPEN_HERE));
         let failed = || EngineError::new(ErrorKind::StorageUnavailable, "as the test wants it");
         let fails = |path| {
             let opened = open(path, |file| {
@@ -372,35 +293,6 @@ mod tests {
         fs::write(&path, b"old").unwrap();
         fails(&path);
         assert!(path.exists());
-        fs::remove_file(&path).unwrap();
-    }
-
-    #[test]
-    fn forked_child_is_refused_and_leaves_file_and_lock_alone() {
-        let path = std::env::temp_dir().join(format!("deskfleet-fork-{}", process::id()));
-        let file = |process| FileOfProcess {
-            file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
-            process: OwnProcess(process),
-            read_only: false,
-        };
-        let (here, child) = (file(process::id()), file(process::id() + 1));
-        assert!(here.write(0, b"1234").is_ok());
-        let refused = [
-            child.len().map(drop),
-            child.read(0, &mut [0]),
-            child.set_len(0),
-            child.sync_data(),
-            child.write(0, b"x"),
-        ];
-        for refused in refused {
-            assert!(refused.unwrap_err().to_string().contains("fork"));
-        }
-        let all = || (Bound::Unbounded, Bound::Unbounded);
-        assert!(child.try_lock_range(all().0, all().1).unwrap());
-        child.close().unwrap();
-        let held = here.try_lock_range(all().0, all().1).unwrap();
-        assert!(!held, "the lock is still held");
-        assert_eq!(fs::read(&path).unwrap(), b"1234");
         fs::remove_file(&path).unwrap();
     }
 }

@@ -11,7 +11,8 @@ use redb::StorageBackend;
 use crate::locks::lock;
 
 use super::backends::SegmentFolder;
-use super::file::{FileId, FileOfProcess, OwnProcess, file_id, for_owner, sync_folder_of};
+use super::file::{FileId, file_id, for_owner, sync_folder_of};
+use super::file_of_process::{FileOfProcess, OwnProcess};
 
 /// What follows the name of the store in that of the folder.
 const SUFFIX: &str = "-queue";

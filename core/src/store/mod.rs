@@ -7,6 +7,7 @@ mod codec;
 mod copy;
 mod failure;
 mod file;
+mod file_of_process;
 mod folder;
 mod folding;
 pub(crate) mod held;

@@ -100,7 +100,7 @@ pub const EXEMPT: &[Exempt] = &[
         reason: "makes, opens and removes the segments of the queue beside that file",
     },
     Exempt {
-        path: "core/src/store/file.rs",
+        path: "core/src/store/file_of_process.rs",
         name: "std::process",
         reason: "knows a forked child, which shares the file, from the process that opened it",
     },

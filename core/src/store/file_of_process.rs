@@ -1,0 +1,130 @@
+//! Files of the process that opened them, which a forked child shares and must leave alone.
+
+use std::fs::File;
+use std::io;
+use std::ops::Bound;
+use std::process;
+
+use redb::backends::FileBackend;
+use redb::{BackendError, StorageBackend};
+
+use crate::error::Result;
+
+use super::failure::from_database;
+
+/// The process that opened a file.
+#[derive(Debug)]
+pub(super) struct OwnProcess(u32);
+
+impl OwnProcess {
+    pub(super) fn new() -> Self {
+        Self(process::id())
+    }
+
+    /// Refuses a forked child.
+    pub(super) fn check(&self) -> io::Result<()> {
+        if process::id() == self.0 {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "this process is a fork of the one that opened the file; open a store after the fork",
+        ))
+    }
+}
+
+/// redb's backend of a file, for the process that opened it. A forked child shares the file and its lock, and would write in
+/// between: it is refused, even to close it.
+#[derive(Debug)]
+pub(super) struct FileOfProcess {
+    file: FileBackend,
+    process: OwnProcess,
+    /// A file that cannot be written cannot be locked against readers either.
+    pub(super) read_only: bool,
+}
+
+impl FileOfProcess {
+    /// For the process that calls.
+    pub(super) fn new(file: File) -> Result<Self> {
+        Ok(Self {
+            file: FileBackend::new(file).map_err(from_database)?,
+            process: OwnProcess::new(),
+            read_only: false,
+        })
+    }
+
+    fn file(&self) -> io::Result<&FileBackend> {
+        self.process.check()?;
+        Ok(&self.file)
+    }
+}
+
+impl StorageBackend for FileOfProcess {
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        if self.read_only {
+            self.file.try_lock_shared_range(start, end)
+        } else {
+            self.file.try_lock_range(start, end)
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.file()?.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file()?.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file()?.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file()?.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file()?.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        // The lock is the other process's as well.
+        self.file().map_or(Ok(()), FileBackend::close)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn forked_child_is_refused_and_leaves_file_and_lock_alone() {
+        let path = std::env::temp_dir().join(format!("deskfleet-fork-{}", process::id()));
+        let file = |process| FileOfProcess {
+            file: FileBackend::new(File::create(&path).unwrap()).unwrap(),
+            process: OwnProcess(process),
+            read_only: false,
+        };
+        let (here, child) = (file(process::id()), file(process::id() + 1));
+        assert!(here.write(0, b"1234").is_ok());
+        let refused = [
+            child.len().map(drop),
+            child.read(0, &mut [0]),
+            child.set_len(0),
+            child.sync_data(),
+            child.write(0, b"x"),
+        ];
+        for refused in refused {
+            assert!(refused.unwrap_err().to_string().contains("fork"));
+        }
+        let all = || (Bound::Unbounded, Bound::Unbounded);
+        assert!(child.try_lock_range(all().0, all().1).unwrap());
+        child.close().unwrap();
+        let held = here.try_lock_range(all().0, all().1).unwrap();
+        assert!(!held, "the lock is still held");
+        assert_eq!(fs::read(&path).unwrap(), b"1234");
+        fs::remove_file(&path).unwrap();
+    }
+}
