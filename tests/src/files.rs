@@ -282,11 +282,12 @@ impl<D: Files> SegmentFolder for FolderOf<D> {
         self.0.remove_folder()
     }
 
-    fn check(&self, _number: u32) -> io::Result<()> {
-        match self.0.list()? {
-            Some(_) => Ok(()),
-            None => Err(io::ErrorKind::NotFound.into()),
+    fn check(&self, number: u32) -> io::Result<()> {
+        let numbers = self.0.list()?.unwrap_or_default();
+        if numbers.contains(&number) {
+            return Ok(());
         }
+        Err(io::ErrorKind::NotFound.into())
     }
 }
 

@@ -50,19 +50,20 @@ struct Sample {
 
 /// The segment that was written last, and where.
 fn last_write(log: &[Io]) -> (u32, Range<usize>) {
-    let made = |io: &Io| match io {
-        Io::Make(number) => Some(*number),
-        _ => None,
-    };
-    let made: Vec<_> = log.iter().filter_map(made).collect();
-    let written = |io: &Io| match io {
-        Io::Write(file, offset, data) if *file != FileId::STORE => {
-            let start = usize::try_from(*offset).unwrap();
-            Some((made[file.0 as usize - 1], start..start + data.len()))
+    let mut made = Vec::new();
+    let mut last = None;
+    for io in log {
+        if let Io::Make(number) = io {
+            made.push(*number);
         }
-        _ => None,
-    };
-    log.iter().rev().find_map(written).unwrap()
+        if let Io::Write(file, offset, data) = io
+            && *file != FileId::STORE
+        {
+            let start = usize::try_from(*offset).unwrap();
+            last = Some((made[file.0 as usize - 1], start..start + data.len()));
+        }
+    }
+    last.unwrap()
 }
 
 /// How damage may change what is read.
@@ -145,7 +146,7 @@ struct Count {
 
 impl Count {
     /// Opens a damaged store and compares it with the whole one.
-    fn sort(&mut self, sample: &Sample, damaged: Contents, undoes: Undoes, damage: &str) {
+    fn sort(&mut self, sample: &Sample, damaged: &Contents, undoes: Undoes, damage: &str) {
         let disk = Disk::holding(damaged.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| Facts::of(&open(&disk)?)));
         let wrong = match outcome {
@@ -165,7 +166,7 @@ impl Count {
             Ok(Ok(facts)) => facts.differences(&sample.facts).join("\n"),
             Ok(Err(error)) => {
                 let clear = matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::ForeignFile);
-                if clear && undoes == Undoes::Nothing && disk.contents() == damaged {
+                if clear && undoes == Undoes::Nothing && disk.contents() == *damaged {
                     self.refused += 1;
                     return;
                 }
@@ -204,7 +205,7 @@ fn flipped_bit_of_a_segment_is_refused_or_harmless_or_undoes_the_last_frame() {
             let damaged = sample.changed(number, |bytes| bytes[at] ^= 1 << (at % 8));
             let undoes = sample.undoes(number, &(at..at + 1));
             let damage = format!("byte {at} of segment {number}");
-            count.sort(&sample, damaged, undoes, &damage);
+            count.sort(&sample, &damaged, undoes, &damage);
         }
     }
     assert!(count.undone > 0, "the last frame was never hit");
@@ -221,7 +222,7 @@ fn lost_or_swapped_sector_of_a_segment_is_refused_or_harmless_or_undoes_the_last
             let undoes = sample.undoes(number, &sector);
             let lost = sample.changed(number, |bytes| bytes[sector.clone()].fill(0));
             let damage = format!("lost sector at {start} of segment {number}");
-            count.sort(&sample, lost, undoes, &damage);
+            count.sort(&sample, &lost, undoes, &damage);
             for (other, length) in sample.segments() {
                 if other == number || start + SECTOR > length {
                     continue;
@@ -230,7 +231,7 @@ fn lost_or_swapped_sector_of_a_segment_is_refused_or_harmless_or_undoes_the_last
                 let swapped =
                     sample.changed(number, |bytes| bytes[sector.clone()].copy_from_slice(from));
                 let damage = format!("sector at {start} of segment {number} from {other}");
-                count.sort(&sample, swapped, undoes, &damage);
+                count.sort(&sample, &swapped, undoes, &damage);
             }
         }
     }
@@ -250,7 +251,7 @@ fn cut_segment_is_refused_or_harmless_or_undoes_the_last_frame() {
                 Undoes::Nothing
             };
             let damage = format!("{left} bytes of segment {number}");
-            count.sort(&sample, damaged, undoes, &damage);
+            count.sort(&sample, &damaged, undoes, &damage);
         }
     }
     count.demand("cut");
@@ -269,7 +270,7 @@ fn removed_or_exchanged_segment_is_refused_or_harmless() {
             let damaged = sample.changed(number, |bytes| *bytes = copy);
             count.sort(
                 &sample,
-                damaged,
+                &damaged,
                 Undoes::Nothing,
                 &format!("{number} is {other}"),
             );
@@ -281,7 +282,7 @@ fn removed_or_exchanged_segment_is_refused_or_harmless() {
         } else {
             Undoes::Nothing
         };
-        count.sort(&sample, damaged, undoes, &format!("without {number}"));
+        count.sort(&sample, &damaged, undoes, &format!("without {number}"));
     }
     count.demand("files");
 }

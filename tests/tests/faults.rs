@@ -14,145 +14,13 @@ use std::io::Write as _;
 use std::process::Command;
 
 use bytes::Bytes;
-use deskfleet::{
-    ActivityRecord, Engine, EngineError, ErrorKind, ManualClock, NewKey, Nullable, Record, Scope,
-};
+use deskfleet::{ActivityRecord, Engine, ManualClock, NewKey, Nullable, Record, Scope};
 use deskfleet_tests::conformance::case::NOW;
-use deskfleet_tests::conformance::fixtures::desk;
-use deskfleet_tests::crash::{Setup, setups};
 use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::failing::{Acknowledged, Case, PROFILE, failure_of_the_disk, status};
 use deskfleet_tests::files::{Part, Queue};
-use deskfleet_tests::posting::{ids, post};
-use http::{Request, Response};
+use http::Request;
 use tempfile::TempDir;
-
-/// The profile of which every part fails alone.
-const PROFILE: &str = "one-phase";
-
-/// An engine on a disk that fails.
-#[derive(Debug, Clone)]
-struct Case {
-    setup: Setup,
-    /// The part that fails, if not both.
-    part: Option<Part>,
-    /// Whether telemetry was posted before.
-    posted: bool,
-    /// Whether reads go on.
-    reads_work: bool,
-    /// Whether the file grows and shrinks as well.
-    large: bool,
-}
-
-impl Case {
-    /// The same for every profile and queue, and of one profile for every part.
-    fn all(reads_work: bool, large: bool) -> impl Iterator<Item = Self> {
-        let cases = move |setup: Setup| -> Vec<Self> {
-            let case = |(part, posted)| Self {
-                setup: setup.clone(),
-                part,
-                posted,
-                reads_work,
-                large,
-            };
-            let parts = match setup.queue {
-                Queue::Table => vec![(None, true)],
-                Queue::Folder if !setup.name.starts_with(PROFILE) => vec![(None, true)],
-                Queue::Folder => vec![
-                    (None, true),
-                    (None, false),
-                    (Some(Part::Store), true),
-                    (Some(Part::Queue), true),
-                ],
-            };
-            parts.into_iter().map(case).collect()
-        };
-        Queue::ALL.into_iter().flat_map(setups).flat_map(cases)
-    }
-
-    /// An engine that caches next to nothing, so that it reads its disk.
-    fn engine(&self, disk: &Disk) -> Engine {
-        let mut config = self.setup.config.clone();
-        config.limits.cache_bytes = 0;
-        let builder = Engine::builder().clock(ManualClock::new(NOW.parse().unwrap()));
-        self.setup
-            .queue
-            .open(builder.seed(7), &config, disk)
-            .unwrap()
-    }
-
-    fn fail(&self, disk: &Disk, fault: Fault) {
-        match self.part {
-            Some(part) => disk.fail_part(part, fault),
-            None => disk.fail(fault),
-        }
-    }
-}
-
-fn status(response: &Response<Bytes>) -> u16 {
-    let status = response.status().as_u16();
-    assert!(matches!(status, 200 | 503), "{status}");
-    let retry = response.headers().contains_key("retry-after");
-    assert_eq!(retry, status == 503, "a 503 has Retry-After");
-    status
-}
-
-/// The result of a write on a failing disk.
-fn failure_of_the_disk(error: &EngineError) {
-    let kind = error.kind();
-    assert!(
-        matches!(
-            kind,
-            ErrorKind::StorageUnavailable | ErrorKind::Indeterminate
-        ),
-        "{error}"
-    );
-}
-
-/// What was acknowledged.
-#[derive(Debug, Default, Clone)]
-struct Acknowledged {
-    records: Vec<usize>,
-    desks: Vec<String>,
-}
-
-impl Acknowledged {
-    fn post(&mut self, engine: &Engine, id: usize) -> bool {
-        let good = status(&engine.handle(post(0, id))) == 200;
-        if good {
-            self.records.push(id);
-        }
-        good
-    }
-
-    fn put(&mut self, engine: &Engine, id: &str) -> bool {
-        match engine.put_workspace(desk(id, "AVAILABLE", "jdoe")) {
-            Ok(()) => self.desks.push(id.to_owned()),
-            Err(error) => {
-                failure_of_the_disk(&error);
-                return false;
-            }
-        }
-        true
-    }
-
-    /// All of it is there, and the store is whole.
-    fn demand(&self, engine: &Engine, what: &str) {
-        let held = ids(engine, 0);
-        assert!(
-            self.records.iter().all(|id| held.contains(id)),
-            "{what}: acknowledged {:?}, held {held:?}",
-            self.records
-        );
-        for id in &self.desks {
-            assert!(
-                engine.workspace(id).unwrap().is_some(),
-                "{what}: {id} is lost"
-            );
-        }
-        let problems = engine.check().unwrap().problems;
-        assert_eq!(problems, Vec::<String>::new(), "{what}");
-    }
-}
 
 /// Reads, by endpoint.
 fn reads(engine: &Engine, key: &str) -> Vec<u16> {
@@ -270,7 +138,11 @@ fn for_all_n(operation: Operation) {
                     Operation::Create => !case.posted,
                     // The folder is listed when it is opened and closed; records in memory are not read.
                     Operation::List | Operation::Remove => false,
-                    _ => true,
+                    Operation::Read
+                    | Operation::Write
+                    | Operation::SetLen
+                    | Operation::Sync
+                    | Operation::Open => true,
                 },
             };
             assert!(

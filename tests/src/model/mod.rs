@@ -16,20 +16,28 @@ pub mod strategy;
 mod telemetry;
 
 use deskfleet::{
-    ActionRequest, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Result, Timestamp,
+    ActionRequest, Config, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Result, Timestamp,
     Workspace,
 };
 
 use crate::disk::Disk;
+use crate::files::Queue;
 use edits::How;
 use fleet::Fleet;
 use op::{NewDesk, Nth, Op, Post, START};
 use rules::Asked;
 use telemetry::Telemetry;
 
-/// Runs the operations and compares throughout. Panics where engine and reference differ.
+/// Runs the operations on a queue in the table and on one in segments, and compares throughout. Panics where engine and
+/// reference differ.
 pub fn run(ops: &[Op]) {
-    let mut world = World::new();
+    for queue in Queue::ALL {
+        run_on(queue, ops);
+    }
+}
+
+fn run_on(queue: Queue, ops: &[Op]) {
+    let mut world = World::new(queue);
     for op in ops {
         world.apply(op);
     }
@@ -63,9 +71,10 @@ fn start() -> Timestamp {
     START.parse().expect("a date-time")
 }
 
-fn open(disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
+fn open(queue: Queue, disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
     let builder = Engine::builder().clock(clock.clone()).seed(seed);
-    builder.open_backend(disk.backend()).expect("a good disk")
+    let opened = queue.open(builder, &Config::default(), disk);
+    opened.expect("a good disk")
 }
 
 /// The results of engine and reference must be the same, except for the text of a refusal.
@@ -95,9 +104,9 @@ fn workspace(new: NewDesk) -> Workspace {
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(queue: Queue) -> Self {
         let disk = Disk::new();
-        Self::on(move |clock, opened| open(&disk, clock, opened))
+        Self::on(move |clock, opened| open(queue, &disk, clock, opened))
     }
 
     /// A run on the engine that `open` opens, again and again on the same medium.

@@ -43,7 +43,7 @@ impl Fault {
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Tells the length of a file, or lists the folder.
+    /// Returns the length of a file, or lists the folder.
     Look,
     Read,
     Write,
