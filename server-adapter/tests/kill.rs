@@ -35,11 +35,18 @@ fn check_file(place: &Place) {
     assert!(report.contains(r#""problems":[]"#), "{report}");
 }
 
+/// Whether the queue is in a folder beside the store.
+fn has_segments(place: &Place) -> bool {
+    place.file("deskfleet.redb-queue").exists()
+}
+
 #[derive(Default)]
 struct Total {
     durable: usize,
     records: usize,
     open: usize,
+    /// Kills that left segments.
+    segments: u32,
 }
 
 impl Total {
@@ -74,6 +81,7 @@ fn acknowledged_writes_survive_kill_9() {
             served.kill();
         });
         total.add(&ledger);
+        total.segments += u32::from(has_segments(&place));
         before = Some(ledger);
         if round % 50 == 0 {
             check_file(&place);
@@ -91,6 +99,11 @@ fn acknowledged_writes_survive_kill_9() {
     drop(served);
     check_file(&place);
     assert!(total.durable > 0, "nothing was acknowledged");
+    assert!(
+        total.segments > rounds() / 2,
+        "{} with segments",
+        total.segments
+    );
     println!(
         "{} rounds: {} writes acknowledged, {} records among them, {} in flight; none lost, none doubled",
         rounds(),
@@ -114,6 +127,7 @@ fn acknowledged_writes_survive_sigterm() {
             );
         });
         assert!(!ledger.durable.is_empty());
+        assert!(!has_segments(&place), "a store that was closed is one file");
         place.serve().check(&ledger, &place);
     }
     check_file(&place);
