@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deskfleet::{CheckReport, Config, Engine, ErrorKind, ManualClock, Timestamp};
+use deskfleet_tests::conformance::fixtures::stats;
 use deskfleet_tests::crash::image::Fate;
 use deskfleet_tests::crash::workload::{Step, record, steps};
 use deskfleet_tests::crash::{Setup, image_at, setups};
@@ -168,4 +169,73 @@ fn check_names_damaged_pages() {
     }
     eprintln!("{refused} refused, {trusted} opened with trust, a row named in {named}");
     assert!(refused > 20 && trusted > 10 && named > 5);
+}
+
+/// The store and the segments beside it, as a crash leaves them.
+fn crashed_with_segments(folder: &Path) -> (PathBuf, PathBuf) {
+    let (running, path) = (folder.join("running.redb"), folder.join("fleet.redb"));
+    let engine = open(&running, false).unwrap();
+    for id in 0..6 {
+        engine.record(stats("ws-1", "jdoe", id, START)).unwrap();
+    }
+    let queue = |path: &Path| PathBuf::from(format!("{}-queue", path.display()));
+    fs::copy(&running, &path).unwrap();
+    fs::create_dir(queue(&path)).unwrap();
+    let segments: Vec<_> = fs::read_dir(queue(&running)).unwrap().collect();
+    let begun = segments.into_iter().map(|segment| segment.unwrap().path());
+    let mut begun = begun.filter(|path| fs::read(path).unwrap().starts_with(b"dfqueue"));
+    let (first, none) = (begun.next().unwrap(), begun.next());
+    assert_eq!(none, None, "one segment");
+    let segment = queue(&path).join(first.file_name().unwrap());
+    fs::copy(&first, &segment).unwrap();
+    (path, segment)
+}
+
+/// Bits flipped in a segment: what is refused on opening is named, what is not has nothing wrong, and no byte changes.
+#[test]
+fn check_names_a_damaged_segment() {
+    let folder = TempDir::new().unwrap();
+    let (path, segment) = crashed_with_segments(folder.path());
+    let whole = fs::read(&segment).unwrap();
+    assert_eq!(checked(&path).queued_records, 6);
+    let (mut refused, mut harmless) = (0, 0);
+    let taken = (0..whole.len()).filter(|at| whole[*at] != 0);
+    for byte in taken.step_by(17) {
+        let mut damaged = whole.clone();
+        damaged[byte] ^= 0x10;
+        fs::write(&segment, &damaged).unwrap();
+        let report = checked(&path);
+        assert!(
+            fs::read(&segment).unwrap() == damaged,
+            "a check writes nothing"
+        );
+        let opened = open_to_read(&path);
+        assert!(fs::read(&segment).unwrap() == damaged, "opened to read");
+        let named = report
+            .problems
+            .iter()
+            .any(|problem| problem.contains("segment 0"));
+        assert_eq!(opened.is_err(), named, "byte {byte}: {:?}", report.problems);
+        if let Err(error) = opened {
+            assert_eq!(error.kind(), ErrorKind::Corrupted, "byte {byte}: {error}");
+            refused += 1;
+        } else {
+            assert!(
+                report.problems.is_empty(),
+                "byte {byte}: {:?}",
+                report.problems
+            );
+            harmless += 1;
+        }
+    }
+    assert!(
+        refused > 10 && harmless > 0,
+        "{refused} refused, {harmless} harmless"
+    );
+}
+
+fn open_to_read(path: &Path) -> deskfleet::Result<Engine> {
+    let now: Timestamp = START.parse().unwrap();
+    let builder = Engine::builder().clock(ManualClock::new(now)).seed(3);
+    builder.open_read_only(path)
 }
