@@ -119,7 +119,7 @@ impl SegmentLog {
             });
         }
         for spare in &state.spare {
-            if has_acknowledged_frames(spare, first)? {
+            if has_acknowledged_frames(spare, scan.next)? {
                 return Err(damaged(spare, "its header is not whole"));
             }
         }
@@ -275,9 +275,10 @@ fn follows_frame(segment: &Segment, tag: u64, offset: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a segment without a header holds a frame with blocks from the number `first` on, and that frame is not its first. The first
-/// is written together with the header, so that a crash can leave it alone; a second one was written when both were durable.
-fn has_acknowledged_frames(segment: &Segment, first: u64) -> Result<bool> {
+/// Whether a segment without a header holds a frame with blocks from the number `next` on, which are in no other, and that frame is not
+/// its first. The first is written together with the header, so that a crash can leave it alone; a second one was written when both
+/// were durable.
+fn has_acknowledged_frames(segment: &Segment, next: u64) -> Result<bool> {
     let mut tag = [0; 8];
     if segment.file.len().map_err(unavailable)? < ALIGN + tag.len() as u64 {
         return Ok(false);
@@ -285,7 +286,7 @@ fn has_acknowledged_frames(segment: &Segment, first: u64) -> Result<bool> {
     segment.file.read(ALIGN, &mut tag).map_err(unavailable)?;
     let mut offset = ALIGN;
     while let Some((bytes, number, places)) = frame_at(segment, u64::from_le_bytes(tag), offset)? {
-        if offset > ALIGN && number.saturating_add(places.len() as u64) > first {
+        if offset > ALIGN && number.saturating_add(places.len() as u64) > next {
             return Ok(true);
         }
         offset += (bytes.len() as u64).next_multiple_of(ALIGN);
