@@ -307,7 +307,7 @@ fn both_observers(
     let path = folder.path().join("fleet.redb");
     ends("two observers", move || {
         let of_observer: Arc<OnceLock<Engine>> = Arc::default();
-        let seen = [AtomicBool::new(false), AtomicBool::new(false)];
+        let seen = (AtomicBool::new(false), AtomicBool::new(false));
         let (both, shared) = (Barrier::new(2), Arc::clone(&of_observer));
         let mut config = Config::default();
         config.commit_driver = CommitDriver::Thread;
@@ -317,8 +317,9 @@ fn both_observers(
             .config(config)
             .observer(move |event: &Event<'_>| {
                 let on_queue = thread::current().name() == Some("deskfleet-queue");
+                let seen = if on_queue { &seen.0 } else { &seen.1 };
                 if let (Event::Committed { .. }, Some(engine)) = (event, shared.get())
-                    && !seen[usize::from(on_queue)].swap(true, Ordering::SeqCst)
+                    && !seen.swap(true, Ordering::SeqCst)
                 {
                     both.wait();
                     observed(engine, on_queue);
