@@ -63,3 +63,20 @@ fn nth_failure_of_closing_keeps_acknowledged_writes() {
         }
     }
 }
+
+#[test]
+fn engine_whose_disk_failed_for_a_while_closes_into_one_file() {
+    for case in Case::all(true, false).filter(|case| case.posted) {
+        let disk = Disk::crashing();
+        let store = case.engine(&disk);
+        let mut acknowledged = Acknowledged::default();
+        assert!(acknowledged.post(&store, 1));
+        case.fail(&disk, Fault::Writes);
+        acknowledged.put(&store, "ws-a");
+        acknowledged.post(&store, 2);
+        disk.fail(Fault::None);
+        store.close().unwrap();
+        assert_eq!(disk.contents().queue, None, "{case:?}");
+        acknowledged.demand(&case.engine(&disk), &format!("{case:?}"));
+    }
+}

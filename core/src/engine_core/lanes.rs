@@ -227,6 +227,8 @@ impl EngineCore {
     /// Ends the threads once nothing waits; callers commit from then on.
     pub(crate) fn stop_threads(&self) {
         self.lanes.store.close();
-        self.lanes.queue.close();
+        if self.lanes.has_log.is_some() {
+            self.lanes.queue.close();
+        }
     }
 }
