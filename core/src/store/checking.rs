@@ -12,7 +12,7 @@ use super::failure::{from_database, unavailable};
 use super::folder::FileFolder;
 use super::medium::Medium;
 use super::opening::{self, caught};
-use super::segments::SegmentLog;
+use super::segments::{Available, SegmentLog};
 use super::table::Snapshot;
 use super::telemetry::queue::QueueIndex;
 use super::verify::{CheckReport, verify};
@@ -25,7 +25,7 @@ pub(crate) fn file(path: &Path) -> Result<CheckReport> {
     let look_at_values = |backend| {
         let folder = FileFolder::beside(path).map_err(unavailable)?;
         let log = SegmentLog::new(Box::new(folder))?;
-        caught(|| values(&inspected(backend)?, Some(&log)))
+        caught(|| values(&inspected(backend)?, Some(log.with_proof())))
     };
     let checked = file::open_to_read(path, look_at_pages).and_then(|(pages, _)| {
         let (mut report, _) = file::open_to_read(path, look_at_values)?;
@@ -64,7 +64,10 @@ pub(super) fn pages(database: &mut Database) -> Result<Option<String>> {
 }
 
 /// Reads every table, and the segments of the queue.
-pub(super) fn values(database: &Database, log: Option<&SegmentLog>) -> Result<CheckReport> {
+pub(super) fn values(
+    database: &Database,
+    log: Option<(Available, &SegmentLog)>,
+) -> Result<CheckReport> {
     caught(|| {
         let snapshot = Snapshot::of(database)?;
         let mut report = verify(&snapshot);

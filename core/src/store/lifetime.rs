@@ -84,7 +84,8 @@ impl Store {
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
             let (database, read_only) = (&opened.database, options.read_only);
-            caught(|| queue_log::recover(database, log.as_ref(), read_only, &mut queue))?;
+            let proven = log.as_ref().map(SegmentLog::with_proof);
+            caught(|| queue_log::recover(database, proven, read_only, &mut queue))?;
             if !options.read_only {
                 medium.open_gate()?;
             }

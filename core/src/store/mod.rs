@@ -228,7 +228,9 @@ impl Store {
         let keys_changed = effects.keys_changed;
         let filed_below = effects.queue.filed_below;
         self.change_queue(|index| index.publish(effects.queue));
-        if let (Some(log), Some(first_unfiled)) = (&self.log, filed_below) {
+        if let Some((_, log)) = self.log()
+            && let Some(first_unfiled) = filed_below
+        {
             log.set_filed(first_unfiled);
         }
         if keys_changed {
@@ -330,7 +332,7 @@ impl Store {
         self.reopened(&mut slot)?;
         let database = slot.as_mut().ok_or_else(closed)?;
         let pages = checking::pages(database)?;
-        let mut report = checking::values(database, self.log.as_ref())?;
+        let mut report = checking::values(database, self.log())?;
         report.problems.splice(..0, pages);
         Ok(report)
     }

@@ -18,13 +18,13 @@ const FRAME_BYTES: usize = 1024 * 1024;
 /// Takes over what a crash left in the segments.
 pub(super) fn recover(
     database: &Database,
-    log: Option<&SegmentLog>,
+    log: Option<(Available, &SegmentLog)>,
     read_only: bool,
     queue: &mut QueueIndex,
 ) -> Result<()> {
     let snapshot = Snapshot::of(database)?;
     let mark = meta::log_mark(&snapshot)?;
-    let Some(log) = log else {
+    let Some((_, log)) = log else {
         if mark.is_some_and(|mark| mark.live) {
             let said = "a part of the queue is in segments beside the store: open the store by its path, or with \
                         `open_backend_with_queue`";
@@ -49,12 +49,12 @@ pub(super) fn recover(
 /// Reads the same without taking it over.
 pub(super) fn check(
     snapshot: &Snapshot,
-    log: Option<&SegmentLog>,
+    log: Option<(Available, &SegmentLog)>,
     queue: &mut QueueIndex,
 ) -> Result<()> {
     let mark = meta::log_mark(snapshot)?;
     let mut rows = Rows::default();
-    log.map_or(Ok(()), |log| {
+    log.map_or(Ok(()), |(_, log)| {
         log.check(mark, queue.next(), &mut |number, place, block| {
             queue.add_recovered(number, place, block, &mut rows)
         })
@@ -62,15 +62,20 @@ pub(super) fn check(
 }
 
 impl Store {
+    /// The log, with the proof that there can be one.
+    pub(super) fn log(&self) -> Option<(Available, &SegmentLog)> {
+        self.log.as_ref().map(SegmentLog::with_proof)
+    }
+
     /// Whether telemetry is appended to a log of its own.
     pub(crate) fn has_log(&self) -> Option<Available> {
-        let log = self.log.as_ref().filter(|_| !self.options.read_only);
-        log.map(SegmentLog::available)
+        let log = self.log().filter(|_| !self.options.read_only);
+        log.map(|(available, _)| available)
     }
 
     /// Makes sure that the segments are where they were opened.
     pub(crate) fn check_folder(&self) -> Result<()> {
-        self.log.as_ref().map_or(Ok(()), SegmentLog::check_place)
+        self.log().map_or(Ok(()), |(_, log)| log.check_place())
     }
 
     /// Makes each batch durable, as a whole, or returns why it is not. `new_id` gives the id of a log that begins.
@@ -97,7 +102,7 @@ impl Store {
 
     fn append_blocks(&self, new_id: &dyn Fn() -> Result<u64>, blocks: Vec<Block>) -> Result<()> {
         let _one_at_a_time = lock(&self.appending);
-        let Some(log) = self.log.as_ref().filter(|_| !*read(&self.closed)) else {
+        let Some((_, log)) = self.log().filter(|_| !*read(&self.closed)) else {
             return Err(closed());
         };
         if blocks.is_empty() {
@@ -134,12 +139,12 @@ impl Store {
 
     /// Makes the next segments ready, for a host that has time.
     pub(crate) fn make_segments_ready(&self) -> Result<()> {
-        self.log.as_ref().map_or(Ok(()), SegmentLog::make_ready)
+        self.log().map_or(Ok(()), |(_, log)| log.make_ready())
     }
 
     /// Gives segments of which all blocks are filed back to the log.
     pub(crate) fn recycle_segments(&self) {
-        if let Some(log) = &self.log {
+        if let Some((_, log)) = self.log() {
             log.recycle();
         }
     }
@@ -147,7 +152,10 @@ impl Store {
     /// Moves what is in segments into the table, and removes them with their folder: then the store is one file. The caller holds the
     /// lock of those who append.
     pub(super) fn end_log(&self) -> Result<()> {
-        let Some((log, id)) = self.log.as_ref().and_then(|log| Some((log, log.id()?))) else {
+        let Some((_, log)) = self.log() else {
+            return Ok(());
+        };
+        let Some(id) = log.id() else {
             return Ok(());
         };
         if self.options.read_only {

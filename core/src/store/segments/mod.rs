@@ -130,8 +130,9 @@ impl SegmentLog {
         })
     }
 
-    pub(super) fn available(&self) -> Available {
-        self.available
+    /// This, and the proof.
+    pub(super) fn with_proof(&self) -> (Available, &Self) {
+        (self.available, self)
     }
 
     /// The same with segments of another length, in bytes.
