@@ -63,8 +63,11 @@ impl Default for OwnThreads {
 }
 
 impl OwnThreads {
-    /// Adds this thread.
+    /// Adds this thread, once.
     fn add(&self) {
+        if self.has_this() {
+            return;
+        }
         let (order, this) = (Ordering::Relaxed, this_thread());
         let add = |place: &AtomicUsize| place.compare_exchange(NO_THREAD, this, order, order);
         // At the first free place.

@@ -169,7 +169,7 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Failure> {
         several => format!("{several} problems"),
     };
     Err(Failure(format!(
-        "{}: {problems}. The file was left as it is: keep it, and restore a backup.",
+        "{}: {problems}. Nothing was changed: keep the file and the folder of its queue, and do what is said above, or restore a backup.",
         file.display()
     )))
 }

@@ -189,8 +189,8 @@ impl SegmentLog {
             None => Ok(()),
         };
         placed.map_err(|error| {
-            let said = "a segment of the queue was removed or renamed; what is posted now would be lost: put it back, or close \
-                        this engine, which saves what is queued, and open it again";
+            let said = "a segment of the queue, or its folder, was removed or renamed; what is posted now would be lost: put it \
+                        back, or stop (which saves what is queued) and start again";
             EngineError::caused(ErrorKind::StorageUnavailable, said, error)
         })
     }

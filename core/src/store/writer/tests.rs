@@ -281,3 +281,39 @@ fn futures_polled_while_the_thread_ends_are_resolved() {
         }
     }
 }
+
+#[test]
+fn each_of_two_writers_has_a_thread_however_often_the_other_led() {
+    let own_threads: Arc<OwnThreads> = Arc::default();
+    let leading = |count: u32| {
+        let writer = Arc::new(Writer::<u32, u32>::new(
+            true,
+            Arc::clone(&own_threads),
+            || 0,
+        ));
+        let committing = Arc::clone(&writer);
+        let thread = thread::spawn(move || {
+            while let Some((mutations, mut batch)) = committing.lead_next() {
+                batch.resolve(mutations.into_iter().map(|mutation| mutation * 10));
+            }
+        });
+        let (done, all) = std::sync::mpsc::channel();
+        let submitting = Arc::clone(&writer);
+        thread::spawn(move || {
+            for number in 1..=count {
+                let mut ticket = submitting.submit(number);
+                assert_eq!(run_polling(&submitting, &mut ticket), number * 10);
+            }
+            done.send(()).unwrap();
+        });
+        all.recv_timeout(Duration::from_secs(60))
+            .expect("a thread that never leads");
+        (writer, thread)
+    };
+    // Both stay: the number of a thread that has ended may be given to another.
+    let leading = [leading(5), leading(5)];
+    for (writer, thread) in leading {
+        writer.close();
+        thread.join().unwrap();
+    }
+}
