@@ -1,5 +1,6 @@
 //! Reading the segments that a crash left.
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -132,7 +133,7 @@ impl SegmentLog {
     /// The segments of the log, oldest first. Files without a header are put to those of no use.
     fn segments(&self, mark: Option<LogMark>, state: &mut State) -> Result<Vec<(Header, Segment)>> {
         let mut found = Vec::new();
-        let Some(numbers) = self.folder.list().map_err(unavailable)? else {
+        let Some(numbers) = self.folder.list().map_err(of_folder)? else {
             let live = mark.is_some_and(|mark| mark.live);
             return if live { Err(missing()) } else { Ok(found) };
         };
@@ -157,7 +158,7 @@ impl SegmentLog {
 }
 
 fn open(folder: &dyn SegmentFolder, number: u32) -> Result<Segment> {
-    let file = folder.open(number).map_err(unavailable)?;
+    let file = folder.open(number).map_err(of_folder)?;
     Ok(Segment { number, file })
 }
 
@@ -302,6 +303,14 @@ fn damaged(segment: &Segment, what: &str) -> EngineError {
             segment.number
         ),
     )
+}
+
+fn of_folder(error: io::Error) -> EngineError {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        let said = "no permission; check the owner and mode of the folder of the queue and of what is in it";
+        return EngineError::caused(ErrorKind::StorageUnavailable, said, error);
+    }
+    unavailable(error)
 }
 
 fn missing() -> EngineError {
