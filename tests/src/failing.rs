@@ -66,6 +66,17 @@ impl Case {
             .unwrap()
     }
 
+    /// Closes the engine on its disk, which works. What is left is one file, with all that was acknowledged.
+    pub fn close(&self, store: &Engine, disk: &Disk, acknowledged: &Acknowledged, what: &str) {
+        store.close().unwrap();
+        assert_eq!(
+            disk.contents().queue,
+            None,
+            "{what}: closed, it is one file"
+        );
+        acknowledged.demand(&self.engine(disk), &format!("{what}, closed"));
+    }
+
     /// Sets when the disk fails next, in the part of the case.
     pub fn fail(&self, disk: &Disk, fault: Fault) {
         match self.part {

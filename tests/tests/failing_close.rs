@@ -37,13 +37,7 @@ fn closes(case: &Case, fault: Fault) -> bool {
         let cut = Disk::holding(disk.durable());
         acknowledged.demand(&case.engine(&cut), &format!("{what}, later power cut"));
     }
-    store.close().unwrap();
-    assert_eq!(
-        disk.contents().queue,
-        None,
-        "{what}: closed, it is one file"
-    );
-    acknowledged.demand(&case.engine(&disk), &format!("{what}, closed"));
+    case.close(&store, &disk, &acknowledged, &what);
     failed
 }
 
@@ -75,8 +69,6 @@ fn engine_whose_disk_failed_for_a_while_closes_into_one_file() {
         acknowledged.put(&store, "ws-a");
         acknowledged.post(&store, 2);
         disk.fail(Fault::None);
-        store.close().unwrap();
-        assert_eq!(disk.contents().queue, None, "{case:?}");
-        acknowledged.demand(&case.engine(&disk), &format!("{case:?}"));
+        case.close(&store, &disk, &acknowledged, &format!("{case:?}"));
     }
 }

@@ -106,13 +106,7 @@ fn survives(case: &Case, fault: Fault) -> bool {
     assert_eq!(reads(&store, &key.secret), [200; 3], "{what}");
     let cut = Disk::holding(disk.durable());
     acknowledged.demand(&store, &what);
-    store.close().unwrap();
-    assert_eq!(
-        disk.contents().queue,
-        None,
-        "{what}: closed, it is one file"
-    );
-    acknowledged.demand(&case.engine(&disk), &format!("{what}, closed"));
+    case.close(&store, &disk, &acknowledged, &what);
     acknowledged.demand(&case.engine(&cut), &format!("{what}, power cut"));
     failed
 }

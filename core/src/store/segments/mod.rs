@@ -25,6 +25,7 @@ use super::failure::{indeterminate, unavailable};
 use frame::{ALIGN, Header, write_frame};
 use host::Host;
 pub(super) use recovery::LogMark;
+use recovery::of_folder;
 
 /// The length of a segment, in bytes, unless one commit alone is longer.
 const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
@@ -342,7 +343,11 @@ impl SegmentLog {
             state.next_file = number.saturating_add(1);
             number
         };
-        let file = self.folder.open(number).map_err(unavailable)?;
+        self.open(number)
+    }
+
+    fn open(&self, number: u32) -> Result<Segment> {
+        let file = self.folder.open(number).map_err(of_folder)?;
         Ok(Segment { number, file })
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::store::backends::SegmentFolder;
 use crate::store::failure::unavailable;
 
 use super::frame::{
@@ -139,7 +138,7 @@ impl SegmentLog {
         };
         for number in numbers {
             state.next_file = state.next_file.max(number.saturating_add(1));
-            let segment = open(&*self.folder, number)?;
+            let segment = self.open(number)?;
             match header(&segment)? {
                 Some(header) if mark.is_none_or(|mark| mark.id != header.log) => {
                     return Err(foreign());
@@ -155,11 +154,6 @@ impl SegmentLog {
         }
         Ok(found)
     }
-}
-
-fn open(folder: &dyn SegmentFolder, number: u32) -> Result<Segment> {
-    let file = folder.open(number).map_err(of_folder)?;
-    Ok(Segment { number, file })
 }
 
 fn header(segment: &Segment) -> Result<Option<Header>> {
@@ -305,7 +299,8 @@ fn damaged(segment: &Segment, what: &str) -> EngineError {
     )
 }
 
-fn of_folder(error: io::Error) -> EngineError {
+/// The folder, or a file of it, cannot be opened.
+pub(super) fn of_folder(error: io::Error) -> EngineError {
     if error.kind() == io::ErrorKind::PermissionDenied {
         let said = "no permission; check the owner and mode of the folder of the queue and of what is in it";
         return EngineError::caused(ErrorKind::StorageUnavailable, said, error);
