@@ -15,7 +15,7 @@ use redb::{Database, ReadableDatabase as _, TableDefinition};
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 
 /// The current format.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A writable copy of the fixture of a format.
 fn copied(format: u32, folder: &Path) -> PathBuf {

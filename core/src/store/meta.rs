@@ -8,7 +8,7 @@ use super::segments::LogMark;
 use super::table::{Read, Table, Tables};
 
 /// The format this code reads and writes; `core/docs/format.md` describes it.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// The Unicode of the compiler: names with letters that another does not know may be folded otherwise by it.
 const FOLDING: [u8; 3] = {

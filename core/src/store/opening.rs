@@ -55,6 +55,9 @@ pub(super) fn database(medium: &Medium, options: StoreOptions) -> Result<Databas
         }
         let snapshot = Snapshot::of(&database)?;
         check_ours(&snapshot)?;
+        if !meta::is_current(&snapshot)? {
+            make_tables(&database)?;
+        }
         drop(snapshot);
         Ok(database)
     })
@@ -99,15 +102,28 @@ fn is_empty(database: &Database) -> Result<bool> {
     Ok(tables + multimaps == 0)
 }
 
-/// Makes every table, so that no reader meets one that is missing.
+/// Makes the tables that older formats do not have.
+fn make_tables(database: &Database) -> Result<()> {
+    let transaction = database.begin_write().map_err(from_transaction)?;
+    open_tables(&transaction)?;
+    transaction.commit().map_err(from_commit)
+}
+
+/// Opens every table, which makes it where it is missing, so that no reader meets one that is.
+fn open_tables(transaction: &WriteTransaction) -> Result<()> {
+    for table in Table::ALL {
+        transaction
+            .open_table(table.definition())
+            .map_err(from_table)?;
+    }
+    Ok(())
+}
+
+/// Makes every table of a new file.
 fn initialise(database: &Database, now: Timestamp) -> Result<()> {
-    let transaction: WriteTransaction = database.begin_write().map_err(from_transaction)?;
+    let transaction = database.begin_write().map_err(from_transaction)?;
     {
-        for table in Table::ALL {
-            transaction
-                .open_table(table.definition())
-                .map_err(from_table)?;
-        }
+        open_tables(&transaction)?;
         let tables = Tables::new(&transaction);
         meta::write_format(&tables)?;
         // Nothing is too old yet, and a clock that jumps before the first removal has something to be held against.

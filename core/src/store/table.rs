@@ -31,10 +31,17 @@ pub(crate) enum Table {
     Queue,
     History,
     Users,
+    /// Of each instance its newest Stats values and the rollup of its newest day.
+    Latest,
+    /// Rollups of earlier days.
+    Daily,
+    /// Rollups of hours.
+    Hourly,
+    Events,
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Meta,
         Self::Workspaces,
         Self::WorkspacesByUser,
@@ -46,6 +53,10 @@ impl Table {
         Self::Queue,
         Self::History,
         Self::Users,
+        Self::Latest,
+        Self::Daily,
+        Self::Hourly,
+        Self::Events,
     ];
 
     pub(super) const fn definition(self) -> TableDefinition<'static, Bytes, Bytes> {
@@ -61,6 +72,10 @@ impl Table {
             Self::Queue => "queue",
             Self::History => "history",
             Self::Users => "users",
+            Self::Latest => "latest",
+            Self::Daily => "daily",
+            Self::Hourly => "hourly",
+            Self::Events => "events",
         })
     }
 }

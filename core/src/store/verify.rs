@@ -112,6 +112,9 @@ fn row_name(table: Table, key: &[u8]) -> String {
         Table::Workspaces => format!("workspace {}", text()),
         Table::Holds => format!("the hold on {}", text()),
         Table::Users => format!("user {}", text()),
+        Table::Events => format!("event {}", number()),
+        Table::Latest => format!("latest values of {}", text()),
+        Table::Daily | Table::Hourly => format!("rollup {table:?} {key:02x?}"),
         Table::Meta | Table::WorkspacesByUser | Table::WorkspacesByComputer => {
             format!("{table:?} {}", text().escape_debug())
         }

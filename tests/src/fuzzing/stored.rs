@@ -6,7 +6,7 @@ use redb::{Database, TableDefinition};
 
 use super::image::{Image, filled, use_everything};
 
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 15] = [
     "history",
     "queue",
     "workspaces",
@@ -18,6 +18,10 @@ const TABLES: [&str; 11] = [
     "meta",
     "workspaces_by_user",
     "workspaces_by_computer",
+    "latest",
+    "daily",
+    "hourly",
+    "events",
 ];
 
 static FILLED: LazyLock<Vec<u8>> = LazyLock::new(|| filled().bytes());
