@@ -84,6 +84,14 @@ pub const FILE_RECORDS_MAX: usize = 131_072;
 pub const WORK_ROWS_MAX: usize = 500;
 /// Bytes of the parts of history that it writes.
 pub const WORK_BYTES_MAX: usize = 512 * 1024;
+/// Cpu or memory above this, in percent, is overload (Citrix Director: sustained for 5 of 15 minutes).
+pub const OVERLOADED_PERCENT: f64 = 80.0;
+/// Users of an instance that the rollup of a day names.
+pub const ROLLUP_USERS_MAX: usize = 8;
+/// Slowest startups that the rollup of an hour names.
+pub const SLOWEST_STARTUPS: usize = 10;
+/// Steps of building the rollups of an older file in one call of upkeep.
+pub const ROLLUP_STEPS_MAX: usize = 16;
 /// Steps of sealing in one call of upkeep.
 pub const SEAL_STEPS_MAX: usize = 4;
 /// Upkeep files fewer records than a full pass only at this interval, in seconds of the clock: each filing rewrites

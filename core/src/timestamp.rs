@@ -12,7 +12,7 @@ use time::{Date, Month};
 
 pub(crate) const TICKS_PER_SECOND: i64 = 10_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
-const TICKS_PER_DAY: i64 = SECONDS_PER_DAY * TICKS_PER_SECOND;
+pub(crate) const TICKS_PER_DAY: i64 = SECONDS_PER_DAY * TICKS_PER_SECOND;
 /// Julian day number of 1970-01-01.
 const JULIAN_DAY_EPOCH: i64 = 2_440_588;
 /// Days from 0001-01-01 to 1970-01-01.

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{
-    FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX, SEAL_STEPS_MAX,
+    FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX,
+    ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
 use crate::model::Stream;
 use crate::mutation::Maintenance;
 use crate::observer::Event;
 use crate::store::meta;
+use crate::store::rollup::building;
 use crate::store::telemetry::filing::Pass;
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
@@ -115,6 +117,7 @@ impl EngineCore {
         }
         self.file_when_due(go_on)?;
         self.seal(go_on)?;
+        self.roll_up(go_on)?;
         self.write_key_uses()?;
         if go_on() {
             self.sweep_when_due(go_on)?;
@@ -156,6 +159,22 @@ impl EngineCore {
                 break;
             };
             self.take_step(Maintenance::Seal(Box::new(sealing)))?;
+        }
+        Ok(())
+    }
+
+    /// Takes some steps of building the rollups of an older file.
+    fn roll_up(&self, go_on: GoOn<'_>) -> Result<()> {
+        let _one_at_a_time = lock(&self.filing);
+        for _ in 0..ROLLUP_STEPS_MAX {
+            if !go_on() {
+                break;
+            }
+            let snapshot = self.store.snapshot()?;
+            let Some(built) = building::prepare(&snapshot, Work::WRITTEN_MAX)? else {
+                break;
+            };
+            self.take_step(Maintenance::RollUp(Box::new(built)))?;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ impl Places {
 }
 
 /// Where `name` stands in the table; it must. Evaluated by the compiler.
-const fn place(mut fields: &[FieldSpec], name: &str) -> usize {
+pub(super) const fn place(mut fields: &[FieldSpec], name: &str) -> usize {
     let mut at = 0;
     while let [first, rest @ ..] = fields {
         if same(first.name.as_bytes(), name.as_bytes()) {

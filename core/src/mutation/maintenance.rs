@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::limits::MAINTENANCE_ROWS_MAX;
 use crate::model::{Stream, user_key};
 use crate::store::held::HeldNames;
+use crate::store::rollup::building::Built;
 use crate::store::table::Step;
 use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
@@ -30,6 +31,8 @@ pub(crate) enum Maintenance {
     RemoveFiled,
     /// Writes a step of sealing.
     Seal(Box<Sealing>),
+    /// Writes a step of building the rollups of an older file.
+    RollUp(Box<Built>),
     /// Removes audit rows that are old by that time, behind the number a step before answered.
     DropAudit(Timestamp, Option<u64>),
     /// Forgets what is too old by that time of each user, behind the key a step before answered.
@@ -66,6 +69,10 @@ impl Mutation for Maintenance {
             }
             Self::Seal(sealing) => {
                 sealing.apply(context.tables)?;
+                None
+            }
+            Self::RollUp(built) => {
+                built.apply(context.tables)?;
                 None
             }
             Self::DropAudit(now, after) => context

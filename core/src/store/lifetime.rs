@@ -18,7 +18,7 @@ use super::keys::KeyIndex;
 use super::medium::Medium;
 use super::opening::{self, caught};
 use super::segments::SegmentLog;
-use super::table::Tables;
+use super::table::{ALL_KEYS, Read as _, Step, Table, Tables};
 use super::telemetry::queue::QueueIndex;
 use super::{Store, StoreOptions, folding, meta, queue_log};
 
@@ -131,6 +131,9 @@ impl Store {
             if !folded {
                 folding::fold_names(tables)?;
             }
+            if meta::lacks_rollups(tables)? && !is_empty(tables, Table::History)? {
+                meta::set_rolled_up(tables, Some(&[]))?;
+            }
             meta::write_format(tables)
         };
         if self.options.read_only {
@@ -160,6 +163,15 @@ impl Store {
         let released = self.medium.release().map_err(unavailable);
         released.and(ended).and(saved)
     }
+}
+
+fn is_empty(tables: &Tables<'_>, table: Table) -> Result<bool> {
+    let mut empty = true;
+    tables.scan(table, ALL_KEYS, |_, _| {
+        empty = false;
+        Ok(Step::Break(()))
+    })?;
+    Ok(empty)
 }
 
 impl Drop for Store {

@@ -21,6 +21,7 @@ const FOLDING_KEY: &[u8] = b"folding";
 const SEALED_KEY: &[u8] = b"sealed";
 const SWEPT_KEY: &[u8] = b"swept";
 const FILED_KEY: &[u8] = b"filed";
+const ROLLED_UP_KEY: &[u8] = b"rolled_up";
 pub(super) const LOG_KEY: &[u8] = b"log";
 
 /// A number that is given out once.
@@ -124,6 +125,20 @@ pub(super) fn set_filed(tables: &Tables<'_>, filed: &Filed) -> Result<()> {
     tables.put(Table::Meta, FILED_KEY, &value)
 }
 
+/// What the keys of the last bucket of history begin with that is in the rollups, as long as they are built for an older file; `None`
+/// when all of it is.
+pub(crate) fn rolled_up(read: &impl Read) -> Result<Option<Vec<u8>>> {
+    read.get(Table::Meta, ROLLED_UP_KEY, |bucket| Ok(bucket.to_vec()))
+}
+
+/// Notes up to which bucket history is in the rollups; `None` for all of it.
+pub(super) fn set_rolled_up(tables: &Tables<'_>, bucket: Option<&[u8]>) -> Result<()> {
+    match bucket {
+        Some(bucket) => tables.put(Table::Meta, ROLLED_UP_KEY, bucket),
+        None => tables.remove(Table::Meta, ROLLED_UP_KEY).map(drop),
+    }
+}
+
 /// The log that holds the queue, or held it last.
 pub(super) fn log_mark(read: &impl Read) -> Result<Option<LogMark>> {
     read.get(Table::Meta, LOG_KEY, |value| {
@@ -154,6 +169,11 @@ pub(super) fn write_format(tables: &Tables<'_>) -> Result<()> {
 pub(super) fn is_folded(read: &impl Read) -> Result<bool> {
     let folding = read.get(Table::Meta, FOLDING_KEY, |value| Ok(value == FOLDING))?;
     Ok(folding == Some(true))
+}
+
+/// Whether the file has no rollups, as it is of an older format.
+pub(super) fn lacks_rollups(read: &impl Read) -> Result<bool> {
+    Ok(format(read)?.is_some_and(|format| format < 4))
 }
 
 /// Whether the file says that it is of this format.

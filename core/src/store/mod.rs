@@ -20,6 +20,7 @@ mod opening;
 pub(crate) mod pending;
 mod queue_log;
 pub(crate) mod repeats;
+pub(crate) mod rollup;
 pub(crate) mod segments;
 pub(crate) mod table;
 pub(crate) mod telemetry;

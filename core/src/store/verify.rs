@@ -57,6 +57,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
     });
     let queued_records = check.table("queue", |read, _| queue::verify(read));
     check.table("users", super::folding::verify_users);
+    check.table("rollups", super::rollup::verify);
     let (audit_rows, last_row) = check.table("audit", |read, _| audit_rows(read));
     let (keys, last_key) = check.table("keys", |read, _| {
         let keys = keys::all(read)?;

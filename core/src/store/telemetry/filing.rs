@@ -1,7 +1,7 @@
 //! Filing: moving queued records into per-instance history.
 //!
 //! A pass files the oldest blocks. It is written in slices, each a transaction of its own of bounded work, so that no other write
-//! waits long: the parts of some buckets, in the order of their keys, the newest records of the users in them, and with these how far
+//! waits long: the parts of some buckets, in the order of their keys, the newest records of the users in them, the rollups of these, and with all that how far
 //! the pass has come. Reading a block of the pass leaves out what is filed of it, also for the pass that goes on after a crash.
 //! The last slice puts all its blocks behind the queue.
 //!
@@ -17,6 +17,7 @@ use crate::limits::{CHUNK_ITEMS_MAX, PROCESS_ITEMS_MAX, WORK_ROWS_MAX};
 use crate::model::user_key;
 use crate::sorting::sorted_by_key;
 use crate::store::meta::{self, Filed, PassPlace};
+use crate::store::rollup::{Changes, RollupRows};
 use crate::store::table::{Read, Step, Table, Tables};
 
 use super::block::BlockEncoder;
@@ -41,6 +42,7 @@ pub(crate) struct Slice {
     /// Keys and values.
     parts: Vec<(Vec<u8>, Vec<u8>)>,
     users: Vec<(Vec<u8>, Vec<u8>)>,
+    rollups: RollupRows,
     work: Work,
 }
 
@@ -113,6 +115,7 @@ impl Pass {
             rows: &mut self.rows,
             parts: &mut self.parts,
             users: BTreeMap::new(),
+            rollups: Changes::begin(read)?,
         };
         let mut place = None;
         while !preparation.work().is_all(self.slice_max)
@@ -159,12 +162,14 @@ struct Preparation<'p, R> {
     parts: &'p mut PartWriter,
     /// By their compare names.
     users: BTreeMap<String, News>,
+    rollups: Changes,
 }
 
 impl<R: Read> Preparation<'_, R> {
-    /// What writing the slice takes, as far as it is prepared; each user is written once at the end.
+    /// What writing the slice takes, as far as it is prepared; each user and each rollup is written once at the end.
     fn work(&self) -> Work {
-        self.slice.work.with_rows(self.users.len())
+        let rows = self.users.len() + self.rollups.len();
+        self.slice.work.with_rows(rows)
     }
 
     /// Adds the parts that the rows in `order`, all of one bucket, become.
@@ -179,6 +184,8 @@ impl<R: Read> Preparation<'_, R> {
             return Ok(());
         }
         self.note_users(&order);
+        self.rollups
+            .add_filed(self.read, prefix, self.rows, &order)?;
         let mut next = heads.last().map_or(0, |last| last.number + 1);
         while let Some(last) = heads.pop_if(|last| last.may_take(order.len())) {
             let Some(value) = values.pop() else { break };
@@ -245,6 +252,7 @@ impl<R: Read> Preparation<'_, R> {
             let value = users::updated(self.read, &key, self.rows, news, encoder)?;
             self.slice.users.extend(value.map(|value| (key, value)));
         }
+        self.slice.rollups = self.rollups.finish();
         Ok(self.slice)
     }
 }
@@ -265,6 +273,7 @@ impl Slice {
         for (key, value) in &self.users {
             tables.put(Table::Users, key, value)?;
         }
+        self.rollups.put(tables)?;
         if self.after.is_some() {
             let filed = Filed {
                 pass: self.after,

@@ -50,7 +50,8 @@ fn scan(
     Ok(work.is_all(max))
 }
 
-fn scan_prefix(
+/// Visits the parts whose keys begin with `prefix`.
+pub(crate) fn scan_prefix(
     read: &impl Read,
     prefix: &[u8],
     visit: impl FnMut(StoredPart<'_>) -> Result<()>,
@@ -90,6 +91,22 @@ pub(crate) fn scan_before(
 ) -> Result<bool> {
     let (start, end) = ([stream.number()], day_prefix(stream, day));
     scan(read, (&start, after), Some(&end), max, visit)
+}
+
+/// What the keys of the first bucket after that of the keys with `prefix` begin with; the first of all after an empty prefix.
+pub(crate) fn bucket_after(read: &impl Read, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
+    let start = match prefix {
+        [] => Some(Vec::new()),
+        prefix => after_prefix(prefix),
+    };
+    let Some(start) = start else { return Ok(None) };
+    let mut found = None;
+    let first = Work::new(1, usize::MAX);
+    scan(read, (&start, None), None, first, |part| {
+        found = Some(key_bucket(part.key).to_vec());
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The first day from `from` to `to` on which the stream has records.

@@ -3,6 +3,7 @@
 
 mod adopt;
 mod digest;
+mod metrics;
 mod records;
 
 use crate::model::{FieldKind, Places, ProcessItem, Stream};
@@ -303,13 +304,13 @@ impl Rows {
     }
 
     /// The number of the user's name.
-    pub(super) fn user(&self, row: usize) -> u32 {
+    pub(crate) fn user(&self, row: usize) -> u32 {
         let bits = self.named(row, |places| places.username);
         bits.map_or(NO_TEXT, Texts::number)
     }
 
     /// The bucket of a record.
-    pub(super) fn bucket(&self, row: usize) -> Bucket<'_> {
+    pub(crate) fn bucket(&self, row: usize) -> Bucket<'_> {
         Bucket {
             stream: self.stream(row),
             day: self.filed_at(row).day(),

@@ -137,6 +137,24 @@ impl<'a> EntryRef<'a> {
         state
     }
 
+    /// `region`.
+    pub(crate) fn region(&self) -> Option<&'a str> {
+        let [_, _, _, region, ..] = self.values;
+        region
+    }
+
+    /// `runningMode`.
+    pub(crate) fn running_mode(&self) -> Option<&'a str> {
+        let [.., running_mode, _, _, _, _] = self.values;
+        running_mode
+    }
+
+    /// `computeTypeName`.
+    pub(crate) fn compute_type(&self) -> Option<&'a str> {
+        let [.., compute_type, _, _, _] = self.values;
+        compute_type
+    }
+
     pub(crate) fn into_entry(self) -> Entry {
         Entry {
             workspace: Workspace::of_values(self.values),

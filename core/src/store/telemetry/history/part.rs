@@ -80,8 +80,13 @@ impl<'v> StoredPart<'v> {
         Ok(orders.any(|(filed_at, _)| within(filed_at)))
     }
 
+    /// The length of its value.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Adds its records to `rows`.
-    pub(in crate::store::telemetry) fn add_to(&self, rows: &mut Rows) -> Result<()> {
+    pub(crate) fn add_to(&self, rows: &mut Rows) -> Result<()> {
         chunk::decode_into(self.chunk, rows)
     }
 

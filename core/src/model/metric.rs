@@ -1,0 +1,124 @@
+//! What is measured of a desktop, under the names by which it is asked for.
+
+use super::places::place;
+use super::{StartupRecord, StatsRecord};
+
+/// A figure of a desktop. A value of it is null where a field that it needs was not sent, or where it would be divided by zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Metric {
+    /// Processor load in percent: `processorInUse`.
+    Cpu,
+    /// Physical memory in use in percent: 100 × (1 − `availablePhysicalMemory` ÷ `physicalMemory`).
+    Memory,
+    /// Used space of the root volume in percent, from `rootTotal` and `rootAvailable`.
+    RootVolume,
+    /// Used space of the user volume in percent, from `userTotal` and `userAvailable`.
+    UserVolume,
+    /// Disk reads in operations per second.
+    DiskReads,
+    /// Disk writes in operations per second.
+    DiskWrites,
+    /// Network traffic received in bytes per second.
+    NetworkReceived,
+    /// Network traffic sent in bytes per second.
+    NetworkSent,
+    /// Time since the instance started, in seconds.
+    Uptime,
+    /// Duration of a startup in milliseconds: `totalMs`.
+    StartupTotal,
+    /// 100 × (1 − impacted ÷ active minutes), while somebody uses the desktop.
+    HealthScore,
+}
+
+impl Metric {
+    /// Every metric.
+    pub const ALL: [Self; 11] = [
+        Self::Cpu,
+        Self::Memory,
+        Self::RootVolume,
+        Self::UserVolume,
+        Self::DiskReads,
+        Self::DiskWrites,
+        Self::NetworkReceived,
+        Self::NetworkSent,
+        Self::Uptime,
+        Self::StartupTotal,
+        Self::HealthScore,
+    ];
+    /// Those of a Stats record.
+    pub const OF_STATS: [Self; 9] = [
+        Self::Cpu,
+        Self::Memory,
+        Self::RootVolume,
+        Self::UserVolume,
+        Self::DiskReads,
+        Self::DiskWrites,
+        Self::NetworkReceived,
+        Self::NetworkSent,
+        Self::Uptime,
+    ];
+
+    /// The name in queries and responses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::RootVolume => "rootVolume",
+            Self::UserVolume => "userVolume",
+            Self::DiskReads => "diskReads",
+            Self::DiskWrites => "diskWrites",
+            Self::NetworkReceived => "networkReceived",
+            Self::NetworkSent => "networkSent",
+            Self::Uptime => "uptime",
+            Self::StartupTotal => "startupTotal",
+            Self::HealthScore => "healthScore",
+        }
+    }
+}
+
+/// How a metric of a Stats record is made from its fields, by their places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// The value of an integer field.
+    Integer(usize),
+    /// The value of a `float` field.
+    Float(usize),
+    /// The value of a `double` field.
+    Double(usize),
+    /// The percentage in use of two integer fields.
+    Used { total: usize, available: usize },
+}
+
+/// How each of [`Metric::OF_STATS`] is made.
+pub(crate) const SOURCES: [Source; Metric::OF_STATS.len()] = [
+    Source::Integer(field("processorInUse")),
+    used("physicalMemory", "availablePhysicalMemory"),
+    used("rootTotal", "rootAvailable"),
+    used("userTotal", "userAvailable"),
+    Source::Float(field("diskReads")),
+    Source::Float(field("diskWrites")),
+    Source::Float(field("networkReceived")),
+    Source::Float(field("networkSent")),
+    Source::Double(field("uptime")),
+];
+
+/// The place of `totalMs` in a startup record.
+pub(crate) const STARTUP_TOTAL: usize = place(StartupRecord::FIELDS, "totalMs");
+
+const fn field(name: &str) -> usize {
+    place(StatsRecord::FIELDS, name)
+}
+
+const fn used(total: &str, available: &str) -> Source {
+    Source::Used {
+        total: field(total),
+        available: field(available),
+    }
+}
+
+/// The percentage of `total` that is not `available`.
+#[expect(clippy::cast_precision_loss, reason = "a percentage is no more exact")]
+pub(crate) fn used_percent(total: i64, available: i64) -> Option<f64> {
+    (total != 0).then(|| 100.0 * (1.0 - available as f64 / total as f64))
+}

@@ -1,0 +1,59 @@
+//! The rollups of days before the newest of an instance, which is in `latest`.
+//!
+//! Key: day, 4 bytes big-endian; the folded name of the instance (name in a key).
+
+use std::ops::Bound;
+
+use crate::error::Result;
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::table::{Read, Step, Table};
+
+use super::VERSION;
+use super::day::{DayRef, DayRollup};
+
+/// The key of a day of an instance, by the key of the instance.
+pub(super) fn key(day: u32, instance: &[u8]) -> Vec<u8> {
+    [&day.to_be_bytes(), instance].concat()
+}
+
+/// The day of a key, and the key of the instance.
+pub(crate) fn place(key: &[u8]) -> Result<(u32, &[u8])> {
+    let (day, instance) = key.split_first_chunk().ok_or_else(damaged)?;
+    Ok((u32::from_be_bytes(*day), instance))
+}
+
+pub(super) fn encode(rollup: &DayRollup) -> Vec<u8> {
+    let mut encoder = Encoder::with_capacity(512);
+    encoder.u8(VERSION);
+    rollup.encode(&mut encoder);
+    encoder.finish()
+}
+
+pub(super) fn read_value(value: &[u8]) -> Result<DayRef<'_>> {
+    let mut decoder = Decoder::new(value);
+    if decoder.u8()? != VERSION {
+        return Err(damaged());
+    }
+    let day = DayRef::read(&mut decoder)?;
+    decoder.end()?;
+    Ok(day)
+}
+
+pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
+    read.get(Table::Daily, key, |value| read_value(value)?.into_rollup())
+}
+
+/// Visits a day of the instances with the keys from `first` on, in their order.
+pub(crate) fn scan_day(
+    read: &impl Read,
+    day: u32,
+    first: &[u8],
+    mut visit: impl FnMut(&[u8], DayRef<'_>) -> Result<Step>,
+) -> Result<()> {
+    let start = key(day, first);
+    let end = day.saturating_add(1).to_be_bytes();
+    let range = (Bound::Included(&*start), Bound::Excluded(end.as_slice()));
+    read.scan(Table::Daily, range, |key, value| {
+        visit(place(key)?.1, read_value(value)?)
+    })
+}

@@ -1,0 +1,233 @@
+//! What one instance did on one day.
+
+use crate::error::Result;
+use crate::limits::ROLLUP_USERS_MAX;
+use crate::model::{Metric, user_key};
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::timestamp::Timestamp;
+
+use super::histogram::Histogram;
+use super::sample::{Sample, slot};
+use super::slots::{HOUR, Slots};
+use super::summary::Summary;
+
+/// The metrics that a day has a summary of, in the order in which they are stored; of the first two also a histogram.
+pub(crate) const SUMMARISED: [Metric; 9] = [
+    Metric::Cpu,
+    Metric::Memory,
+    Metric::RootVolume,
+    Metric::UserVolume,
+    Metric::DiskReads,
+    Metric::DiskWrites,
+    Metric::NetworkReceived,
+    Metric::NetworkSent,
+    Metric::StartupTotal,
+];
+const HISTOGRAMS: usize = 2;
+const HOURS: usize = 24;
+
+/// What one instance did on one day (UTC).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DayRollup {
+    /// Of [`SUMMARISED`].
+    pub(crate) summaries: [Summary; SUMMARISED.len()],
+    /// Of cpu and memory.
+    pub(crate) histograms: [Histogram; HISTOGRAMS],
+    pub(crate) slots: DaySlots,
+    /// Activity records by hour.
+    pub(crate) activities: [u64; HOURS],
+    /// The compare names of its users, the first [`ROLLUP_USERS_MAX`] in their order.
+    pub(crate) users: Vec<String>,
+}
+
+/// The slots of a day in which something was the case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DaySlots {
+    /// A Stats record named a user.
+    pub(crate) connected: Slots,
+    /// A Stats record had cpu or memory above [`OVERLOADED_PERCENT`](crate::limits::OVERLOADED_PERCENT).
+    pub(crate) over: Slots,
+    /// A Stats record had neither above it.
+    pub(crate) calm: Slots,
+}
+
+impl DaySlots {
+    /// Those in which cpu or memory was too high in every sample.
+    pub(crate) fn overloaded(&self) -> Slots {
+        self.over.without(&self.calm)
+    }
+}
+
+impl DayRollup {
+    /// Adds a Stats record of that day.
+    pub(super) fn add_sample(&mut self, sample: &Sample, is_connected: bool) {
+        for (summary, value) in self.summaries.iter_mut().zip(sample.values) {
+            if let Some(value) = value {
+                summary.add(value);
+            }
+        }
+        for (histogram, value) in self.histograms.iter_mut().zip(sample.values) {
+            if let Some(value) = value {
+                histogram.add(value);
+            }
+        }
+        let slot = slot(sample.at);
+        match sample.is_over() {
+            Some(true) => self.slots.over.insert(slot),
+            Some(false) => self.slots.calm.insert(slot),
+            None => {}
+        }
+        if is_connected {
+            self.slots.connected.insert(slot);
+        }
+    }
+
+    /// Adds an Activity record of that day.
+    pub(super) fn add_activity(&mut self, at: Timestamp) {
+        if let Some(count) = self.activities.get_mut(slot(at) / HOUR) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Adds the total of a startup of that day, in hundredths.
+    pub(super) fn add_startup(&mut self, total: i64) {
+        if let [.., startup] = &mut self.summaries {
+            startup.add(total);
+        }
+    }
+
+    /// Adds a user of the day.
+    pub(super) fn add_user(&mut self, name: &str) {
+        let name = user_key(name);
+        let Err(place) = self.users.binary_search_by(|user| user.as_str().cmp(&name)) else {
+            return;
+        };
+        if !name.is_empty() {
+            self.users.insert(place, name.into_owned());
+            self.users.truncate(ROLLUP_USERS_MAX);
+        }
+    }
+
+    /// Five sections, each with its length before it: summaries, the two histograms, slots, people.
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        let mut section = Encoder::default();
+        self.summaries
+            .iter()
+            .for_each(|summary| summary.encode(&mut section));
+        end_section(encoder, &mut section);
+        for histogram in &self.histograms {
+            histogram.encode(&mut section);
+            end_section(encoder, &mut section);
+        }
+        self.slots.connected.encode(&mut section);
+        self.slots.over.encode(&mut section);
+        self.slots.calm.encode(&mut section);
+        end_section(encoder, &mut section);
+        let hours = self.activities.iter().zip(0..);
+        let hours = hours.filter(|(count, _)| **count > 0);
+        section.count(hours.clone().count());
+        for (count, hour) in hours {
+            section.u8(hour);
+            section.varint(*count);
+        }
+        section.count(self.users.len());
+        self.users.iter().for_each(|user| section.text(user));
+        end_section(encoder, &mut section);
+    }
+}
+
+fn end_section(encoder: &mut Encoder, section: &mut Encoder) {
+    encoder.count(section.len());
+    encoder.append(section);
+}
+
+/// A day as it is stored, of which only what is asked for is decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DayRef<'v> {
+    summaries: &'v [u8],
+    histograms: [&'v [u8]; HISTOGRAMS],
+    slots: &'v [u8],
+    people: &'v [u8],
+}
+
+impl<'v> DayRef<'v> {
+    /// Takes a day off the front of `decoder`.
+    pub(super) fn read(decoder: &mut Decoder<'v>) -> Result<Self> {
+        let mut section = || {
+            let length = decoder.count()?;
+            decoder.raw(length)
+        };
+        Ok(Self {
+            summaries: section()?,
+            histograms: [section()?, section()?],
+            slots: section()?,
+            people: section()?,
+        })
+    }
+
+    /// The summaries of [`SUMMARISED`].
+    pub(crate) fn summaries(&self) -> Result<[Summary; SUMMARISED.len()]> {
+        let mut decoder = Decoder::new(self.summaries);
+        let mut summaries = <[Summary; SUMMARISED.len()]>::default();
+        for summary in &mut summaries {
+            *summary = Summary::decode(&mut decoder)?;
+        }
+        decoder.end()?;
+        Ok(summaries)
+    }
+
+    /// The histogram of a metric; `None` where there is none of it.
+    pub(crate) fn histogram(&self, metric: Metric) -> Result<Option<Histogram>> {
+        let place = SUMMARISED.iter().position(|each| *each == metric);
+        let section = place.and_then(|place| self.histograms.get(place));
+        section.map(|section| histogram(section)).transpose()
+    }
+
+    /// The slots of the day.
+    pub(crate) fn slots(&self) -> Result<DaySlots> {
+        let mut decoder = Decoder::new(self.slots);
+        let slots = DaySlots {
+            connected: Slots::decode(&mut decoder)?,
+            over: Slots::decode(&mut decoder)?,
+            calm: Slots::decode(&mut decoder)?,
+        };
+        decoder.end()?;
+        Ok(slots)
+    }
+
+    /// The activity records of each hour, and the compare names of the users.
+    pub(crate) fn people(&self) -> Result<([u64; HOURS], Vec<&'v str>)> {
+        let mut decoder = Decoder::new(self.people);
+        let mut activities = [0; HOURS];
+        for _ in 0..decoder.count()? {
+            let hour = usize::from(decoder.u8()?);
+            let count = decoder.varint()?;
+            *activities.get_mut(hour).ok_or_else(damaged)? = count;
+        }
+        let users = decoder.count()?;
+        let users = (0..users).map(|_| decoder.text());
+        let users = users.collect::<Result<_>>()?;
+        decoder.end()?;
+        Ok((activities, users))
+    }
+
+    /// All of it.
+    pub(crate) fn into_rollup(self) -> Result<DayRollup> {
+        let (activities, users) = self.people()?;
+        let [cpu, memory] = self.histograms;
+        Ok(DayRollup {
+            summaries: self.summaries()?,
+            histograms: [histogram(cpu)?, histogram(memory)?],
+            slots: self.slots()?,
+            activities,
+            users: users.into_iter().map(str::to_owned).collect(),
+        })
+    }
+}
+
+fn histogram(section: &[u8]) -> Result<Histogram> {
+    let mut decoder = Decoder::new(section);
+    let histogram = Histogram::decode(&mut decoder)?;
+    decoder.end()?;
+    Ok(histogram)
+}

@@ -1,0 +1,232 @@
+//! What groups of desktops did in an hour.
+//!
+//! Key: stream, 1 byte; hours since the year 1, 4 bytes big-endian; then the texts of the group.
+
+use std::ops::Bound;
+
+use crate::error::Result;
+use crate::limits::SLOWEST_STARTUPS;
+use crate::model::metric::STARTUP_TOTAL;
+use crate::model::{Metric, StartupRecord, Stream};
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::table::{Read, Step, Table};
+use crate::store::telemetry::rows::Rows;
+use crate::timestamp::Timestamp;
+
+use super::VERSION;
+use super::distribution::Distribution;
+use super::sample::{Sample, slot};
+use super::slots::HOUR;
+
+/// Desktops that are counted together: by what their workspace was when the records were filed. Texts are empty where they are not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group<T> {
+    pub(crate) region: T,
+    pub(crate) running_mode: T,
+    pub(crate) compute_type: T,
+}
+
+impl Group<String> {
+    pub(crate) fn as_deref(&self) -> Group<&str> {
+        Group {
+            region: &self.region,
+            running_mode: &self.running_mode,
+            compute_type: &self.compute_type,
+        }
+    }
+}
+
+/// The metrics of Stats, in the order of their distributions.
+pub(crate) const STATS: [Metric; 2] = [Metric::Cpu, Metric::Memory];
+/// The phases of a startup in the order of their distributions, in milliseconds; the last is the rest of the total.
+pub(crate) const PHASES: [&str; 5] = ["total", "profile", "groupPolicy", "shell", "unattributed"];
+
+/// What a group did in an hour.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HourRollup {
+    /// Records.
+    pub(crate) count: u64,
+    /// Of Stats those of [`STATS`], in hundredths; of Startup those of [`PHASES`].
+    pub(crate) distributions: Vec<Distribution>,
+    /// The slowest startups, slowest first.
+    pub(crate) slowest: Vec<SlowStartup>,
+}
+
+/// A startup that took long.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SlowStartup {
+    pub(crate) total_ms: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) instance: String,
+    pub(crate) username: String,
+}
+
+/// The hour of a time, counted from the year 1.
+pub(crate) fn hour(time: Timestamp) -> u32 {
+    time.day() * 24 + u32::try_from(slot(time) / HOUR).unwrap_or_default()
+}
+
+/// When an hour begins.
+pub(crate) fn hour_start(hour: u32) -> Timestamp {
+    Timestamp::from_day(hour / 24).plus_seconds(i64::from(hour % 24) * 3600)
+}
+
+pub(super) fn key(stream: Stream, hour: u32, group: Group<&str>) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.u8(stream.number());
+    encoder.raw(&hour.to_be_bytes());
+    encoder.text(group.region);
+    encoder.text(group.running_mode);
+    encoder.text(group.compute_type);
+    encoder.finish()
+}
+
+/// The stream, hour and group of a key.
+pub(super) fn place(key: &[u8]) -> Result<(Stream, u32, Group<&str>)> {
+    let mut decoder = Decoder::new(key);
+    let stream = Stream::numbered(decoder.u8()?).ok_or_else(damaged)?;
+    let hour = u32::from_be_bytes(decoder.array()?);
+    let group = Group {
+        region: decoder.text()?,
+        running_mode: decoder.text()?,
+        compute_type: decoder.text()?,
+    };
+    decoder.end()?;
+    Ok((stream, hour, group))
+}
+
+impl HourRollup {
+    /// Adds a Stats record of that hour.
+    pub(super) fn add_sample(&mut self, sample: &Sample) {
+        self.count = self.count.saturating_add(1);
+        for (place, value) in sample.values.into_iter().take(STATS.len()).enumerate() {
+            if let Some(value) = value {
+                self.add_to(place, |distribution| distribution.add(value));
+            }
+        }
+    }
+
+    /// Adds a startup of that hour.
+    pub(super) fn add_startup(&mut self, rows: &Rows, row: usize) {
+        self.count = self.count.saturating_add(1);
+        let phase = |name| {
+            let mut fields = StartupRecord::FIELDS.iter();
+            let index = fields.position(|spec| spec.name == name)?;
+            rows.integer(row, index)
+        };
+        let total = rows.integer(row, STARTUP_TOTAL);
+        let phases = ["profileMs", "groupPolicyMs", "shellMs"].map(phase);
+        let attributed: Option<i64> = phases.into_iter().sum();
+        let unattributed = total.zip(attributed).map(|(total, known)| total - known);
+        let values = [total].into_iter().chain(phases).chain([unattributed]);
+        for (place, value) in values.enumerate() {
+            if let Some(value) = value {
+                self.add_to(place, |distribution| distribution.add(value));
+            }
+        }
+        if let Some(total_ms) = total {
+            self.slowest.push(SlowStartup {
+                total_ms,
+                at: rows.filed_at(row),
+                instance: rows.instance_id(row).to_owned(),
+                username: rows.username(row).to_owned(),
+            });
+            keep_slowest(&mut self.slowest);
+        }
+    }
+
+    /// Adds values to the distribution at `place`.
+    fn add_to(&mut self, place: usize, add: impl FnOnce(&mut Distribution)) {
+        if self.distributions.len() <= place {
+            self.distributions
+                .resize_with(place + 1, Distribution::default);
+        }
+        if let Some(distribution) = self.distributions.get_mut(place) {
+            add(distribution);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        for (place, other) in other.distributions.iter().enumerate() {
+            self.add_to(place, |distribution| distribution.merge(other));
+        }
+        self.slowest.extend(other.slowest);
+        keep_slowest(&mut self.slowest);
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::with_capacity(512);
+        encoder.u8(VERSION);
+        encoder.varint(self.count);
+        encoder.count(self.distributions.len());
+        self.distributions
+            .iter()
+            .for_each(|distribution| distribution.encode(&mut encoder));
+        encoder.count(self.slowest.len());
+        for startup in &self.slowest {
+            encoder.signed(startup.total_ms);
+            encoder.time(startup.at);
+            encoder.text(&startup.instance);
+            encoder.text(&startup.username);
+        }
+        encoder.finish()
+    }
+
+    pub(super) fn decode(value: &[u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(value);
+        if decoder.u8()? != VERSION {
+            return Err(damaged());
+        }
+        let count = decoder.varint()?;
+        let distributions = decoder.count()?;
+        let distributions = (0..distributions).map(|_| Distribution::decode(&mut decoder));
+        let distributions = distributions.collect::<Result<_>>()?;
+        let slowest = decoder.count()?;
+        let slowest = (0..slowest).map(|_| {
+            Ok(SlowStartup {
+                total_ms: decoder.signed()?,
+                at: decoder.time()?,
+                instance: decoder.text()?.to_owned(),
+                username: decoder.text()?.to_owned(),
+            })
+        });
+        let slowest = slowest.collect::<Result<_>>()?;
+        decoder.end()?;
+        Ok(Self {
+            count,
+            distributions,
+            slowest,
+        })
+    }
+
+    pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<Self>> {
+        read.get(Table::Hourly, key, Self::decode)
+    }
+}
+
+fn keep_slowest(startups: &mut Vec<SlowStartup>) {
+    startups.sort_by(|a, b| b.cmp(a));
+    startups.truncate(SLOWEST_STARTUPS);
+}
+
+/// Visits the rollups of a stream from the hour `from` to before the hour `to`, in the order of the hours.
+pub(crate) fn scan(
+    read: &impl Read,
+    stream: Stream,
+    (from, to): (u32, u32),
+    mut visit: impl FnMut(u32, Group<&str>, HourRollup) -> Result<Step>,
+) -> Result<()> {
+    let bound = |hour: u32| {
+        let mut key = vec![stream.number()];
+        key.extend_from_slice(&hour.to_be_bytes());
+        key
+    };
+    let (start, end) = (bound(from), bound(to));
+    let range = (Bound::Included(&*start), Bound::Excluded(&*end));
+    read.scan(Table::Hourly, range, |key, value| {
+        let (_, hour, group) = place(key)?;
+        visit(hour, group, HourRollup::decode(value)?)
+    })
+}

@@ -1,0 +1,195 @@
+//! Of each instance its newest values, and the rollup of its newest day.
+//!
+//! Key: the folded name of the instance (name in a key). The rollup of the newest day is here and not in `daily`, so that filing
+//! writes one row for each instance.
+
+use crate::error::Result;
+use crate::model::Metric;
+use crate::model::identity::folded;
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::table::{KeyRange, Read, Step, Table};
+use crate::store::telemetry::key_name;
+use crate::timestamp::Timestamp;
+
+use super::VERSION;
+use super::day::{DayRef, DayRollup};
+use super::sample::Sample;
+
+const VALUES: usize = Metric::OF_STATS.len();
+
+/// The newest Stats record of an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Newest<T> {
+    /// When it was filed; of several that which was accepted first.
+    pub(crate) at: Timestamp,
+    /// Its user as sent; empty for none.
+    pub(crate) username: T,
+    /// [`Metric::OF_STATS`], in hundredths.
+    pub(crate) values: [Option<i64>; VALUES],
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Latest {
+    /// The name of the instance as it was first sent.
+    name: String,
+    /// The newest filed time of any record.
+    seen: Timestamp,
+    stats: Option<Newest<String>>,
+    pub(super) day: u32,
+    pub(super) rollup: DayRollup,
+}
+
+/// The key of an instance.
+pub(super) fn key(instance: &str) -> Vec<u8> {
+    key_name(&folded(instance))
+}
+
+impl Latest {
+    pub(super) fn new(name: &str, day: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            seen: Timestamp::MIN,
+            stats: None,
+            day,
+            rollup: DayRollup::default(),
+        }
+    }
+
+    pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<Self>> {
+        read.get(Table::Latest, key, |value| {
+            LatestRef::read(value)?.into_latest()
+        })
+    }
+
+    /// Notes when a record was filed.
+    pub(super) fn note(&mut self, at: Timestamp) {
+        self.seen = self.seen.max(at);
+    }
+
+    /// Notes a Stats record, where it is the newest.
+    pub(super) fn note_sample(&mut self, sample: &Sample, username: &str) {
+        if self
+            .stats
+            .as_ref()
+            .is_none_or(|newest| sample.at > newest.at)
+        {
+            self.stats = Some(Newest {
+                at: sample.at,
+                username: username.to_owned(),
+                values: sample.values,
+            });
+        }
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::with_capacity(512);
+        encoder.u8(VERSION);
+        encoder.text(&self.name);
+        encoder.time(self.seen);
+        encoder.option(self.stats.as_ref(), |encoder, newest| {
+            encoder.time(newest.at);
+            encoder.text(&newest.username);
+            let known = newest.values.iter().zip(0..);
+            let known = known.filter(|(value, _)| value.is_some());
+            encoder.varint(known.fold(0, |bits, (_, place)| bits | 1 << place));
+            let values = newest.values.iter().flatten();
+            values.for_each(|value| encoder.signed(*value));
+        });
+        encoder.varint(self.day.into());
+        self.rollup.encode(&mut encoder);
+        encoder.finish()
+    }
+}
+
+/// A row as it is stored.
+#[derive(Debug, Clone)]
+pub(crate) struct LatestRef<'v> {
+    /// The name of the instance as it was first sent.
+    pub(crate) name: &'v str,
+    /// The newest filed time of any record.
+    pub(crate) seen: Timestamp,
+    pub(crate) stats: Option<Newest<&'v str>>,
+    /// Its newest day.
+    pub(crate) day: u32,
+    pub(crate) rollup: DayRef<'v>,
+}
+
+impl<'v> LatestRef<'v> {
+    pub(super) fn read(value: &'v [u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(value);
+        if decoder.u8()? != VERSION {
+            return Err(damaged());
+        }
+        let row = Self {
+            name: decoder.text()?,
+            seen: decoder.time()?,
+            stats: decoder.option(newest)?,
+            day: u32::try_from(decoder.varint()?).map_err(|_| damaged())?,
+            rollup: DayRef::read(&mut decoder)?,
+        };
+        decoder.end()?;
+        Ok(row)
+    }
+
+    /// The value of a metric in its newest Stats record, in hundredths.
+    pub(crate) fn value(&self, metric: Metric) -> Option<i64> {
+        let place = Metric::OF_STATS.iter().position(|each| *each == metric)?;
+        self.stats.as_ref()?.values.get(place).copied().flatten()
+    }
+
+    fn into_latest(self) -> Result<Latest> {
+        Ok(Latest {
+            name: self.name.to_owned(),
+            seen: self.seen,
+            stats: self.stats.map(|newest| Newest {
+                at: newest.at,
+                username: newest.username.to_owned(),
+                values: newest.values,
+            }),
+            day: self.day,
+            rollup: self.rollup.into_rollup()?,
+        })
+    }
+}
+
+fn newest<'v>(decoder: &mut Decoder<'v>) -> Result<Newest<&'v str>> {
+    let (at, username) = (decoder.time()?, decoder.text()?);
+    let known = decoder.varint()?;
+    if known >> VALUES != 0 {
+        return Err(damaged());
+    }
+    let mut values = [None; VALUES];
+    for (place, value) in values.iter_mut().enumerate() {
+        if known >> place & 1 == 1 {
+            *value = Some(decoder.signed()?);
+        }
+    }
+    Ok(Newest {
+        at,
+        username,
+        values,
+    })
+}
+
+/// Calls `look` with the row of an instance, if there is one.
+pub(crate) fn with<R>(
+    read: &impl Read,
+    instance: &str,
+    look: impl FnOnce(LatestRef<'_>) -> Result<R>,
+) -> Result<Option<R>> {
+    read.get(Table::Latest, &key(instance), |value| {
+        look(LatestRef::read(value)?)
+    })
+}
+
+/// Visits rows in the order of their keys.
+pub(crate) fn scan(
+    read: &impl Read,
+    range: KeyRange<'_>,
+    mut visit: impl FnMut(&[u8], LatestRef<'_>) -> Result<Step>,
+) -> Result<()> {
+    read.scan(Table::Latest, range, |key, value| {
+        visit(key, LatestRef::read(value)?)
+    })
+}

@@ -1,0 +1,49 @@
+//! Rollups: what the fleet's telemetry adds up to, by instance and day and by group and hour, so that a question about all desktops
+//! does not read their history.
+//!
+//! All of it only adds up: counts, sums, extremes, histograms and sets of slots, so a rollup does not depend on the order in which
+//! its records were filed, and a late record is one more.
+
+pub(crate) mod building;
+mod changes;
+pub(crate) mod daily;
+mod day;
+mod distribution;
+mod histogram;
+pub(crate) mod hourly;
+pub(crate) mod latest;
+mod sample;
+mod slots;
+mod summary;
+mod verify;
+
+pub(crate) use changes::{Changes, RollupRows};
+pub(crate) use day::{DayRef, DayRollup, SUMMARISED};
+pub(crate) use distribution::Distribution;
+pub(crate) use histogram::{Histogram, Quantiles};
+pub(crate) use slots::{SLOT_MINUTES, Slots};
+pub(crate) use summary::Summary;
+pub(crate) use verify::verify;
+
+/// Version of the values of the three tables.
+const VERSION: u8 = 1;
+
+/// Metrics are stored as whole hundredths.
+const SCALE: f64 = 100.0;
+
+/// The largest stored value: what adds up stays far from the end of its integer.
+const VALUE_MAX: f64 = 1_099_511_627_776.0; // 2^40
+
+/// A metric in hundredths, as it is stored.
+#[expect(clippy::cast_possible_truncation, reason = "it is within the bounds")]
+fn stored(value: f64) -> i64 {
+    // A cast is rounding towards zero, without a call.
+    let value = (value * SCALE).clamp(-VALUE_MAX, VALUE_MAX);
+    (value + 0.5_f64.copysign(value)) as i64
+}
+
+/// The metric that is stored as these hundredths.
+#[expect(clippy::cast_precision_loss, reason = "stored values have 41 bits")]
+pub(crate) fn unstored(value: i64) -> f64 {
+    value as f64 / SCALE
+}
