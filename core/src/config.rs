@@ -122,6 +122,8 @@ settings! {
         pub processes: u16 = 30, Count(1, u16::MAX.into());
         /// The audit.
         pub audit: u16 = 365, Count(1, u16::MAX.into());
+        /// Rollups of telemetry, which answer questions about the fleet.
+        pub rollups: u16 = 400, Count(1, u16::MAX.into());
     }
 }
 

@@ -108,6 +108,7 @@ export interface RetentionDays {
     startup?: number;
     processes?: number;
     audit?: number;
+    rollups?: number;
 }
 
 export interface EngineOptions {

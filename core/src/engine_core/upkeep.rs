@@ -199,6 +199,9 @@ impl EngineCore {
         let others = [
             Maintenance::DropAudit(time, None),
             Maintenance::ForgetUsers(time, None),
+            Maintenance::DropDaily(time, None),
+            Maintenance::DropHourly(time),
+            Maintenance::DropLatest(time, None),
         ];
         for mut step in histories.into_iter().chain(others) {
             loop {

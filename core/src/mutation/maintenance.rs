@@ -35,6 +35,12 @@ pub(crate) enum Maintenance {
     RollUp(Box<Built>),
     /// Removes audit rows that are old by that time, behind the number a step before answered.
     DropAudit(Timestamp, Option<u64>),
+    /// Removes rollups of days that are old by that time, behind the key a step before answered.
+    DropDaily(Timestamp, Option<Vec<u8>>),
+    /// Removes rollups of hours that are old by that time.
+    DropHourly(Timestamp),
+    /// Removes the newest values of instances that sent nothing since long before that time, behind the key a step before answered.
+    DropLatest(Timestamp, Option<Vec<u8>>),
     /// Forgets what is too old by that time of each user, behind the key a step before answered.
     ForgetUsers(Timestamp, Option<Vec<u8>>),
 }
@@ -78,6 +84,13 @@ impl Mutation for Maintenance {
             Self::DropAudit(now, after) => context
                 .drop_audit(now, after)?
                 .map(|last| Self::DropAudit(now, Some(last))),
+            Self::DropDaily(now, after) => context
+                .drop_daily(now, after.as_deref())?
+                .map(|last| Self::DropDaily(now, Some(last))),
+            Self::DropHourly(now) => context.drop_hourly(now)?.then_some(Self::DropHourly(now)),
+            Self::DropLatest(now, after) => context
+                .drop_latest(now, after.as_deref())?
+                .map(|last| Self::DropLatest(now, Some(last))),
             Self::ForgetUsers(now, after) => context
                 .forget_users(now, after.as_deref())?
                 .map(|last| Self::ForgetUsers(now, Some(last))),

@@ -10,6 +10,7 @@ mod holds;
 mod import;
 mod keys;
 mod maintenance;
+mod rollups;
 mod telemetry;
 mod workspaces;
 

@@ -103,12 +103,10 @@ impl Changes {
         };
         if bucket.day > latest.day {
             let ended = std::mem::take(&mut latest.rollup);
-            // Empty where there were only process reports.
-            if ended != DayRollup::default() {
-                self.daily.insert(daily::key(latest.day, &key), ended);
-            }
+            self.daily.insert(daily::key(latest.day, &key), ended);
             latest.day = bucket.day;
         }
+        latest.note_name(bucket.instance);
         for row in order {
             latest.note(rows.filed_at(*row as usize));
         }
@@ -178,7 +176,9 @@ impl Changes {
     pub(crate) fn finish(self) -> RollupRows {
         let latest = self.latest.into_iter();
         let latest = latest.map(|(key, row)| (Table::Latest, key, row.encode()));
+        // A day of process reports that name no user has nothing to say.
         let daily = self.daily.into_iter();
+        let daily = daily.filter(|(_, row)| *row != DayRollup::default());
         let daily = daily.map(|(key, row)| (Table::Daily, key, daily::encode(&row)));
         let hourly = self.hourly.into_iter();
         let hourly = hourly.map(|(key, row)| (Table::Hourly, key, row.encode()));

@@ -57,3 +57,19 @@ pub(crate) fn scan_day(
         visit(place(key)?.1, read_value(value)?)
     })
 }
+
+/// Visits the days before `day` after the key `after`, in the order of their keys.
+pub(crate) fn scan_before(
+    read: &impl Read,
+    day: u32,
+    after: Option<&[u8]>,
+    mut visit: impl FnMut(&[u8], &[u8], DayRef<'_>) -> Result<Step>,
+) -> Result<()> {
+    let end = day.to_be_bytes();
+    let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+    read.scan(
+        Table::Daily,
+        (start, Bound::Excluded(&end)),
+        |key, value| visit(key, place(key)?.1, read_value(value)?),
+    )
+}

@@ -218,15 +218,38 @@ pub(crate) fn scan(
     (from, to): (u32, u32),
     mut visit: impl FnMut(u32, Group<&str>, HourRollup) -> Result<Step>,
 ) -> Result<()> {
-    let bound = |hour: u32| {
-        let mut key = vec![stream.number()];
-        key.extend_from_slice(&hour.to_be_bytes());
-        key
-    };
-    let (start, end) = (bound(from), bound(to));
+    let (start, end) = (bound(stream, from), bound(stream, to));
     let range = (Bound::Included(&*start), Bound::Excluded(&*end));
     read.scan(Table::Hourly, range, |key, value| {
         let (_, hour, group) = place(key)?;
         visit(hour, group, HourRollup::decode(value)?)
     })
+}
+
+/// The keys of the hours before `day`, no more than `max`.
+pub(crate) fn keys_before(read: &impl Read, day: u32, max: usize) -> Result<Vec<Vec<u8>>> {
+    let mut keys = Vec::new();
+    for stream in [Stream::Stats, Stream::Startup] {
+        let (start, end) = (bound(stream, 0), bound(stream, day.saturating_mul(24)));
+        let range = (Bound::Included(&*start), Bound::Excluded(&*end));
+        if keys.len() == max {
+            break;
+        }
+        read.scan(Table::Hourly, range, |key, _| {
+            keys.push(key.to_vec());
+            Ok(if keys.len() < max {
+                Step::Continue(())
+            } else {
+                Step::Break(())
+            })
+        })?;
+    }
+    Ok(keys)
+}
+
+/// What the keys of an hour begin with.
+fn bound(stream: Stream, hour: u32) -> Vec<u8> {
+    let mut key = vec![stream.number()];
+    key.extend_from_slice(&hour.to_be_bytes());
+    key
 }

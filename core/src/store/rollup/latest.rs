@@ -20,7 +20,7 @@ const VALUES: usize = Metric::OF_STATS.len();
 /// The newest Stats record of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Newest<T> {
-    /// When it was filed; of several that which was accepted first.
+    /// When it was filed.
     pub(crate) at: Timestamp,
     /// Its user as sent; empty for none.
     pub(crate) username: T,
@@ -31,7 +31,7 @@ pub(crate) struct Newest<T> {
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Latest {
-    /// The name of the instance as it was first sent.
+    /// The name of the instance as sent.
     name: String,
     /// The newest filed time of any record.
     seen: Timestamp,
@@ -62,18 +62,23 @@ impl Latest {
         })
     }
 
+    /// Notes how the instance was spelled; the least of the spellings stays.
+    pub(super) fn note_name(&mut self, name: &str) {
+        if name < self.name.as_str() {
+            name.clone_into(&mut self.name);
+        }
+    }
+
     /// Notes when a record was filed.
     pub(super) fn note(&mut self, at: Timestamp) {
         self.seen = self.seen.max(at);
     }
 
-    /// Notes a Stats record, where it is the newest.
+    /// Notes a Stats record, where it is the newest. Of several of one time that with the greatest values counts, whichever came first.
     pub(super) fn note_sample(&mut self, sample: &Sample, username: &str) {
-        if self
-            .stats
-            .as_ref()
-            .is_none_or(|newest| sample.at > newest.at)
-        {
+        let newest = self.stats.as_ref();
+        let known = newest.map(|newest| (newest.at, newest.values, newest.username.as_str()));
+        if known < Some((sample.at, sample.values, username)) {
             self.stats = Some(Newest {
                 at: sample.at,
                 username: username.to_owned(),
@@ -105,7 +110,7 @@ impl Latest {
 /// A row as it is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct LatestRef<'v> {
-    /// The name of the instance as it was first sent.
+    /// The name of the instance as sent.
     pub(crate) name: &'v str,
     /// The newest filed time of any record.
     pub(crate) seen: Timestamp,

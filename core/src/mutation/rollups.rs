@@ -1,0 +1,90 @@
+//! Removing rollups that are too old. What names a held workspace or its user is kept, as its records are.
+
+use crate::domain::retention::first_day_kept;
+use crate::error::Result;
+use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::store::held::HeldNames;
+use crate::store::rollup::{DayRef, daily, hourly, latest};
+use crate::store::table::{Step, Table, after_key};
+use crate::timestamp::Timestamp;
+
+use super::Context;
+
+impl Context<'_, '_> {
+    fn first_rollup_kept(&self, now: Timestamp) -> u32 {
+        first_day_kept(now, self.config.retention_days.rollups)
+    }
+
+    /// Removes days after the key `after`; returns the last key, if there is more to do.
+    pub(super) fn drop_daily(
+        &mut self,
+        now: Timestamp,
+        after: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>> {
+        let first_kept = self.first_rollup_kept(now);
+        let held = HeldNames::read(self.tables)?;
+        let (mut last, mut seen, mut old) = (None, 0, Vec::new());
+        daily::scan_before(self.tables, first_kept, after, |key, instance, day| {
+            if !is_held(&held, &String::from_utf8_lossy(instance), &day)? {
+                old.push(key.to_vec());
+            }
+            last = Some(key.to_vec());
+            seen += 1;
+            Ok(stop_if(seen == MAINTENANCE_ROWS_MAX))
+        })?;
+        self.remove_all(Table::Daily, &old)?;
+        Ok(last.filter(|_| seen == MAINTENANCE_ROWS_MAX))
+    }
+
+    /// Removes hours; returns whether there is more to do.
+    pub(super) fn drop_hourly(&mut self, now: Timestamp) -> Result<bool> {
+        let old = hourly::keys_before(
+            self.tables,
+            self.first_rollup_kept(now),
+            MAINTENANCE_ROWS_MAX,
+        )?;
+        self.remove_all(Table::Hourly, &old)?;
+        Ok(old.len() == MAINTENANCE_ROWS_MAX)
+    }
+
+    /// Removes what is known of instances after the key `after` that sent nothing for long; returns the last key, if there is more to
+    /// do.
+    pub(super) fn drop_latest(
+        &mut self,
+        now: Timestamp,
+        after: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>> {
+        let first_kept = self.first_rollup_kept(now);
+        let held = HeldNames::read(self.tables)?;
+        let (mut last, mut seen, mut old) = (None, 0, Vec::new());
+        latest::scan(self.tables, after_key(after), |key, row| {
+            let unseen = row.day.max(row.seen.day()) < first_kept;
+            if unseen && !is_held(&held, row.name, &row.rollup)? {
+                old.push(key.to_vec());
+            }
+            last = Some(key.to_vec());
+            seen += 1;
+            Ok(stop_if(seen == MAINTENANCE_ROWS_MAX))
+        })?;
+        self.remove_all(Table::Latest, &old)?;
+        Ok(last.filter(|_| seen == MAINTENANCE_ROWS_MAX))
+    }
+
+    fn remove_all(&self, table: Table, keys: &[Vec<u8>]) -> Result<()> {
+        keys.iter()
+            .try_for_each(|key| self.tables.remove(table, key).map(drop))
+    }
+}
+
+fn is_held(held: &HeldNames, instance: &str, day: &DayRef<'_>) -> Result<bool> {
+    let (_, users) = day.people()?;
+    Ok(held.has_instance(instance) || users.iter().any(|user| held.has_user(user)))
+}
+
+fn stop_if(stop: bool) -> Step {
+    if stop {
+        Step::Break(())
+    } else {
+        Step::Continue(())
+    }
+}
