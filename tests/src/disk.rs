@@ -126,6 +126,17 @@ impl Disk {
         disk
     }
 
+    /// The same with this content, all of which is durable.
+    pub fn crashing_with(contents: impl Into<Contents>) -> Self {
+        let disk = Self::crashing();
+        disk.state().files = Tree::holding(contents.into(), |bytes| File {
+            durable: bytes.clone(),
+            bytes,
+            ..File::default()
+        });
+        disk
+    }
+
     /// The content of the store.
     pub fn bytes(&self) -> Vec<u8> {
         self.state().files.file(FileId::STORE).bytes.clone()

@@ -5,6 +5,7 @@ pub mod backends;
 pub(crate) mod checking;
 mod codec;
 mod copy;
+mod cursor;
 mod failure;
 mod file;
 mod file_of_process;

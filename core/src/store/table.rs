@@ -15,7 +15,7 @@ use super::codec::damaged;
 use super::failure::{from_storage, from_table, from_transaction};
 use super::telemetry::contents::QueueChanges;
 
-type Bytes = &'static [u8];
+pub(super) type Bytes = &'static [u8];
 
 /// A table of the file. Keys and values are bytes; the module named after the table says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl Snapshot {
         })
     }
 
-    fn table(&self, table: Table) -> Result<&ReadOnlyTable<Bytes, Bytes>> {
+    pub(super) fn table(&self, table: Table) -> Result<&ReadOnlyTable<Bytes, Bytes>> {
         let open = || self.transaction.open_table(table.definition());
         self.opened.get(table, open)
     }

@@ -4,6 +4,8 @@
 //! bucket stands for its middle, which is at most 1/64 off any value in it. Bucket numbers are integers computed from integers, so the
 //! same values make the same bytes on every platform, and merging is exact.
 
+use std::cmp::Ordering;
+
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
 
@@ -53,9 +55,41 @@ impl Histogram {
 
     /// Adds all of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
-        for (bucket, count) in &other.0 {
-            self.add_to(*bucket, *count);
+        if self.0.is_empty() {
+            self.0.clone_from(&other.0);
+            return;
         }
+        let mut merged = Vec::with_capacity(self.0.len() + other.0.len());
+        let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
+        while let ([our, our_rest @ ..], [their, their_rest @ ..]) = (ours, theirs) {
+            match our.0.cmp(&their.0) {
+                Ordering::Less => {
+                    merged.push(*our);
+                    ours = our_rest;
+                }
+                Ordering::Greater => {
+                    merged.push(*their);
+                    theirs = their_rest;
+                }
+                Ordering::Equal => {
+                    merged.push((our.0, our.1.saturating_add(their.1)));
+                    (ours, theirs) = (our_rest, their_rest);
+                }
+            }
+        }
+        merged.extend_from_slice(ours);
+        merged.extend_from_slice(theirs);
+        self.0 = merged;
+    }
+
+    /// The value of the nearest rank: the smallest that at least `percent` of the values do not exceed, at most 1/64 off; `None` without
+    /// values.
+    pub(crate) fn quantile(&self, percent: u64) -> Option<i64> {
+        let total = self
+            .0
+            .iter()
+            .fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        nearest_rank(self.0.iter().copied(), total, percent)
     }
 
     /// The number of the first bucket, then for each its distance from the one before and its count.
@@ -120,20 +154,24 @@ impl Quantiles {
         }
     }
 
-    /// The value of the nearest rank: the smallest that at least `percent` of the values do not exceed, at most 1/64 off; `None` without
-    /// values.
+    /// As [`Histogram::quantile`].
     pub(crate) fn quantile(&self, percent: u64) -> Option<i64> {
-        let rank = u128::from(self.total) * u128::from(percent);
-        let rank = u64::try_from(rank.div_ceil(100)).unwrap_or(u64::MAX).max(1);
-        let mut seen = 0_u64;
-        for (bucket, count) in (-LAST..).zip(&self.counts) {
-            seen = seen.saturating_add(*count);
-            if seen >= rank {
-                return Some(middle(bucket));
-            }
-        }
-        None
+        let counts = (-LAST..).zip(self.counts.iter().copied());
+        nearest_rank(counts, self.total, percent)
     }
+}
+
+fn nearest_rank(counts: impl Iterator<Item = (i32, u64)>, total: u64, percent: u64) -> Option<i64> {
+    let rank = u128::from(total) * u128::from(percent);
+    let rank = u64::try_from(rank.div_ceil(100)).unwrap_or(u64::MAX).max(1);
+    let mut seen = 0_u64;
+    for (bucket, count) in counts {
+        seen = seen.saturating_add(count);
+        if seen >= rank {
+            return Some(middle(bucket));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -186,6 +224,7 @@ mod tests {
         quantiles.add(&histogram);
         for (percent, value) in [(0, 1), (50, 30), (51, 31), (95, 57), (100, 60)] {
             assert_eq!(quantiles.quantile(percent), Some(value), "{percent}");
+            assert_eq!(histogram.quantile(percent), Some(value), "{percent}");
         }
     }
 }

@@ -16,6 +16,7 @@ mod sample;
 mod slots;
 mod summary;
 mod verify;
+mod window;
 
 pub(crate) use changes::{Changes, RollupRows};
 pub(crate) use day::{DayRef, DayRollup, SUMMARISED};
@@ -24,6 +25,7 @@ pub(crate) use histogram::{Histogram, Quantiles};
 pub(crate) use slots::{SLOT_MINUTES, Slots};
 pub(crate) use summary::Summary;
 pub(crate) use verify::verify;
+pub(crate) use window::scan_window;
 
 /// Version of the values of the three tables.
 const VERSION: u8 = 1;
