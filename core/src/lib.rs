@@ -84,11 +84,12 @@ pub use engine::{
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use model::{
-    Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, ComputeType,
-    FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning,
-    LitigationHold, Named, NewKey, Nullable, PendingAction, ProcessItem, ProcessReport, Protocol,
-    Received, Record, RunningMode, Scope, Scopes, StartupRecord, State, StatsRecord, StoreStatus,
-    Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
+    ColumnKind, ComputeType, FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError,
+    LineWarning, LitigationHold, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem,
+    ProcessReport, Protocol, Question, Received, Record, Row, Rows, RunningMode, Scope, Scopes,
+    StartupRecord, State, StatsRecord, StoreStatus, Stream, Vocabulary, Workspace, WorkspacePatch,
+    WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
@@ -100,8 +101,9 @@ pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
+pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;
-pub use view::workspaces::WorkspaceFilter;
+pub use view::workspaces::{Term, WorkspaceFilter};
 pub use wire::problem::Code;
 pub use wire::trace::TraceId;
 

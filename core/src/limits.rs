@@ -7,6 +7,14 @@ pub const PAGE_ITEMS_MAX: i32 = 500;
 pub const PAGE_ITEMS_DEFAULT: i32 = 50;
 /// Longest page token, in characters.
 pub const PAGE_TOKEN_MAX: usize = 512;
+/// Columns that rows can be sorted by.
+pub const SORT_COLUMNS_MAX: usize = 3;
+/// Bytes with which the texts of one row count when rows are sorted, over all columns of the sort.
+pub const SORT_TEXT_BYTES: usize = 96;
+/// Values of a list in a filter, such as `state=in.STOPPED,ERROR`.
+pub const TERM_VALUES_MAX: usize = 100;
+/// Most points of a series.
+pub const SERIES_POINTS_MAX: i64 = 500;
 /// Longest `workSpId`, in Unicode code points; keeps a page token within [`PAGE_TOKEN_MAX`].
 pub const WORKSPACE_ID_MAX: usize = 64;
 /// Longest of the other workspace fields, in Unicode code points.
@@ -132,6 +140,10 @@ pub const ACTION_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1000;
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
     assert!((2 + 4 + WORKSPACE_ID_MAX * 4).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
+    // The same for the order of rows, the texts with a byte before and after each, and an id.
+    let order = 1 + SORT_COLUMNS_MAX;
+    let place = SORT_TEXT_BYTES + 2 * SORT_COLUMNS_MAX + WORKSPACE_ID_MAX * 4;
+    assert!((2 + 4 + order + place).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);
     // What a response holds between two chunks: the window, and the chunk that is sent.
     assert!(NEWEST_WINDOW_BYTES + 2 * RESPONSE_CHUNK_BYTES <= 1024 * 1024);
     assert!(PAGE_ITEMS_DEFAULT <= PAGE_ITEMS_MAX);

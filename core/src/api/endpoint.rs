@@ -1,7 +1,7 @@
 //! What a row of the route table can say.
 
 use crate::config::Limits;
-use crate::model::{Action, AuditAction, Scope, Stream};
+use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::wire::problem::Code;
 
 /// The identity of an endpoint; dispatch matches on it.
@@ -36,6 +36,7 @@ pub enum Endpoint {
     ListKeys,
     IssueKey,
     RevokeKey,
+    Query(Question),
 }
 
 /// The method of an endpoint. A `Get` also answers HEAD.
@@ -91,6 +92,10 @@ pub enum ParamKind {
     Text,
     /// A date-time.
     Time,
+    /// A date-time, or a time before now such as `-24h`.
+    Moment,
+    /// A duration in whole seconds, such as `5m`.
+    Duration,
     /// `true` or `false`, which is the default.
     Flag,
     /// An int32 with inclusive bounds and a default.
@@ -148,6 +153,8 @@ pub enum Answer {
     Keys,
     /// 201.
     IssuedKey,
+    /// A page of rows, as JSON, CSV or NDJSON.
+    Rows(Question),
 }
 
 /// How long an endpoint can take before it responds, apart from the commit that it may wait for.

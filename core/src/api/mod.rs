@@ -11,6 +11,7 @@ mod head;
 mod import;
 mod information;
 mod operator;
+mod query;
 pub(crate) mod router;
 pub(crate) mod routes;
 #[cfg(feature = "schema")]
@@ -147,6 +148,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListAudit => operator::list_audit(call),
         Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),
+        Endpoint::Query(question) => query::answer(call, question),
         Endpoint::RevokeKey => operator::revoke_key(call),
     }
 }

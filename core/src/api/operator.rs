@@ -11,7 +11,7 @@ use crate::mutation::{
 use crate::store::telemetry::queue::Wanted;
 use crate::view::audit::AuditQuery;
 use crate::view::history::{self as views, HistoryQuery};
-use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::workspaces::{self, Listing, Matcher, Term, WorkspaceFilter};
 use crate::wire::body;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
@@ -23,13 +23,14 @@ use super::{Call, Completion, Handled, chunks};
 
 pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
+    let value = |name| text(name).map(Term::Is);
     let filter = WorkspaceFilter {
-        state: text("state"),
-        username: text("username"),
-        region: text("region"),
-        directory_id: text("directoryId"),
-        running_mode: text("runningMode"),
-        compute_type_name: text("computeTypeName"),
+        state: value("state"),
+        username: value("username"),
+        region: value("region"),
+        directory_id: value("directoryId"),
+        running_mode: value("runningMode"),
+        compute_type_name: value("computeTypeName"),
         q: text("q"),
     };
     let listing = Listing::Filtered(Box::new(Matcher::new(&filter)));

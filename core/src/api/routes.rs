@@ -3,7 +3,7 @@
 //! The router, the key check, the body limits, the generator of the OpenAPI document and the conformance suite all read these rows.
 
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
-use crate::model::{Action, AuditAction, Scope, Stream};
+use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::wire::problem::Code;
 
 use super::endpoint::{
@@ -84,6 +84,21 @@ const WORKSPACE_FILTERS: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("q"),
+    LIMIT,
+    text("nextToken"),
+];
+
+/// The filters of workspaces, and the parameters of a page of rows.
+const WORKSPACE_ROWS: &[Param] = &[
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    text("sort"),
+    text("fields"),
     LIMIT,
     text("nextToken"),
 ];
@@ -234,9 +249,21 @@ const fn history(stream: Stream, operation_id: &'static str, path: &'static str)
     information(endpoint, operation_id, path, HISTORY_PARAMS, answer, &[])
 }
 
-/// Every endpoint, in the order of the interface document, then the operator surface.
+/// Questions about the fleet are read with the scope of the Information area.
+const fn question(
+    question: Question,
+    operation_id: &'static str,
+    path: &'static str,
+    query: &'static [Param],
+) -> Route {
+    let answer = Answer::Rows(question);
+    let endpoint = Endpoint::Query(question);
+    information(endpoint, operation_id, path, query, answer, &[])
+}
+
+/// Every endpoint, in the order of the interface document, then the operator surface, then the questions about the fleet.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 37] = [
+pub static ROUTES: [Route; 38] = [
     information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
     information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
     information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
@@ -290,4 +317,6 @@ pub static ROUTES: [Route; 37] = [
     slow(operator(Endpoint::ListKeys, "listKeys", Method::Get, "/operator/keys", RequestBody::None, Answer::Keys, &[])),
     audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
     audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
+
+    question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
 ];

@@ -4,13 +4,14 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
-    ActivityRecord, AuditEntry, ImportReport, IssuedKey, NewKey, ProcessReport, StartupRecord,
-    StatsRecord, Stream, Workspace, WorkspaceView,
+    ActivityRecord, AuditEntry, ImportReport, IssuedKey, NewKey, ProcessReport, Question,
+    StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
+use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
     ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, PendingActionList,
-    ProblemDetails, RemovedWorkSpace, UserActivity, UserInformation, ValidationProblemDetails,
-    WorkSpaceApiResponse,
+    ProblemDetails, RemovedWorkSpace, RowPage, UserActivity, UserInformation,
+    ValidationProblemDetails, WorkSpaceApiResponse,
 };
 
 use super::endpoint::{Answer, RequestBody};
@@ -60,6 +61,7 @@ impl Schemas {
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
+            Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
         })
     }
 

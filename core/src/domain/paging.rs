@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
+use crate::error::EngineError;
 use crate::limits::PAGE_TOKEN_MAX;
-use crate::model::Stream;
+use crate::model::{Question, Stream};
 use crate::timestamp::Timestamp;
 
 const VERSION: u8 = 1;
@@ -22,6 +23,7 @@ pub(crate) enum List {
     Filtered,
     History(Stream),
     Audit,
+    Rows(Question),
 }
 
 impl List {
@@ -33,6 +35,7 @@ impl List {
             // The streams take the numbers from here on.
             Self::History(stream) => 3 + stream.number(),
             Self::Audit => 0,
+            Self::Rows(question) => question.number(),
         }
     }
 }
@@ -86,6 +89,22 @@ pub(crate) fn before_row(id: u64) -> String {
 pub(crate) fn row_of(token: &str) -> Option<u64> {
     let bytes = decode(List::Audit, token)?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// A token that continues the rows of `question` after `place`, in the order that `name` stands for.
+pub(crate) fn after_place(question: Question, name: &[u8], place: &[u8]) -> String {
+    encode(List::Rows(question), &[name, place].concat())
+}
+
+/// The place after which `token` continues the rows of `question` in that order.
+pub(crate) fn place_of(question: Question, name: &[u8], token: &str) -> Option<Vec<u8>> {
+    let bytes = decode(List::Rows(question), token)?;
+    bytes.strip_prefix(name).map(<[u8]>::to_vec)
+}
+
+/// The refusal of a token that is not one of the list's.
+pub(crate) fn bad_token() -> EngineError {
+    EngineError::invalid("nextToken", "The value is not a token of this endpoint.")
 }
 
 fn encode(list: List, position: &[u8]) -> String {

@@ -170,6 +170,12 @@ macro_rules! settings {
     };
 }
 
+/// The milliseconds of a sum of times such as `1h30m`; `None` for anything else.
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+pub(crate) fn milliseconds(text: &str) -> Option<u64> {
+    amount::parse(text, amount::TIMES)
+}
+
 /// One setting, while it is visited.
 #[derive(Debug)]
 pub struct Setting<'a> {

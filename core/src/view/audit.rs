@@ -11,7 +11,7 @@ use crate::store::{pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::Reader;
-use super::workspaces::{bad_token, is_folded};
+use super::workspaces::is_folded;
 
 /// Which page of which rows of the audit: those that pass every filter.
 ///
@@ -107,7 +107,7 @@ impl AuditRows {
     /// One page.
     pub(crate) fn page(mut query: AuditQuery) -> Result<Self> {
         let token = query.next_token.take();
-        let before = token.map(|token| paging::row_of(&token).ok_or_else(bad_token));
+        let before = token.map(|token| paging::row_of(&token).ok_or_else(paging::bad_token));
         for name in [&mut query.workspace_id, &mut query.requester] {
             *name = name.take().map(|name| folded(&name).into_owned());
         }

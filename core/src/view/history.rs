@@ -14,7 +14,6 @@ use crate::store::telemetry::rows::{Bucket, Rows};
 use crate::timestamp::Timestamp;
 
 use super::Reader;
-use super::workspaces::bad_token;
 
 use places::{Place, each_content, first_places};
 
@@ -87,7 +86,7 @@ impl HistoryQuery {
 /// One page. The reader must have been made for the queue of the instance.
 pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage> {
     let position = match &query.next_token {
-        Some(token) => Some(paging::record_of(query.stream, token).ok_or_else(bad_token)?),
+        Some(token) => Some(paging::record_of(query.stream, token).ok_or_else(paging::bad_token)?),
         None => None,
     };
     let from = (query.from.unwrap_or(Timestamp::MIN), Timestamp::MIN);

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod keys;
+pub(crate) mod query;
 pub(crate) mod upkeep;
 pub(crate) mod user;
 pub(crate) mod workspaces;

@@ -2,8 +2,8 @@
 
 mod filter;
 
-use crate::domain::paging::{self, List};
-use crate::error::{EngineError, Result};
+use crate::domain::paging::{self, List, bad_token};
+use crate::error::Result;
 use crate::model::{PendingAction, Workspace, WorkspaceView};
 use crate::store::table::Step;
 use crate::store::workspaces::{EntryRef, Transition};
@@ -12,8 +12,8 @@ use crate::store::{holds, workspaces};
 use super::Reader;
 
 pub(crate) use filter::Matcher;
-pub use filter::WorkspaceFilter;
 pub(super) use filter::is_folded;
+pub use filter::{Term, WorkspaceFilter};
 
 /// A list to page through.
 #[derive(Debug, Clone)]
@@ -102,11 +102,6 @@ pub(crate) fn page(
         Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, visit)?,
     }
     Ok(end)
-}
-
-/// The refusal of a token that is not one of the list's.
-pub(crate) fn bad_token() -> EngineError {
-    EngineError::invalid("nextToken", "The value is not a token of this endpoint.")
 }
 
 /// One workspace with its running action and its hold.

@@ -11,16 +11,21 @@ const TEXT_JSON: HeaderValue = HeaderValue::from_static("text/json; charset=utf-
 
 /// The content type of a list response: the best accepted one, `application/json` when none is named or acceptable.
 pub(crate) fn negotiated(headers: &HeaderMap) -> HeaderValue {
-    let offered = [
-        ("application", "json", JSON),
-        ("text", "plain", PLAIN),
-        ("text", "json", TEXT_JSON),
-    ];
-    let mut best = (0, JSON);
-    for (kind, subtype, full) in offered {
+    match best(headers, &["application/json", "text/plain", "text/json"]) {
+        1 => PLAIN,
+        2 => TEXT_JSON,
+        _ => JSON,
+    }
+}
+
+/// The index of the best accepted one of the `offered` media types; 0 when none is named or acceptable.
+pub(super) fn best(headers: &HeaderMap, offered: &[&str]) -> usize {
+    let mut best = (0, 0);
+    for (index, offered) in offered.iter().enumerate() {
+        let (kind, subtype) = offered.split_once('/').unwrap_or_default();
         let quality = quality(headers, kind, subtype);
         if quality > best.0 {
-            best = (quality, full);
+            best = (quality, index);
         }
     }
     best.1

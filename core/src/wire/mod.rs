@@ -2,14 +2,17 @@
 
 pub(crate) mod accept;
 pub(crate) mod body;
+mod csv;
 pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod list;
 pub(crate) mod problem;
 pub(crate) mod query;
+pub(crate) mod question;
 mod record;
 pub(crate) mod reply;
+pub(crate) mod rows;
 #[cfg(feature = "schema")]
 pub(crate) mod shapes;
 mod tokens;

@@ -141,6 +141,22 @@ pub(crate) struct AuditRow {
     api_key_id: Option<u64>,
 }
 
+/// One page of rows.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", rename = "{R}s")]
+pub(crate) struct RowPage<R> {
+    /// The rows of this page. Those of a CSV and of NDJSON are the same.
+    rows: Vec<R>,
+    /// Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters.
+    next_token: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
+    /// The moment of the answer.
+    at: Timestamp,
+    /// What the answer leaves out or widens, a sentence each.
+    warnings: Vec<String>,
+}
+
 /// All API keys, revoked and expired ones too, in the order of their numbers.
 #[derive(JsonSchema)]
 pub(crate) struct KeyList {

@@ -111,7 +111,7 @@ fn path_parameter(route: &Route, name: &str, value: &str) -> Value {
 
 fn query_parameter(route: &Route, param: &Param, value: Option<&str>) -> Value {
     let mut schema = match param.kind {
-        ParamKind::Text => json!({"type": "string"}),
+        ParamKind::Text | ParamKind::Moment | ParamKind::Duration => json!({"type": "string"}),
         ParamKind::Time => json!({"type": "string", "format": "date-time"}),
         ParamKind::Flag => json!({"type": "boolean", "default": false}),
         ParamKind::Int32 { default, .. } => {

@@ -6,6 +6,7 @@ mod batch;
 mod import;
 mod keys;
 mod monitoring;
+mod query;
 mod running;
 mod telemetry;
 mod workspaces;

@@ -14,6 +14,7 @@ use crate::view::workspaces::{self, Listing, Matcher, PageEnd, WorkspaceFilter};
 
 /// Which list of workspaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a query")]
 pub enum WorkspaceList {
     /// All that are listed.
     #[default]

@@ -1,23 +1,48 @@
 //! Which workspaces of a list are wanted.
 
+use std::borrow::Cow;
+
 use crate::model::identity::{folded, user_key};
 use crate::store::workspaces::EntryRef;
 
-/// Which workspaces of a list are wanted; equality without case, and on what holds at the time of the call.
+/// What a filter asks of a field; equality without case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term {
+    /// The field has this value.
+    Is(String),
+    /// The field has one of these values. The time of a list grows with their number.
+    In(Vec<String>),
+    /// The field has another value than this, or none.
+    Not(String),
+}
+
+impl From<String> for Term {
+    fn from(value: String) -> Self {
+        Self::Is(value)
+    }
+}
+
+impl From<&str> for Term {
+    fn from(value: &str) -> Self {
+        Self::Is(value.to_owned())
+    }
+}
+
+/// Which workspaces of a list are wanted, by what holds at the time of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspaceFilter {
     /// State.
-    pub state: Option<String>,
+    pub state: Option<Term>,
     /// User; `DOMAIN\` and `@domain` are ignored.
-    pub username: Option<String>,
+    pub username: Option<Term>,
     /// Cloud region.
-    pub region: Option<String>,
+    pub region: Option<Term>,
     /// Directory.
-    pub directory_id: Option<String>,
+    pub directory_id: Option<Term>,
     /// Running mode.
-    pub running_mode: Option<String>,
+    pub running_mode: Option<Term>,
     /// Compute type.
-    pub compute_type_name: Option<String>,
+    pub compute_type_name: Option<Term>,
     /// A part of the id, the computer name or the username.
     pub q: Option<String>,
 }
@@ -25,34 +50,71 @@ pub struct WorkspaceFilter {
 /// A filter made ready for many workspaces: its texts are in the form that is compared.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
-    user: Option<String>,
+    user: Option<Wanted>,
     part: Option<String>,
     /// State, region, directory, running mode, compute type.
-    equal: [Option<String>; 5],
+    equal: [Option<Wanted>; 5],
+}
+
+/// A [`Term`] made ready.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// In the form that is compared.
+    values: Vec<String>,
+    /// Whether a value must be none of them.
+    negated: bool,
+}
+
+impl Wanted {
+    pub(crate) fn new(term: &Term) -> Self {
+        Self::of(term, folded)
+    }
+
+    fn of(term: &Term, form: fn(&str) -> Cow<'_, str>) -> Self {
+        let values = match term {
+            Term::Is(value) | Term::Not(value) => std::slice::from_ref(value),
+            Term::In(values) => values,
+        };
+        Self {
+            values: values.iter().map(|text| form(text).into_owned()).collect(),
+            negated: matches!(term, Term::Not(_)),
+        }
+    }
+
+    /// Whether a field with this value is wanted.
+    pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
+        let is = |value| self.values.iter().any(|wanted| is_folded(value, wanted));
+        value.is_some_and(is) != self.negated
+    }
 }
 
 impl Matcher {
     pub(crate) fn new(filter: &WorkspaceFilter) -> Self {
-        let fold = |text: &Option<String>| Some(folded(text.as_deref()?).into_owned());
+        let user = filter.username.as_ref();
+        let part = filter.q.as_deref();
+        let equal = [
+            &filter.state,
+            &filter.region,
+            &filter.directory_id,
+            &filter.running_mode,
+            &filter.compute_type_name,
+        ];
         Self {
-            user: filter
-                .username
-                .as_deref()
-                .map(|name| user_key(name).into_owned()),
-            part: fold(&filter.q),
-            equal: [
-                fold(&filter.state),
-                fold(&filter.region),
-                fold(&filter.directory_id),
-                fold(&filter.running_mode),
-                fold(&filter.compute_type_name),
-            ],
+            user: user.map(|term| Wanted::of(term, user_key)),
+            part: part.map(|part| folded(part).into_owned()),
+            equal: equal.map(|term| term.as_ref().map(Wanted::new)),
         }
     }
 
-    /// The compare name of the user whose workspaces are wanted.
+    /// The compare name of the one user whose workspaces are wanted.
     pub(super) fn user(&self) -> Option<&str> {
-        self.user.as_deref()
+        match self.user.as_ref()? {
+            Wanted {
+                values,
+                negated: false,
+            } if values.len() == 1 => values.first().map(String::as_str),
+            Wanted { .. } => None,
+        }
     }
 
     pub(super) fn accepts(&self, entry: &EntryRef<'_>) -> bool {
@@ -70,11 +132,9 @@ impl Matcher {
         ] = entry.values;
         let equal = [state, region, directory, mode, compute_type];
         let wanted = self.equal.iter().zip(equal);
-        let all_equal = wanted.into_iter().all(|(wanted, value)| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| value.is_some_and(|value| is_folded(value, wanted)))
-        });
+        let all_equal = wanted
+            .into_iter()
+            .all(|(wanted, value)| wanted.as_ref().is_none_or(|wanted| wanted.accepts(value)));
         let has_part = || {
             self.part.as_deref().is_none_or(|part| {
                 let mut values = [id, computer, username].into_iter().flatten();
@@ -82,9 +142,11 @@ impl Matcher {
             })
         };
         let same_user = || {
-            self.user
-                .as_deref()
-                .is_none_or(|user| username.is_some_and(|name| user_key(name) == user))
+            self.user.as_ref().is_none_or(|wanted| {
+                let name = username.map(user_key);
+                let is = |name: Cow<'_, str>| wanted.values.iter().any(|user| *user == name);
+                name.is_some_and(is) != wanted.negated
+            })
         };
         all_equal && same_user() && has_part()
     }

@@ -1,0 +1,13 @@
+//! The questions about the fleet, a handler each.
+
+mod workspaces;
+
+use crate::model::Question;
+
+use super::{Call, Handled};
+
+pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
+    match question {
+        Question::Workspaces => workspaces::answer(call),
+    }
+}

@@ -1,0 +1,215 @@
+//! The order of rows, and the page of them that is wanted.
+//!
+//! A row's place is a text of bytes that compare as the rows do: for each column of the sort 0 and the value, or 1 for null, which makes nulls last in
+//! both directions; then the id, which makes the order total. The bytes of a value are inverted where the greatest come first. A text counts
+//! with its first bytes, without ASCII case, so that a page token can hold a place.
+
+use std::collections::BinaryHeap;
+
+use crate::error::{EngineError, Result};
+use crate::limits::{SORT_COLUMNS_MAX, SORT_TEXT_BYTES};
+use crate::model::{Cell, Column, Paging, Question};
+use crate::nearest::nearest;
+
+use super::paging;
+
+/// One column of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SortBy {
+    column: usize,
+    descending: bool,
+}
+
+/// A total order of the rows of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order(Vec<SortBy>);
+
+impl Order {
+    /// Reads a sort such as `-cpuP95,workSpId`.
+    pub(crate) fn parse(text: &str, columns: &[Column]) -> Result<Self> {
+        let names: Vec<&str> = text.split(',').collect();
+        if names.len() > SORT_COLUMNS_MAX {
+            let said = format!("At most {SORT_COLUMNS_MAX} columns can be sorted by.");
+            return Err(EngineError::invalid("sort", said));
+        }
+        let by = names.into_iter().map(|name| {
+            let (name, descending) = name
+                .strip_prefix('-')
+                .map_or((name, false), |name| (name, true));
+            let column = column("sort", name, columns)?;
+            Ok(SortBy { column, descending })
+        });
+        by.collect::<Result<_>>().map(Self)
+    }
+
+    /// Writes the place of a row: `cell` reads its value in a column.
+    fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: impl Fn(usize) -> Cell<'c>) {
+        place.clear();
+        for by in &self.0 {
+            let cell = cell(by.column);
+            place.push(u8::from(cell == Cell::Null));
+            let start = place.len();
+            push_value(place, cell, SORT_TEXT_BYTES / self.0.len());
+            if by.descending {
+                let value = place.iter_mut().skip(start);
+                value.for_each(|byte| *byte = !*byte);
+            }
+        }
+        place.extend_from_slice(id.as_bytes());
+    }
+
+    /// What names the order in a token.
+    fn name(&self) -> Vec<u8> {
+        let by = self.0.iter().map(|by| {
+            let column = u8::try_from(by.column).unwrap_or(u8::MAX);
+            column << 1 | u8::from(by.descending)
+        });
+        let count = u8::try_from(self.0.len()).unwrap_or(u8::MAX);
+        std::iter::once(count).chain(by).collect()
+    }
+}
+
+/// The index of the column `name`, compared without case, which `parameter` asks for.
+pub(crate) fn column(parameter: &'static str, name: &str, columns: &[Column]) -> Result<usize> {
+    let mut known = columns.iter();
+    if let Some(found) = known.position(|known| known.name.eq_ignore_ascii_case(name)) {
+        return Ok(found);
+    }
+    let names = || columns.iter().map(|column| column.name);
+    let said = if let Some(nearest) = nearest(name, names()) {
+        format!("There is no column '{name}'. Did you mean '{nearest}'?")
+    } else {
+        let names: Vec<&str> = names().collect();
+        let names = names.join(", ");
+        format!("There is no column '{name}'. The columns are {names}.")
+    };
+    Err(EngineError::invalid(parameter, said))
+}
+
+/// Writes bytes that compare as the values do.
+fn push_value(place: &mut Vec<u8>, cell: Cell<'_>, text_bytes: usize) {
+    const SIGN: u64 = 1 << 63;
+    match cell {
+        Cell::Null => {}
+        Cell::Text(text) => {
+            let start = text.bytes().take(text_bytes);
+            // 0 ends the text.
+            place.extend(start.map(|byte| byte.to_ascii_lowercase().max(1)));
+            place.push(0);
+        }
+        Cell::Int(value) => place.extend((value.cast_unsigned() ^ SIGN).to_be_bytes()),
+        Cell::Time(value) => place.extend((value.ticks().cast_unsigned() ^ SIGN).to_be_bytes()),
+        Cell::Number(value) => {
+            let bits = value.to_bits();
+            let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+            place.extend(ordered.to_be_bytes());
+        }
+        Cell::Bool(value) => place.push(u8::from(value)),
+    }
+}
+
+/// The first rows of an order after a place: takes any number of candidates, and keeps a page of them.
+#[derive(Debug)]
+pub(crate) struct Picked<T> {
+    places: Places,
+    /// In the slots that the places name.
+    rows: Vec<Option<T>>,
+}
+
+/// The places of the rows that are kept, in code that is the same for all row types.
+#[derive(Debug)]
+struct Places {
+    question: Question,
+    order: Order,
+    limit: usize,
+    /// The place after which the page begins.
+    after: Option<Vec<u8>>,
+    /// Up to one place more than a page has, the last of them first, each with its slot.
+    kept: BinaryHeap<(Vec<u8>, usize)>,
+    /// The place of the candidate, kept for its memory.
+    candidate: Vec<u8>,
+}
+
+impl Places {
+    /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
+    fn admit<'c>(&mut self, id: &str, cell: impl Fn(usize) -> Cell<'c>) -> Option<usize> {
+        self.order.place(&mut self.candidate, id, cell);
+        let place = &self.candidate;
+        if self.after.as_ref().is_some_and(|after| place <= after) {
+            return None;
+        }
+        if self.kept.len() <= self.limit {
+            let slot = self.kept.len();
+            self.kept.push((place.clone(), slot));
+            return Some(slot);
+        }
+        let mut last = self.kept.peek_mut()?;
+        if *place >= last.0 {
+            return None;
+        }
+        last.0.clone_from(place);
+        Some(last.1)
+    }
+
+    /// The slots in order, and the token of the next page.
+    fn finish(self) -> (Vec<usize>, Option<String>) {
+        let mut kept = self.kept.into_sorted_vec();
+        let more = kept.len() > self.limit;
+        kept.truncate(self.limit);
+        let last = kept.last().filter(|_| more);
+        let token =
+            last.map(|(place, _)| paging::after_place(self.question, &self.order.name(), place));
+        (kept.into_iter().map(|(_, slot)| slot).collect(), token)
+    }
+}
+
+impl<T> Picked<T> {
+    /// The page that `paging` names.
+    ///
+    /// # Errors
+    /// A token of another question or of another order.
+    pub(crate) fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
+        let after = paging.next_token.as_deref().map(|token| {
+            let place = paging::place_of(question, &order.name(), token);
+            place.ok_or_else(paging::bad_token)
+        });
+        Ok(Self {
+            places: Places {
+                question,
+                after: after.transpose()?,
+                order,
+                limit: usize::try_from(paging.limit.max(1)).unwrap_or(usize::MAX),
+                kept: BinaryHeap::new(),
+                candidate: Vec::new(),
+            },
+            rows: Vec::new(),
+        })
+    }
+
+    /// Offers a candidate: `id` is unique among them and has at most 256 bytes, `cell` reads its value in a column of the sort, and `row` makes the row if
+    /// it is kept.
+    pub(crate) fn offer<'c>(
+        &mut self,
+        id: &str,
+        cell: impl Fn(usize) -> Cell<'c>,
+        row: impl FnOnce() -> T,
+    ) {
+        let Some(slot) = self.places.admit(id, cell) else {
+            return;
+        };
+        match self.rows.get_mut(slot) {
+            Some(kept) => *kept = Some(row()),
+            None => self.rows.push(Some(row())),
+        }
+    }
+
+    /// The rows in order, and the token of the next page if there is one.
+    pub(crate) fn finish(mut self) -> (Vec<T>, Option<String>) {
+        let (slots, token) = self.places.finish();
+        let mut take = |slot| self.rows.get_mut(slot).and_then(Option::take);
+        (slots.into_iter().filter_map(&mut take).collect(), token)
+    }
+}
+
+#[cfg(test)]
+mod tests;

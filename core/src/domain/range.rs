@@ -1,0 +1,124 @@
+//! Ranges of time, and the steps that cut them.
+
+use crate::limits::SERIES_POINTS_MAX;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+const DAY: i64 = 86_400;
+
+/// The steps that a series is raised to, in seconds; above them whole days.
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+const STEPS: [i64; 14] = [
+    60,
+    2 * 60,
+    5 * 60,
+    10 * 60,
+    15 * 60,
+    30 * 60,
+    3600,
+    2 * 3600,
+    3 * 3600,
+    6 * 3600,
+    12 * 3600,
+    DAY,
+    2 * DAY,
+    7 * DAY,
+];
+
+/// A range of time that is not empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+pub(crate) struct Range {
+    /// The first moment.
+    pub(crate) from: Timestamp,
+    /// The first moment behind it.
+    pub(crate) to: Timestamp,
+}
+
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+impl Range {
+    /// The step of a series over this range, in seconds: at least the `wanted` one and a multiple of the `least`, which divides a day, and such that the
+    /// series has at most 500 points.
+    pub(crate) fn step(self, wanted: Option<i64>, least: i64) -> i64 {
+        let least = least.clamp(1, DAY);
+        let wanted = wanted.unwrap_or(least).clamp(least, i64::MAX - DAY);
+        let wanted = (wanted + least - 1) / least * least;
+        let fits = |step: &i64| self.points(*step) <= SERIES_POINTS_MAX;
+        if fits(&wanted) {
+            return wanted;
+        }
+        let mut known = STEPS.into_iter();
+        let raised = known.find(|step| *step > wanted && step % least == 0 && fits(step));
+        // A range of all times takes steps of 7314 days.
+        let mut days = (1..=8_000).map(|days| days * DAY);
+        raised
+            .or_else(|| days.find(|step| *step > wanted && fits(step)))
+            .unwrap_or(i64::MAX - DAY)
+    }
+
+    /// How many steps of so many seconds have a part in this range.
+    pub(crate) fn points(self, step: i64) -> i64 {
+        let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
+        let last = self.to.ticks() - 1;
+        last.div_euclid(ticks) - self.from.ticks().div_euclid(ticks) + 1
+    }
+}
+
+/// The begin of the step of so many seconds that holds `at`: a multiple of the step since 1970.
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+pub(crate) fn step_of(at: Timestamp, step: i64) -> Timestamp {
+    let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
+    Timestamp::from_ticks(at.ticks().div_euclid(ticks).saturating_mul(ticks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(from: &str, to: &str) -> Range {
+        let time = |text: &str| text.parse().unwrap();
+        Range {
+            from: time(from),
+            to: time(to),
+        }
+    }
+
+    #[test]
+    fn step_is_raised_until_a_series_has_at_most_500_points() {
+        let day = range("2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z");
+        let month = range("2026-11-01T00:00:01Z", "2026-12-01T00:00:01Z");
+        let all = Range {
+            from: Timestamp::MIN,
+            to: Timestamp::MAX,
+        };
+        for (range, wanted, least, expected) in [
+            (day, None, 300, 300),
+            (day, Some(60), 300, 300),
+            (day, Some(420), 300, 600),
+            (day, Some(60), 60, 300),
+            (month, None, 300, 7200),
+            (month, Some(3600), 3600, 7200),
+            (month, Some(DAY), 3600, DAY),
+            (all, None, 300, 7314 * DAY),
+        ] {
+            assert_eq!(range.step(wanted, least), expected, "{range:?} {wanted:?}");
+            assert!(range.points(expected) <= SERIES_POINTS_MAX);
+        }
+        assert_eq!(day.points(300), 288);
+        assert_eq!(month.points(DAY), 31);
+    }
+
+    #[test]
+    fn step_begins_at_a_multiple_since_1970() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let before = at("1969-12-31T23:59:59.9Z");
+        assert_eq!(step_of(before, 300), at("1969-12-31T23:55:00Z"));
+        let time = at("2026-11-20T08:04:59.9999999Z");
+        assert_eq!(step_of(time, 300), at("2026-11-20T08:00:00Z"));
+        assert_eq!(step_of(time, DAY), at("2026-11-20T00:00:00Z"));
+        assert_eq!(
+            step_of(at("2026-11-20T08:05:00Z"), 300),
+            at("2026-11-20T08:05:00Z")
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! The questions about the fleet: the endpoints below `/query`.
+
+/// A question about the fleet; each is the last segment of its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the last segment of its path; the table of endpoints says the rest"
+)]
+pub enum Question {
+    Workspaces,
+}
+
+impl Question {
+    /// Its number in page tokens. Never reused; those below 32 are of other lists.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::Workspaces => 32,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Rows: what a question about the fleet returns, as flat structs.
+//!
+//! Each row type is one table of (field, type, wire name). Its JSON, CSV, NDJSON, JSON Schema and TypeScript type, and the names that `fields`
+//! and `sort` take, come from that table; what writes rows takes `&dyn Row`, so there is one copy of it.
+
+use crate::limits::PAGE_ITEMS_DEFAULT;
+use crate::timestamp::Timestamp;
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// A string.
+    Text,
+    /// A whole number.
+    Int,
+    /// A number with at most two decimals.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// A date-time, in UTC.
+    Time,
+}
+
+/// A column of a row type.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Wire name, camelCase.
+    pub name: &'static str,
+    /// The type of its values.
+    pub kind: ColumnKind,
+    /// Whether a value may be null.
+    pub nullable: bool,
+    /// The documentation of the field: meaning and unit.
+    #[cfg(feature = "schema")]
+    pub doc: &'static str,
+}
+
+/// The value of one column of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// No value.
+    Null,
+    /// [`ColumnKind::Text`].
+    Text(&'a str),
+    /// [`ColumnKind::Int`].
+    Int(i64),
+    /// [`ColumnKind::Number`].
+    Number(f64),
+    /// [`ColumnKind::Bool`].
+    Bool(bool),
+    /// [`ColumnKind::Time`].
+    Time(Timestamp),
+}
+
+/// A row whose values are accessed by the index of their column.
+pub trait Row {
+    /// The columns, in the order in which they are written.
+    fn columns(&self) -> &'static [Column];
+    /// The value in the column at `index`; null when there is no such column.
+    fn cell(&self, index: usize) -> Cell<'_>;
+}
+
+/// What a question about the fleet returns: one page of rows.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Rows<T> {
+    /// The rows of this page.
+    pub rows: Vec<T>,
+    /// The token of the next page, if there is one.
+    pub next_token: Option<String>,
+    /// The moment of the answer.
+    pub at: Timestamp,
+    /// What the answer leaves out or widens, a sentence each. Never holds what a client sent.
+    pub warnings: Vec<String>,
+}
+
+impl<T> Rows<T> {
+    /// All rows of an answer that has one page.
+    pub(crate) fn whole(rows: Vec<T>, at: Timestamp) -> Self {
+        Self {
+            rows,
+            next_token: None,
+            at,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Which page of rows, in which order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paging {
+    /// Up to three columns, separated by commas, each with `-` before it for the greatest first: `-cpuP95,workSpId`. Rows without a value come
+    /// last. Default: the order of the question.
+    pub sort: Option<String>,
+    /// Most rows on the page, at least 1. Default 50; unlike over HTTP there is no upper bound.
+    pub limit: u32,
+    /// The token of the page before. Default none: the first page.
+    pub next_token: Option<String>,
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Self {
+            sort: None,
+            limit: PAGE_ITEMS_DEFAULT.unsigned_abs(),
+            next_token: None,
+        }
+    }
+}
+
+/// `value` with two decimals; `None` where it is no number, as after a division by zero.
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+pub(crate) fn rounded(value: f64) -> Option<f64> {
+    let rounded = (value * 100.0).round() / 100.0;
+    // No `-0.0`, which JSON would show.
+    rounded.is_finite().then_some(rounded + 0.0)
+}
+
+/// A Rust type that can stand in a row.
+pub(crate) trait CellType {
+    const KIND: ColumnKind;
+    const NULLABLE: bool = false;
+    fn cell(&self) -> Cell<'_>;
+}
+
+macro_rules! cell_type {
+    ($type:ty, $kind:ident, $read:expr) => {
+        impl CellType for $type {
+            const KIND: ColumnKind = ColumnKind::$kind;
+
+            fn cell(&self) -> Cell<'_> {
+                Cell::$kind($read(self))
+            }
+        }
+    };
+}
+
+cell_type!(String, Text, String::as_str);
+cell_type!(i64, Int, |value: &i64| *value);
+cell_type!(u64, Int, |value: &u64| i64::try_from(*value)
+    .unwrap_or(i64::MAX));
+cell_type!(f64, Number, |value: &f64| *value);
+cell_type!(bool, Bool, |value: &bool| *value);
+cell_type!(Timestamp, Time, |value: &Timestamp| *value);
+
+impl<T: CellType> CellType for Option<T> {
+    const KIND: ColumnKind = T::KIND;
+    const NULLABLE: bool = true;
+
+    fn cell(&self) -> Cell<'_> {
+        self.as_ref().map_or(Cell::Null, CellType::cell)
+    }
+}
+
+/// Declares a row type together with its table, and with its JSON Schema. A number is made with [`rounded`].
+macro_rules! row {
+    (
+        $(#[doc = $doc:literal])*
+        $visibility:vis struct $name:ident {
+            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $wire:literal,)*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        $visibility struct $name {
+            $($(#[doc = $field_doc])* $visibility $field: $type,)*
+        }
+
+        impl $name {
+            /// The columns, in the order in which they are written.
+            $visibility const COLUMNS: &'static [$crate::model::Column] = &[
+                $($crate::model::Column {
+                    name: $wire,
+                    kind: <$type as $crate::model::row::CellType>::KIND,
+                    nullable: <$type as $crate::model::row::CellType>::NULLABLE,
+                    #[cfg(feature = "schema")]
+                    doc: concat!($($field_doc, "\n"),*),
+                },)*
+            ];
+        }
+
+        impl $crate::model::Row for $name {
+            fn columns(&self) -> &'static [$crate::model::Column] {
+                Self::COLUMNS
+            }
+
+            fn cell(&self, index: usize) -> $crate::model::Cell<'_> {
+                let read: &[fn(&Self) -> $crate::model::Cell<'_>] =
+                    &[$(|row| $crate::model::row::CellType::cell(&row.$field),)*];
+                read.get(index).map_or($crate::model::Cell::Null, |read| read(self))
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::model::row::schema(concat!($($doc, "\n"),*), Self::COLUMNS)
+            }
+        }
+    };
+}
+
+pub(crate) use row;
+
+/// The JSON Schema of a row: every member is always there.
+#[cfg(feature = "schema")]
+pub(crate) fn schema(doc: &str, columns: &[Column]) -> schemars::Schema {
+    let mut properties = schemars::Schema::default();
+    let mut required = Vec::new();
+    for column in columns {
+        let (kind, format) = match column.kind {
+            ColumnKind::Text => ("string", None),
+            ColumnKind::Int => ("integer", Some("int64")),
+            ColumnKind::Number => ("number", Some("double")),
+            ColumnKind::Bool => ("boolean", None),
+            ColumnKind::Time => ("string", Some("date-time")),
+        };
+        let mut schema = schemars::json_schema!({"description": column.doc, "type": kind});
+        if column.nullable {
+            schema.insert("type".to_owned(), [kind, "null"].as_slice().into());
+        }
+        if let Some(format) = format {
+            schema.insert("format".to_owned(), format.into());
+        }
+        properties.insert(column.name.to_owned(), schema.to_value());
+        required.push(column.name.to_owned());
+    }
+    schemars::json_schema!({
+        "description": doc,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_is_rounded_to_two_decimals_and_never_infinite() {
+        for (value, expected) in [
+            (1.005, Some(1.0)),
+            (12.345_6, Some(12.35)),
+            (-0.001, Some(0.0)),
+            (0.0 / 1.0, Some(0.0)),
+            (1.0 / 0.0, None),
+            (f64::NAN, None),
+            (f64::MAX, None),
+        ] {
+            assert_eq!(rounded(value), expected, "{value}");
+        }
+        assert!(rounded(-0.001).is_some_and(f64::is_sign_positive));
+    }
+}

@@ -1,0 +1,3 @@
+//! The answers to questions about the fleet.
+
+pub(crate) mod workspaces;

@@ -1,0 +1,248 @@
+//! The query parameters that the questions about the fleet have in common.
+
+use crate::domain::range::Range;
+use crate::error::{EngineError, Result};
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_VALUES_MAX};
+use crate::model::Paging;
+use crate::settings::milliseconds;
+use crate::timestamp::Timestamp;
+use crate::view::workspaces::{Term, WorkspaceFilter};
+
+use super::query::Query;
+
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+const TIME_FORM: &str =
+    "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+const DURATION_FORM: &str = "Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.";
+/// The longest duration that is read, in milliseconds: longer than all times.
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
+
+impl Query<'_> {
+    /// `from`, included, and `to`, excluded; by default from `seconds` before `to`, until now.
+    #[allow(dead_code, reason = "read by the questions over a range of time")]
+    pub(crate) fn range(self, seconds: i64, now: Timestamp) -> Result<Range> {
+        let to = self.moment("to", now)?.unwrap_or(now);
+        let from = self.moment("from", now)?;
+        let from = from.unwrap_or_else(|| to.plus_seconds(-seconds));
+        if from < to {
+            return Ok(Range { from, to });
+        }
+        let said = format!("It must be before `to`, which is {to}. {TIME_FORM}");
+        Err(EngineError::invalid("from", said))
+    }
+
+    /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
+    #[allow(dead_code, reason = "read by the questions over a range of time")]
+    fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
+        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let before = |text| {
+            let ticks = i64::try_from(milliseconds(text)?.min(DURATION_MAX)).ok()? * 10_000;
+            Some(Timestamp::from_ticks(now.ticks() - ticks))
+        };
+        let moment = match text.strip_prefix('-') {
+            Some(text) => before(text),
+            None => text.parse().ok(),
+        };
+        let moment = moment.ok_or_else(|| not_valid(name, &text, TIME_FORM))?;
+        Ok(Some(moment))
+    }
+
+    /// A duration such as `5m`, in seconds; `None` when it is absent or empty.
+    #[allow(dead_code, reason = "read by the questions over a range of time")]
+    pub(crate) fn duration(self, name: &'static str) -> Result<Option<i64>> {
+        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let seconds = milliseconds(&text)
+            .filter(|ms| (1000..=DURATION_MAX).contains(ms) && ms % 1000 == 0)
+            .and_then(|ms| i64::try_from(ms / 1000).ok());
+        let seconds = seconds.ok_or_else(|| not_valid(name, &text, DURATION_FORM))?;
+        Ok(Some(seconds))
+    }
+
+    /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent or empty.
+    pub(crate) fn term(self, name: &'static str) -> Result<Option<Term>> {
+        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        if let Some(value) = text.strip_prefix("ne.") {
+            return Ok(Some(Term::Not(value.to_owned())));
+        }
+        let Some(list) = text.strip_prefix("in.") else {
+            return Ok(Some(Term::Is(text.into_owned())));
+        };
+        // One more is enough to know that there are too many.
+        let values: Vec<String> = list
+            .split(',')
+            .filter(|value| !value.is_empty())
+            .take(TERM_VALUES_MAX + 1)
+            .map(str::to_owned)
+            .collect();
+        if (1..=TERM_VALUES_MAX).contains(&values.len()) {
+            return Ok(Some(Term::In(values)));
+        }
+        let said = format!("Send a list of 1 to {TERM_VALUES_MAX} values, such as {name}=in.A,B.");
+        Err(EngineError::invalid(name, said))
+    }
+
+    /// The filters of workspaces.
+    pub(crate) fn filter(self) -> Result<WorkspaceFilter> {
+        Ok(WorkspaceFilter {
+            state: self.term("state")?,
+            username: self.term("username")?,
+            region: self.term("region")?,
+            directory_id: self.term("directoryId")?,
+            running_mode: self.term("runningMode")?,
+            compute_type_name: self.term("computeTypeName")?,
+            q: self.text("q").filter(|text| !text.is_empty()),
+        })
+    }
+
+    /// `sort`, `limit` and `nextToken`.
+    pub(crate) fn paging(self) -> Result<Paging> {
+        let limit = self.int32_between("limit", (1, PAGE_ITEMS_MAX), PAGE_ITEMS_DEFAULT)?;
+        Ok(Paging {
+            sort: self.text("sort").filter(|text| !text.is_empty()),
+            limit: limit.unsigned_abs(),
+            next_token: self.text("nextToken").filter(|text| !text.is_empty()),
+        })
+    }
+}
+
+#[allow(dead_code, reason = "read by the questions over a range of time")]
+fn not_valid(name: &'static str, text: &str, form: &str) -> EngineError {
+    EngineError::invalid(name, format!("The value '{text}' is not valid. {form}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    fn query(text: &str) -> Query<'_> {
+        Query::new(Some(text))
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-20T08:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn range_is_of_date_times_and_of_durations_before_now() {
+        for (text, from, to) in [
+            ("", "2026-11-19T08:00:00Z", "2026-11-20T08:00:00Z"),
+            ("from=&to=", "2026-11-19T08:00:00Z", "2026-11-20T08:00:00Z"),
+            ("from=-90m", "2026-11-20T06:30:00Z", "2026-11-20T08:00:00Z"),
+            (
+                "from=-1h30m&to=-30s",
+                "2026-11-20T06:30:00Z",
+                "2026-11-20T07:59:30Z",
+            ),
+            ("to=-7d", "2026-11-12T08:00:00Z", "2026-11-13T08:00:00Z"),
+            (
+                "from=2026-11-01&to=2026-11-02",
+                "2026-11-01T00:00:00Z",
+                "2026-11-02T00:00:00Z",
+            ),
+            (
+                "from=-99999999d",
+                "0001-01-01T00:00:00Z",
+                "2026-11-20T08:00:00Z",
+            ),
+        ] {
+            let range = query(text).range(DAY, now()).unwrap();
+            assert_eq!(range.from.to_string(), from, "{text}");
+            assert_eq!(range.to.to_string(), to, "{text}");
+        }
+    }
+
+    #[test]
+    fn range_that_is_empty_or_not_readable_is_refused_with_form_and_example() {
+        for (text, parameter) in [
+            ("from=-1h&to=-1h", "from"),
+            ("from=2026-11-21", "from"),
+            ("from=24h", "from"),
+            ("from=-24", "from"),
+            ("from=--1h", "from"),
+            ("from=-1.5h", "from"),
+            ("from=-", "from"),
+            ("to=yesterday", "to"),
+            ("to=-184467440737095516150s", "to"),
+        ] {
+            let error = query(text).range(DAY, now()).unwrap_err();
+            assert_eq!(error.parameter(), Some(parameter), "{text}");
+            assert!(
+                error
+                    .context()
+                    .contains("such as 2026-11-20T08:00:00Z or -24h"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn duration_is_whole_seconds() {
+        for (text, seconds) in [
+            ("5m", Some(300)),
+            ("1d", Some(DAY)),
+            ("1h30m", Some(5400)),
+            ("1000ms", Some(1)),
+        ] {
+            assert_eq!(
+                query(&format!("step={text}")).duration("step").ok(),
+                Some(seconds)
+            );
+        }
+        assert_eq!(query("step=").duration("step").unwrap(), None);
+        for bad in [
+            "0s",
+            "1ms",
+            "1500ms",
+            "-5m",
+            "5",
+            "m",
+            "5x",
+            "999999999999d",
+        ] {
+            let error = query(&format!("step={bad}")).duration("step").unwrap_err();
+            assert_eq!(error.parameter(), Some("step"));
+            assert!(error.context().contains("such as 5m"), "{error}");
+        }
+    }
+
+    #[test]
+    fn filter_is_a_value_a_list_or_another_value() {
+        let list =
+            |values: &[&str]| Term::In(values.iter().map(|value| (*value).to_owned()).collect());
+        for (text, expected) in [
+            ("", None),
+            ("STOPPED", Some("STOPPED".into())),
+            ("in.STOPPED,ERROR", Some(list(&["STOPPED", "ERROR"]))),
+            ("in.,A,", Some(list(&["A"]))),
+            ("in.a%2Cb", Some(list(&["a", "b"]))),
+            ("ne.STOPPED", Some(Term::Not("STOPPED".to_owned()))),
+            ("ne.", Some(Term::Not(String::new()))),
+            ("IN.A", Some("IN.A".into())),
+        ] {
+            let text = format!("state={text}");
+            assert_eq!(query(&text).term("state").unwrap(), expected, "{text}");
+        }
+        let many = |count| format!("region=in.{}", vec!["a"; count].join(","));
+        assert!(query(&many(100)).term("region").is_ok());
+        for bad in [
+            many(101),
+            many(10_000),
+            "region=in.".to_owned(),
+            "region=in.,,".to_owned(),
+        ] {
+            let error = query(&bad).term("region").unwrap_err();
+            assert_eq!(error.parameter(), Some("region"));
+            assert!(error.context().contains("such as region=in.A,B"));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Rows as JSON, CSV or NDJSON, by `Accept`.
+//!
+//! What JSON says beside the rows is in headers of the two others: `X-Next-Token`, and an `X-Warning` for each warning.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+
+use crate::domain::order;
+use crate::error::Result;
+use crate::model::{Cell, Column, Row, Rows};
+
+use super::accept;
+use super::csv;
+use super::json::{Json, Object};
+use super::query::Query;
+use super::reply::{self, JSON};
+
+const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
+const NEXT_TOKEN: HeaderName = HeaderName::from_static("x-next-token");
+const WARNING: HeaderName = HeaderName::from_static("x-warning");
+
+/// The form of a body of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Csv,
+    Ndjson,
+}
+
+impl Format {
+    /// The best accepted one, JSON when none is named or acceptable.
+    fn accepted(headers: &HeaderMap) -> Self {
+        let offered = ["application/json", "text/csv", "application/x-ndjson"];
+        match accept::best(headers, &offered) {
+            1 => Self::Csv,
+            2 => Self::Ndjson,
+            _ => Self::Json,
+        }
+    }
+
+    pub(crate) fn content_type(self) -> HeaderValue {
+        match self {
+            Self::Json => JSON,
+            Self::Csv => CSV,
+            Self::Ndjson => NDJSON,
+        }
+    }
+}
+
+/// How rows are wanted: in which form, with which columns.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) format: Format,
+    columns: &'static [Column],
+    /// The columns that are written, in this order.
+    chosen: Vec<usize>,
+}
+
+impl Shape {
+    /// Reads `Accept` and `fields`.
+    ///
+    /// # Errors
+    /// A name that is no column.
+    pub(crate) fn of(
+        headers: &HeaderMap,
+        query: Query<'_>,
+        columns: &'static [Column],
+    ) -> Result<Self> {
+        let mut chosen = Vec::new();
+        let fields = query.get("fields").unwrap_or_default();
+        for name in fields.split(',').filter(|_| !fields.is_empty()) {
+            let column = order::column("fields", name, columns)?;
+            if !chosen.contains(&column) {
+                chosen.push(column);
+            }
+        }
+        if chosen.is_empty() {
+            chosen.extend(0..columns.len());
+        }
+        Ok(Self {
+            format: Format::accepted(headers),
+            columns,
+            chosen,
+        })
+    }
+
+    /// 200 with a page of rows.
+    pub(crate) fn response<T: Row>(&self, page: &Rows<T>) -> Response<Bytes> {
+        self.response_with(page, |_| {})
+    }
+
+    /// 200 with a page of rows; in JSON `more` writes further members of the body.
+    pub(crate) fn response_with<T: Row>(
+        &self,
+        page: &Rows<T>,
+        more: impl FnOnce(&mut Object<'_>),
+    ) -> Response<Bytes> {
+        let mut rows = page.rows.iter().map(|row| row as &dyn Row);
+        let mut json = Json::with_capacity(256);
+        if self.format != Format::Json {
+            self.lines(&mut json, &mut rows);
+            let response = reply::ok(self.format.content_type(), json.finish());
+            return with_headers(response, page.next_token.as_deref(), &page.warnings);
+        }
+        json.object(|object| {
+            object.member("rows", |json| self.array(json, &mut rows));
+            object.value("nextToken", &page.next_token);
+            object.value("hasMore", &page.next_token.is_some());
+            object.time("at", page.at);
+            object.value("warnings", &page.warnings);
+            more(object);
+        });
+        reply::ok(JSON, json.finish())
+    }
+
+    /// Writes rows as an array of JSON.
+    fn array(&self, json: &mut Json, rows: &mut dyn Iterator<Item = &dyn Row>) {
+        json.array(rows, |json, row| self.object(json, row));
+    }
+
+    /// Writes rows line by line: CSV with its header, or NDJSON.
+    fn lines(&self, json: &mut Json, rows: &mut dyn Iterator<Item = &dyn Row>) {
+        self.head(json);
+        for row in rows {
+            self.line(json, row);
+        }
+    }
+
+    /// Writes what stands before the lines: the names of the columns of a CSV.
+    pub(crate) fn head(&self, json: &mut Json) {
+        if self.format == Format::Csv {
+            csv::line(json, self.names().map(Cell::Text));
+        }
+    }
+
+    /// Writes a line of CSV or NDJSON.
+    pub(crate) fn line(&self, json: &mut Json, row: &dyn Row) {
+        if self.format == Format::Csv {
+            return csv::line(json, self.chosen.iter().map(|column| row.cell(*column)));
+        }
+        self.object(json, row);
+        json.raw(b"\n");
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let column = |index: &usize| self.columns.get(*index);
+        self.chosen
+            .iter()
+            .filter_map(column)
+            .map(|column| column.name)
+    }
+
+    fn object(&self, json: &mut Json, row: &dyn Row) {
+        json.object(|object| {
+            for (name, column) in self.names().zip(&self.chosen) {
+                object.member(name, |json| cell(json, row.cell(*column)));
+            }
+        });
+    }
+}
+
+fn cell(json: &mut Json, cell: Cell<'_>) {
+    match cell {
+        Cell::Null => json.null(),
+        Cell::Text(text) => json.text(text),
+        Cell::Int(value) => json.value(&value),
+        Cell::Number(value) => json.value(&value),
+        Cell::Bool(value) => json.value(&value),
+        Cell::Time(time) => json.time(time),
+    }
+}
+
+/// The response with what JSON has beside the rows. Tokens and warnings are visible ASCII, as a header is.
+fn with_headers(
+    mut response: Response<Bytes>,
+    next_token: Option<&str>,
+    warnings: &[String],
+) -> Response<Bytes> {
+    let token = next_token.map(|token| (NEXT_TOKEN, token));
+    let warnings = warnings.iter().map(|said| (WARNING, said.as_str()));
+    for (name, text) in token.into_iter().chain(warnings) {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests;
