@@ -113,7 +113,7 @@ fn record(random: &mut Rng, now: Timestamp) -> Record {
     let late = [0, 0, 0, 300, 4000, 90_000, 400_000];
     let instance_id = instances[random.usize(..instances.len())].into();
     let username = users[random.usize(..users.len())].into();
-    let at = now.plus_seconds(-late[random.usize(..late.len())] - random.i64(..4) * 60);
+    let at = now.plus_seconds(-late[random.usize(..late.len())] - random.i64(0..4) * 60);
     let at = random.u8(..10).ne(&0).then_some(at);
     match random.u8(..8) {
         0 => Record::from(ActivityRecord {
@@ -125,7 +125,7 @@ fn record(random: &mut Rng, now: Timestamp) -> Record {
         1 => Record::from(StartupRecord {
             baseline_utc: at,
             total_ms: random.bool().then(|| random.i32(-5..90_000)),
-            profile_ms: random.bool().then(|| random.i32(..9000)),
+            profile_ms: random.bool().then(|| random.i32(0..9000)),
             username,
             instance_id,
             ..StartupRecord::default()

@@ -87,7 +87,7 @@ impl World {
     pub(super) fn compare_found(&self, state: Option<StateName>, person: Option<Person>) {
         let state = state.and_then(StateName::value);
         let person = person.map(Person::value);
-        let text = |text: Option<&str>| text.map(str::to_lowercase);
+        let text = |text: Option<&str>| text.map(|text| text.to_lowercase().into());
         let filter = WorkspaceFilter {
             state: text(state),
             username: text(person),
