@@ -8,5 +8,6 @@ pub(crate) mod order;
 pub(crate) mod paging;
 pub(crate) mod range;
 pub(crate) mod retention;
+pub(crate) mod steps;
 pub(crate) mod transition;
 pub(crate) mod validation;

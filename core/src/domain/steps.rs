@@ -1,0 +1,75 @@
+//! The steps of a series.
+
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+
+use super::range::Range;
+
+/// The steps that have a part in a range; each begins at a multiple of itself since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Steps {
+    ticks: i64,
+    /// Its begin is this many steps after 1970.
+    first: i64,
+    count: usize,
+}
+
+impl Steps {
+    /// Steps of so many seconds.
+    pub(crate) fn of(range: Range, seconds: i64) -> Self {
+        let ticks = seconds.saturating_mul(TICKS_PER_SECOND).max(1);
+        Self {
+            ticks,
+            first: range.from.ticks().div_euclid(ticks),
+            count: usize::try_from(range.points(seconds)).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.count
+    }
+
+    /// The place of the step that holds `at`.
+    pub(crate) fn place(self, at: Timestamp) -> Option<usize> {
+        let place = usize::try_from(at.ticks().div_euclid(self.ticks) - self.first).ok()?;
+        (place < self.count).then_some(place)
+    }
+
+    /// When the step at `place` begins.
+    pub(crate) fn start(self, place: usize) -> Timestamp {
+        let number = self.first.saturating_add_unsigned(place as u64);
+        Timestamp::from_ticks(number.saturating_mul(self.ticks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_cover_their_range_and_begin_at_multiples() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let range = Range {
+            from: at("2026-11-20T08:07:00Z"),
+            to: at("2026-11-20T09:00:00Z"),
+        };
+        let steps = Steps::of(range, 15 * 60);
+        assert_eq!(steps.len(), 4);
+        for (place, start) in ["08:00", "08:15", "08:30", "08:45"].iter().enumerate() {
+            let start = at(&format!("2026-11-20T{start}:00Z"));
+            assert_eq!(steps.start(place), start);
+            assert_eq!(steps.place(start), Some(place));
+            assert_eq!(steps.place(start.plus_seconds(899)), Some(place));
+        }
+        for outside in ["2026-11-20T07:59:59Z", "2026-11-20T09:00:00Z"] {
+            assert_eq!(steps.place(at(outside)), None, "{outside}");
+        }
+        let all = Range {
+            from: Timestamp::MIN,
+            to: Timestamp::MAX,
+        };
+        let steps = Steps::of(all, all.step(None, 300));
+        assert_eq!(steps.place(Timestamp::MIN), Some(0));
+        assert_eq!(steps.place(Timestamp::MAX), Some(steps.len() - 1));
+        assert_eq!(steps.start(0), Timestamp::MIN);
+    }
+}

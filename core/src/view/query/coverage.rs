@@ -1,0 +1,103 @@
+//! What an answer from the rollups covers of the range that was asked for, and the warnings that all such answers have.
+
+use std::ops::RangeInclusive;
+
+use crate::domain::range::{Range, step_of};
+use crate::error::Result;
+use crate::limits::ROLLUP_ROWS_EXAMINED_MAX;
+use crate::store::meta;
+use crate::store::table::Table;
+use crate::timestamp::Timestamp;
+use crate::view::Reader;
+
+const HOUR: i64 = 60 * 60;
+const DAY: i64 = 24 * HOUR;
+
+/// What an answer from the rollups covers of the range that was asked for.
+#[derive(Debug)]
+pub(crate) struct Coverage {
+    range: Range,
+    warnings: Vec<String>,
+}
+
+impl Coverage {
+    /// The hours that have a part in the range.
+    pub(crate) fn hours(reader: &Reader, asked: Range) -> Result<Self> {
+        Self::whole(reader, asked, (HOUR, "hours"))
+    }
+
+    /// The days (UTC) that have a part in the range, cut by [`Self::cut_days`].
+    pub(crate) fn days(reader: &Reader, asked: Range) -> Result<Self> {
+        let mut days = Self::whole(reader, asked, (DAY, "days"))?;
+        days.cut_days(reader)?;
+        Ok(days)
+    }
+
+    fn whole(reader: &Reader, asked: Range, (seconds, units): (i64, &str)) -> Result<Self> {
+        let mut warnings = Vec::new();
+        if meta::rolled_up(&reader.snapshot)?.is_some() {
+            warnings.push(
+                "The rollups of an older file are still being built: older records may be missing."
+                    .to_owned(),
+            );
+        }
+        let last = step_of(last_moment(asked), seconds);
+        let range = Range {
+            from: step_of(asked.from, seconds),
+            to: last.plus_seconds(seconds),
+        };
+        // The present hour or day ends later than what is asked for, and holds no more.
+        if range.from < asked.from || (range.to > asked.to && asked.to < reader.now) {
+            let Range { from, to } = range;
+            warnings.push(format!(
+                "The answer is of whole {units} (UTC), from {from} to {to}."
+            ));
+        }
+        Ok(Self { range, warnings })
+    }
+
+    /// Leaves out the oldest days where all instances have more rollups than [`ROLLUP_ROWS_EXAMINED_MAX`].
+    pub(crate) fn cut_days(&mut self, reader: &Reader) -> Result<()> {
+        let instances = reader.snapshot.len(Table::Latest)?.max(1);
+        let days = (ROLLUP_ROWS_EXAMINED_MAX / instances).max(1);
+        let newest = self.days_covered().end().min(&reader.now.day()).to_owned();
+        let oldest = newest.saturating_sub(u32::try_from(days - 1).unwrap_or(u32::MAX));
+        let from = Timestamp::from_day(oldest);
+        if from > self.range.from {
+            self.leave_out_before(from);
+        }
+        Ok(())
+    }
+
+    /// Notes that what is before `at` was not examined, as that would be too many rows.
+    pub(crate) fn leave_out_before(&mut self, at: Timestamp) {
+        self.range.from = self.range.from.max(at);
+        self.warnings.push(format!(
+            "There is more than one answer examines: what is before {at} is left out. Ask for a shorter time."
+        ));
+    }
+
+    /// Adds a warning: a sentence that holds nothing of what a client sent.
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// What is covered, in whole hours or days.
+    pub(crate) fn range(&self) -> Range {
+        self.range
+    }
+
+    /// The days that have a part in what is covered, as [`Timestamp::day`] numbers them.
+    pub(crate) fn days_covered(&self) -> RangeInclusive<u32> {
+        self.range.from.day()..=last_moment(self.range).day()
+    }
+
+    /// What is to be said of the answer.
+    pub(crate) fn into_warnings(self) -> Vec<String> {
+        self.warnings
+    }
+}
+
+fn last_moment(range: Range) -> Timestamp {
+    Timestamp::from_ticks(range.to.ticks() - 1)
+}
