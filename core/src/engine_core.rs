@@ -5,6 +5,7 @@ mod intake;
 mod lanes;
 mod monitoring;
 mod pending;
+mod rate;
 mod upkeep;
 mod write;
 
@@ -35,8 +36,9 @@ use crate::view::Reader;
 use intake::Intake;
 pub(crate) use lanes::Lane;
 use lanes::{Arriving, Lanes, Submission, Work};
-use monitoring::KnownFleet;
+use monitoring::{KnownFleet, KnownSeen};
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
+use rate::Rate;
 use write::Write;
 
 /// Returns the free bytes of the medium, where they are known.
@@ -76,6 +78,9 @@ pub(crate) struct EngineCore {
     clock_watch: Mutex<ClockWatch>,
     /// `None` until it is counted.
     fleet: Mutex<Option<KnownFleet>>,
+    /// `None` until somebody asks.
+    seen: Mutex<Option<KnownSeen>>,
+    rate: Rate,
 }
 
 impl EngineCore {
@@ -100,6 +105,8 @@ impl EngineCore {
             displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),
             fleet: Mutex::default(),
+            seen: Mutex::default(),
+            rate: Rate::default(),
         })
     }
 
@@ -193,9 +200,11 @@ impl EngineCore {
             .collect();
         let written = self.write(writes);
         count += landing.count();
+        let records = landing.records;
         drop(landing);
         match written {
             Ok(outcomes) => {
+                self.rate.add(self.now(), records);
                 batch.resolve(outcomes);
                 (count, None)
             }
@@ -224,6 +233,9 @@ impl EngineCore {
         let count = landing.count();
         drop(landing);
         let failure = outcomes.iter().find_map(|outcome| outcome.clone().err());
+        if failure.is_none() {
+            self.rate.add(self.now(), count as u64);
+        }
         batch.resolve(outcomes);
         (count, failure.map(WriteFailure::from))
     }

@@ -86,10 +86,10 @@ pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
     ColumnKind, ComputeType, FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError,
-    LineWarning, LitigationHold, Named, NewKey, Nullable, Paging, PendingAction, ProcessItem,
-    ProcessReport, Protocol, Question, Received, Record, Row, Rows, RunningMode, Scope, Scopes,
-    StartupRecord, State, StatsRecord, StoreStatus, Stream, Vocabulary, Workspace, WorkspacePatch,
-    WorkspaceView,
+    LineWarning, LitigationHold, Metric, Named, NewKey, Nullable, Paging, PendingAction,
+    ProcessItem, ProcessReport, Protocol, Question, Received, Record, Row, Rows, RunningMode,
+    Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream, Vocabulary,
+    Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
@@ -101,6 +101,8 @@ pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
+pub use view::query::fleet::FleetSummary;
+pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;
 pub use view::workspaces::{Term, WorkspaceFilter};

@@ -92,6 +92,8 @@ pub const FILE_RECORDS_MAX: usize = 131_072;
 pub const WORK_ROWS_MAX: usize = 500;
 /// Bytes of the parts of history that it writes.
 pub const WORK_BYTES_MAX: usize = 512 * 1024;
+/// Values of a property by which workspaces are counted; further ones are counted together.
+pub const FLEET_VALUES_MAX: usize = 200;
 /// Cpu or memory above this, in percent, is overload (Citrix Director: sustained for 5 of 15 minutes).
 pub const OVERLOADED_PERCENT: f64 = 80.0;
 /// Users of an instance that the rollup of a day names.

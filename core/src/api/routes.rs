@@ -26,6 +26,20 @@ const fn time(name: &'static str) -> Param {
     }
 }
 
+const fn moment(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Moment,
+        required: false,
+    }
+}
+
+const WINDOW: Param = Param {
+    name: "window",
+    kind: ParamKind::Duration,
+    required: false,
+};
+
 const FORCE: Param = Param {
     name: "force",
     kind: ParamKind::Flag,
@@ -97,7 +111,21 @@ const WORKSPACE_ROWS: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("q"),
+    WINDOW,
     text("sort"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+const TOP_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("metric")
+    },
+    text("statistic"),
+    moment("from"),
+    moment("to"),
     text("fields"),
     LIMIT,
     text("nextToken"),
@@ -263,7 +291,7 @@ const fn question(
 
 /// Every endpoint, in the order of the interface document, then the operator surface, then the questions about the fleet.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 38] = [
+pub static ROUTES: [Route; 40] = [
     information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
     information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
     information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
@@ -318,5 +346,7 @@ pub static ROUTES: [Route; 38] = [
     audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
     audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
 
+    question(Question::Fleet, "queryFleet", "/query/fleet", &[]),
     question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
+    question(Question::Top, "queryTop", "/query/top", TOP_PARAMS),
 ];

@@ -7,6 +7,8 @@ use crate::model::{
     ActivityRecord, AuditEntry, ImportReport, IssuedKey, NewKey, ProcessReport, Question,
     StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
+use crate::view::query::fleet::FleetSummary;
+use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
     ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, PendingActionList,
@@ -62,6 +64,8 @@ impl Schemas {
             Answer::Keys => all.subschema_for::<KeyList>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
+            Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
+            Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
         })
     }
 

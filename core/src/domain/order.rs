@@ -42,6 +42,11 @@ impl Order {
         by.collect::<Result<_>>().map(Self)
     }
 
+    /// Whether rows are sorted by the column at `index`.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.0.iter().any(|by| by.column == index)
+    }
+
     /// Writes the place of a row: `cell` reads its value in a column.
     fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: impl Fn(usize) -> Cell<'c>) {
         place.clear();

@@ -1,5 +1,6 @@
 //! Ranges of time, and the steps that cut them.
 
+use crate::error::{EngineError, Result};
 use crate::limits::SERIES_POINTS_MAX;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
@@ -37,6 +38,18 @@ pub(crate) struct Range {
 
 #[allow(dead_code, reason = "read by the questions over a range of time")]
 impl Range {
+    /// From the first moment to before the other.
+    ///
+    /// # Errors
+    /// The first is not before the other.
+    pub(crate) fn new(from: Timestamp, to: Timestamp) -> Result<Self> {
+        if from < to {
+            return Ok(Self { from, to });
+        }
+        let said = format!("It must be before `to`, which is {to}.");
+        Err(EngineError::invalid("from", said))
+    }
+
     /// The step of a series over this range, in seconds: at least the `wanted` one and a multiple of the `least`, which divides a day, and such that the
     /// series has at most 500 points.
     pub(crate) fn step(self, wanted: Option<i64>, least: i64) -> i64 {

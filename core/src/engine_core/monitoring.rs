@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::locks::lock;
-use crate::model::{FleetCounts, StoreStatus};
+use crate::model::{FleetCounts, State, StoreStatus};
 use crate::timestamp::Timestamp;
+use crate::view::query::fleet::FleetSummary;
 use crate::view::{Reader, fleet};
 
 use super::EngineCore;
@@ -18,7 +19,60 @@ pub(super) struct KnownFleet {
     counts: FleetCounts,
 }
 
+/// When each instance sent something last, kept until something is filed.
+#[derive(Debug)]
+pub(super) struct KnownSeen {
+    /// [`Store::rollup_version`](crate::store::Store::rollup_version) at that time.
+    version: u64,
+    /// In ticks, in order.
+    seen: Vec<i64>,
+}
+
 impl EngineCore {
+    /// The fleet in numbers.
+    pub(crate) fn fleet_summary(&self) -> Result<FleetSummary> {
+        let counts = self.fleet_counts()?;
+        let now = self.now();
+        let [reporting_15m, reporting_24h] = self.reporting(now, [15 * 60, 24 * 60 * 60])?;
+        let by_state = State::ALL.iter();
+        let by_state = by_state.map(|state| (state.as_str(), counts.in_state(*state)));
+        let by_state = by_state.chain([("other", counts.in_other_state)]);
+        let by_state = by_state.filter(|(_, count)| *count > 0);
+        Ok(FleetSummary {
+            work_spaces: counts.workspaces(),
+            by_state: by_state
+                .map(|(state, count)| (state.to_owned(), count))
+                .collect(),
+            by_running_mode: counts.by_running_mode,
+            by_compute_type: counts.by_compute_type,
+            by_region: counts.by_region,
+            by_protocol: counts.by_protocol,
+            on_hold: counts.held,
+            in_transition: counts.actions,
+            reporting_15m,
+            reporting_24h,
+            records_per_second: self.rate.per_second(now),
+            queued: self.store.queued(),
+            store_bytes: self.store.bytes()?,
+            at: now,
+        })
+    }
+
+    /// How many instances sent something within so many seconds before `now`.
+    fn reporting<const N: usize>(&self, now: Timestamp, seconds: [i64; N]) -> Result<[u64; N]> {
+        let mut known = lock(&self.seen);
+        let version = self.store.rollup_version();
+        if known.as_ref().is_none_or(|known| known.version != version) {
+            let seen = fleet::last_seen(&Reader::new(&self.store, now)?)?;
+            *known = Some(KnownSeen { version, seen });
+        }
+        let seen = known.as_ref().map_or(&[][..], |known| &known.seen);
+        Ok(seconds.map(|seconds| {
+            let from = now.plus_seconds(-seconds).ticks();
+            (seen.len() - seen.partition_point(|seen| *seen <= from)) as u64
+        }))
+    }
+
     /// The fleet as it stands now. Where neither a write nor time has changed it since it was last counted, nothing is read.
     pub(crate) fn fleet_counts(&self) -> Result<FleetCounts> {
         // Before the lock: what commits here notifies the observer, which may ask as well.

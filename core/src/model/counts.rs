@@ -1,5 +1,8 @@
 //! Counts and figures of a whole fleet and its store, for monitoring.
 
+use std::collections::BTreeMap;
+
+use crate::limits::FLEET_VALUES_MAX;
 use crate::timestamp::Timestamp;
 
 use super::State;
@@ -18,6 +21,15 @@ pub struct FleetCounts {
     pub actions: u64,
     /// When the oldest of these actions was accepted.
     pub oldest_action: Option<Timestamp>,
+    /// Workspaces by running mode. In this map and those below, `unknown` are those without a value, and `other` those with a value after
+    /// the first [`FLEET_VALUES_MAX`].
+    pub by_running_mode: BTreeMap<String, u64>,
+    /// Workspaces by compute type.
+    pub by_compute_type: BTreeMap<String, u64>,
+    /// Workspaces by region.
+    pub by_region: BTreeMap<String, u64>,
+    /// Workspaces by protocol.
+    pub by_protocol: BTreeMap<String, u64>,
 }
 
 impl FleetCounts {
@@ -40,6 +52,28 @@ impl FleetCounts {
             .and_then(|state| self.by_state.get_mut(state as usize));
         *place.unwrap_or(&mut self.in_other_state) += 1;
         self.held += u64::from(held);
+    }
+
+    /// Counts the properties of a workspace: running mode, compute type, region, protocol.
+    pub(crate) fn add_properties(&mut self, properties: [Option<&str>; 4]) {
+        let maps = [
+            &mut self.by_running_mode,
+            &mut self.by_compute_type,
+            &mut self.by_region,
+            &mut self.by_protocol,
+        ];
+        for (map, value) in maps.into_iter().zip(properties) {
+            let mut value = value.unwrap_or("unknown");
+            if map.len() >= FLEET_VALUES_MAX && !map.contains_key(value) {
+                value = "other";
+            }
+            match map.get_mut(value) {
+                Some(count) => *count += 1,
+                None => {
+                    map.insert(value.to_owned(), 1);
+                }
+            }
+        }
     }
 
     /// Counts an action that was accepted at `requested_at`.

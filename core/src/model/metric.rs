@@ -77,6 +77,66 @@ impl Metric {
     }
 }
 
+/// What is made of the samples of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// The 95th percentile.
+    P95,
+    /// The median.
+    P50,
+    /// The mean.
+    Avg,
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+    /// The newest.
+    Last,
+}
+
+impl Statistic {
+    /// Every statistic.
+    pub const ALL: [Self; 6] = [
+        Self::P95,
+        Self::P50,
+        Self::Avg,
+        Self::Max,
+        Self::Min,
+        Self::Last,
+    ];
+
+    /// The name in queries and responses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::P95 => "p95",
+            Self::P50 => "p50",
+            Self::Avg => "avg",
+            Self::Max => "max",
+            Self::Min => "min",
+            Self::Last => "last",
+        }
+    }
+
+    /// Those of a metric; the first is the default.
+    #[must_use]
+    pub const fn of(metric: Metric) -> &'static [Self] {
+        match metric {
+            Metric::Cpu | Metric::Memory => &Self::ALL,
+            Metric::RootVolume | Metric::UserVolume => {
+                &[Self::Last, Self::Avg, Self::Max, Self::Min]
+            }
+            Metric::DiskReads
+            | Metric::DiskWrites
+            | Metric::NetworkReceived
+            | Metric::NetworkSent => &[Self::Avg, Self::Max, Self::Min, Self::Last],
+            Metric::Uptime => &[Self::Last],
+            Metric::StartupTotal => &[Self::Max, Self::Avg, Self::Min],
+            Metric::HealthScore => &[],
+        }
+    }
+}
+
 /// How a metric of a Stats record is made from its fields, by their places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {

@@ -33,7 +33,7 @@ pub(crate) use identity::user_key;
 pub use import::{ImportReport, LineError, LineWarning, WorkspacePatch};
 pub(crate) use key::SecretHash;
 pub use key::{IssuedKey, KeyInfo, Scope, Scopes};
-pub use metric::Metric;
+pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;
 pub use processes::ProcessReport;
 pub use question::Question;

@@ -8,6 +8,8 @@
 )]
 pub enum Question {
     Workspaces,
+    Top,
+    Fleet,
 }
 
 impl Question {
@@ -15,6 +17,8 @@ impl Question {
     pub(crate) const fn number(self) -> u8 {
         match self {
             Self::Workspaces => 32,
+            Self::Top => 33,
+            Self::Fleet => 34,
         }
     }
 }

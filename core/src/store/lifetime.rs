@@ -102,6 +102,7 @@ impl Store {
                     writing: Mutex::default(),
                     queued: AtomicU64::new(queue.records()),
                     fleet_version: AtomicU64::new(0),
+                    rollup_version: AtomicU64::new(0),
                     queue: RwLock::new(queue),
                     log,
                     appending: Mutex::default(),

@@ -105,6 +105,8 @@ pub(crate) struct Store {
     queued: AtomicU64,
     /// Another number after each commit that wrote workspaces.
     fleet_version: AtomicU64,
+    /// Another number after each commit that wrote rollups.
+    rollup_version: AtomicU64,
     keys: RwLock<KeyIndex>,
 }
 
@@ -216,10 +218,14 @@ impl Store {
             tables.effects.next_block = read(&self.queue).next();
             let result = work(&mut tables)?;
             let effects = std::mem::take(&mut tables.effects);
-            let written = (tables.written.get(), tables.fleet_written.get());
+            let written = (
+                tables.written.get(),
+                tables.fleet_written.get(),
+                tables.rollups_written.get(),
+            );
             (result, effects, written)
         };
-        let (written, fleet_written) = written;
+        let (written, fleet_written, rollups_written) = written;
         if !written {
             transaction.abort().map_err(from_storage)?;
             return Ok(result);
@@ -227,6 +233,8 @@ impl Store {
         transaction.commit().map_err(from_commit)?;
         self.fleet_version
             .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
+        self.rollup_version
+            .fetch_add(u64::from(rollups_written), Ordering::AcqRel);
         let keys_changed = effects.keys_changed;
         let filed_below = effects.queue.filed_below;
         self.change_queue(|index| index.publish(effects.queue));
@@ -279,6 +287,7 @@ impl Store {
             };
             let opened = self.change_queue(open)?;
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
+            self.rollup_version.fetch_add(1, Ordering::AcqRel);
             *write(&self.keys) = opened.keys;
             *slot = Some(opened.database);
         }
@@ -303,6 +312,11 @@ impl Store {
     /// The same number as long as no workspace is written. Take this before the snapshot it is kept with.
     pub(crate) fn fleet_version(&self) -> u64 {
         self.fleet_version.load(Ordering::Acquire)
+    }
+
+    /// The same number as long as nothing is filed. Take this before the snapshot it is kept with.
+    pub(crate) fn rollup_version(&self) -> u64 {
+        self.rollup_version.load(Ordering::Acquire)
     }
 
     /// The length of the medium, in bytes.

@@ -263,6 +263,8 @@ pub(crate) struct Tables<'t> {
     pub(super) written: Cell<bool>,
     /// Whether a workspace was written.
     pub(super) fleet_written: Cell<bool>,
+    /// Whether a rollup was written.
+    pub(super) rollups_written: Cell<bool>,
     /// What the memory beside the file takes over once the transaction is durable.
     pub(super) effects: Effects,
 }
@@ -285,6 +287,7 @@ impl<'t> Tables<'t> {
             opened: Opened::new(),
             written: Cell::new(false),
             fleet_written: Cell::new(false),
+            rollups_written: Cell::new(false),
             effects: Effects::default(),
         }
     }

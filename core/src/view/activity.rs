@@ -110,15 +110,28 @@ impl Last24Hours {
 /// else the only one of the user.
 fn owner(reader: &Reader, (instance, username): (&str, &str)) -> Result<Option<Owner>> {
     let read = &reader.snapshot;
-    if !instance.is_empty() {
-        if let Some(owner) = listed(reader, instance)? {
-            return Ok(Some(owner));
-        }
-        if let Some(owner) = only_listed(reader, workspaces::of_computer(read, instance)?)? {
-            return Ok(Some(owner));
-        }
+    if let Some(owner) = owner_of_instance(reader, instance)? {
+        return Ok(Some(owner));
     }
     only_listed(reader, workspaces::of_user(read, &user_key(username))?)
+}
+
+/// The listed workspace that an instance names by id, or by a computer that no other has.
+fn owner_of_instance(reader: &Reader, instance: &str) -> Result<Option<Owner>> {
+    if instance.is_empty() {
+        return Ok(None);
+    }
+    if let Some(owner) = listed(reader, instance)? {
+        return Ok(Some(owner));
+    }
+    let ids = workspaces::of_computer(&reader.snapshot, instance)?;
+    only_listed(reader, ids)
+}
+
+/// The id of the listed workspace that an instance names by id, or by a computer that no other has.
+pub(super) fn workspace_of(reader: &Reader, instance: &str) -> Result<Option<String>> {
+    let owner = owner_of_instance(reader, instance)?;
+    Ok(owner.map(|owner| owner.workspace_id))
 }
 
 /// The workspace of that id, if it is listed.

@@ -4,7 +4,8 @@ use crate::domain::retention::unlisted_at;
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::model::FleetCounts;
-use crate::store::table::Step;
+use crate::store::rollup::latest;
+use crate::store::table::{ALL_KEYS, Step};
 use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 
@@ -18,6 +19,13 @@ pub(crate) fn counts(reader: &Reader) -> Result<(FleetCounts, Timestamp)> {
         until = until.min(changes_at(reader, &entry));
         if let Some(entry) = reader.listed(entry) {
             counts.add(entry.state(), entry.held);
+            let [.., protocol, _, _] = entry.values;
+            counts.add_properties([
+                entry.running_mode(),
+                entry.compute_type(),
+                entry.region(),
+                protocol,
+            ]);
             if let Some(running) = entry.transition {
                 counts.add_action(running.requested_at);
             }
@@ -45,4 +53,15 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
         // It begins at each look until that is written, and what has ended is about to be.
         Standing::Begun { .. } | Standing::Ended { .. } => reader.now,
     }
+}
+
+/// When each instance sent something last, in ticks, in order.
+pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<i64>> {
+    let mut seen = Vec::new();
+    latest::scan(&reader.snapshot, ALL_KEYS, |_, row| {
+        seen.push(row.seen.ticks());
+        Ok(Step::Continue(()))
+    })?;
+    seen.sort_unstable();
+    Ok(seen)
 }

@@ -5,6 +5,8 @@ use crate::engine::Engine;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::Rows;
+use crate::view::query::fleet::FleetSummary;
+use crate::view::query::top::{self, TopQuery, TopRow};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
 /// Questions about the fleet.
@@ -16,5 +18,28 @@ impl Engine {
     /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_workspaces(&self, query: &WorkspaceRowsQuery) -> Result<Rows<WorkspaceRow>> {
         workspaces::workspaces(&self.core().reader()?, query)
+    }
+
+    /// The desktops with the worst values of a metric.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a statistic that the metric does not have, on a range that is empty, and on a token of another
+    /// question; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_top(&self, query: &TopQuery) -> Result<Rows<TopRow>> {
+        top::top(&self.core().reader()?, query)
+    }
+
+    /// The fleet in numbers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    ///
+    /// ```
+    /// let engine = deskfleet::Engine::in_memory()?;
+    /// assert_eq!(engine.query_fleet()?.work_spaces, 0);
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    pub fn query_fleet(&self) -> Result<FleetSummary> {
+        self.core().fleet_summary()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Key: day, 4 bytes big-endian; the folded name of the instance (name in a key).
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
@@ -10,6 +10,7 @@ use crate::store::table::{Read, Step, Table};
 
 use super::VERSION;
 use super::day::{DayRef, DayRollup};
+use super::latest::{self, LatestRef};
 
 /// The key of a day of an instance, by the key of the instance.
 pub(super) fn key(day: u32, instance: &[u8]) -> Vec<u8> {
@@ -72,4 +73,40 @@ pub(crate) fn scan_before(
         (start, Bound::Excluded(&end)),
         |key, value| visit(key, place(key)?.1, read_value(value)?),
     )
+}
+
+/// Calls `look` with the rollups of an instance within `days`, newest first; `None` where the instance never sent anything.
+pub(crate) fn with_days<R>(
+    read: &impl Read,
+    instance: &str,
+    days: RangeInclusive<u32>,
+    look: impl FnOnce(&[DayRef<'_>]) -> Result<R>,
+) -> Result<Option<R>> {
+    let instance = latest::key(instance);
+    let mut values = Vec::new();
+    let newest = read.get(Table::Latest, &instance, |value| {
+        let newest = LatestRef::read(value)?.day;
+        if days.contains(&newest) {
+            values.push((value.to_vec(), true));
+        }
+        Ok(newest)
+    })?;
+    let Some(newest) = newest else {
+        return Ok(None);
+    };
+    for day in days.rev().filter(|day| *day < newest) {
+        read.get(Table::Daily, &key(day, &instance), |value| {
+            values.push((value.to_vec(), false));
+            Ok(())
+        })?;
+    }
+    let days = values.iter().map(|(value, is_latest)| {
+        if *is_latest {
+            Ok(LatestRef::read(value)?.rollup)
+        } else {
+            read_value(value)
+        }
+    });
+    let days = days.collect::<Result<Vec<_>>>()?;
+    look(&days).map(Some)
 }

@@ -176,6 +176,18 @@ impl<'v> DayRef<'v> {
         Ok(summaries)
     }
 
+    /// The summary of a metric, empty where there is none of it.
+    pub(crate) fn summary(&self, metric: Metric) -> Result<Summary> {
+        let mut decoder = Decoder::new(self.summaries);
+        for summarised in SUMMARISED {
+            let summary = Summary::decode(&mut decoder)?;
+            if summarised == metric {
+                return Ok(summary);
+            }
+        }
+        Ok(Summary::default())
+    }
+
     /// The histogram of a metric; `None` where there is none of it.
     pub(crate) fn histogram(&self, metric: Metric) -> Result<Option<Histogram>> {
         let place = SUMMARISED.iter().position(|each| *each == metric);

@@ -41,7 +41,7 @@ pub(super) struct Latest {
 }
 
 /// The key of an instance.
-pub(super) fn key(instance: &str) -> Vec<u8> {
+pub(crate) fn key(instance: &str) -> Vec<u8> {
     key_name(&folded(instance))
 }
 

@@ -19,9 +19,10 @@ mod verify;
 mod window;
 
 pub(crate) use changes::{Changes, RollupRows};
-pub(crate) use day::{DayRef, DayRollup, SUMMARISED};
+pub(crate) use day::{DayRef, DaySlots, SUMMARISED};
 pub(crate) use distribution::Distribution;
 pub(crate) use histogram::{Histogram, Quantiles};
+pub(crate) use latest::LatestRef;
 pub(crate) use slots::{SLOT_MINUTES, Slots};
 pub(crate) use summary::Summary;
 pub(crate) use verify::verify;

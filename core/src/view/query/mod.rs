@@ -1,4 +1,7 @@
 //! The answers to questions about the fleet.
 
 pub(crate) mod coverage;
+mod desktops;
+pub(crate) mod fleet;
+pub(crate) mod top;
 pub(crate) mod workspaces;

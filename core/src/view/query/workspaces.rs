@@ -1,14 +1,21 @@
 //! The workspaces as rows: filtered, sorted, a page of them.
 
+use std::time::Duration;
+
 use crate::domain::order::{Order, Picked};
-use crate::error::Result;
+use crate::domain::range::Range;
+use crate::error::{EngineError, Result};
 use crate::model::row::row;
 use crate::model::{Action, Cell, Paging, Question, Rows};
-use crate::store::table::Step;
+use crate::store::rollup::daily;
+use crate::store::table::{Snapshot, Step};
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+
+use super::coverage::Coverage;
+use super::desktops::{Desktops, Figures, Window};
 
 row! {
     /// A workspace with its hold, its running action and its newest telemetry.
@@ -71,6 +78,9 @@ pub struct WorkspaceRowsQuery {
     pub filter: WorkspaceFilter,
     /// The order, by default that of the ids, and the page.
     pub paging: Paging,
+    /// The time before now that `cpuAvg`, `cpuP95`, `memoryP95` and `healthScore` are of, widened to whole days (UTC); without it they
+    /// are null, and nothing is sorted by them.
+    pub window: Option<Duration>,
 }
 
 /// A page of workspaces.
@@ -80,10 +90,40 @@ pub(crate) fn workspaces(
 ) -> Result<Rows<WorkspaceRow>> {
     let sort = query.paging.sort.as_deref().unwrap_or("workSpId");
     let order = Order::parse(sort, WorkspaceRow::COLUMNS)?;
+    let window = query.window.map(|window| reader.now - window);
+    let sorted_by = |column| order.has(column);
+    if window.is_none() && (CPU_AVG..=HEALTH_SCORE).any(sorted_by) {
+        let said = "Send `window`, such as window=24h, to sort by a figure of a window.";
+        return Err(EngineError::invalid("sort", said));
+    }
+    let covered = window
+        .map(|from| {
+            Coverage::days(
+                reader,
+                Range {
+                    from,
+                    to: reader.now,
+                },
+            )
+        })
+        .transpose()?;
+    let days = covered.as_ref().map(Coverage::days_covered);
+    let sorted = days.clone().map(|days| Window {
+        days,
+        cpu_avg: sorted_by(CPU_AVG),
+        cpu_p95: sorted_by(CPU_P95),
+        memory_p95: sorted_by(MEMORY_P95),
+        health_score: sorted_by(HEALTH_SCORE),
+    });
+    let sorted = sorted.filter(|_| (CPU_AVG..=HEALTH_SCORE).any(sorted_by));
+    let desktops = Desktops::read(&reader.snapshot, sorted.as_ref())?;
     let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
     workspaces::page(reader, &listing, usize::MAX, None, |entry| {
-        let candidate = Candidate { entry };
+        let candidate = Candidate {
+            entry,
+            figures: desktops.of(entry).copied().unwrap_or_default(),
+        };
         picked.offer(
             entry.id(),
             |column| candidate.cell(column),
@@ -91,18 +131,54 @@ pub(crate) fn workspaces(
         );
         Step::Continue(())
     })?;
-    let (rows, next_token) = picked.finish();
+    let (mut rows, next_token) = picked.finish();
+    if let Some(days) = days {
+        let window = Window::all(days);
+        for row in &mut rows {
+            row.add_window(&reader.snapshot, &window)?;
+        }
+    }
     Ok(Rows {
         next_token,
+        warnings: covered.map(Coverage::into_warnings).unwrap_or_default(),
         ..Rows::whole(rows, reader.now)
     })
+}
+
+impl WorkspaceRow {
+    /// Reads the figures of a window.
+    fn add_window(&mut self, snapshot: &Snapshot, window: &Window) -> Result<()> {
+        let names = [
+            Some(self.work_sp_id.as_str()),
+            self.computer_name.as_deref(),
+        ];
+        for name in names.into_iter().flatten() {
+            let days = window.days.clone();
+            let found = daily::with_days(snapshot, name, days, |days| window.figures(days))?;
+            if let Some(figures) = found {
+                self.cpu_avg = figures.cpu_avg;
+                self.cpu_p95 = figures.cpu_p95;
+                self.memory_p95 = figures.memory_p95;
+                self.health_score = figures.health_score;
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A workspace that may become a row.
 #[derive(Clone, Copy)]
 struct Candidate<'a, 'e> {
     entry: &'a EntryRef<'e>,
+    figures: Figures,
 }
+
+/// The columns of a window.
+const CPU_AVG: usize = 15;
+const CPU_P95: usize = 16;
+const MEMORY_P95: usize = 17;
+const HEALTH_SCORE: usize = 18;
 
 impl<'a> Candidate<'a, '_> {
     /// The value of a column, without making the row.
@@ -126,8 +202,24 @@ impl<'a> Candidate<'a, '_> {
             (Some(value), _) => text(*value),
             (None, 7) => Cell::Bool(self.entry.held),
             (None, 8) => text(action.map(Action::as_str)),
-            // The telemetry.
-            (None, _) => Cell::Null,
+            (None, 9) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
+            (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
+            (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
+        }
+    }
+
+    fn number(self, column: usize) -> Option<f64> {
+        let figures = self.figures;
+        match column {
+            10 => figures.cpu,
+            11 => figures.memory,
+            12 => figures.root_volume,
+            13 => figures.user_volume,
+            CPU_AVG => figures.window.cpu_avg,
+            CPU_P95 => figures.window.cpu_p95,
+            MEMORY_P95 => figures.window.memory_p95,
+            HEALTH_SCORE => figures.window.health_score,
+            _ => None,
         }
     }
 
@@ -155,16 +247,16 @@ impl<'a> Candidate<'a, '_> {
             region: owned(region),
             on_hold: self.entry.held,
             transition: owned(self.action().map(Action::as_str)),
-            last_seen: None,
-            cpu: None,
-            memory: None,
-            root_volume: None,
-            user_volume: None,
-            uptime_seconds: None,
-            cpu_avg: None,
-            cpu_p95: None,
-            memory_p95: None,
-            health_score: None,
+            last_seen: self.figures.last_seen,
+            cpu: self.figures.cpu,
+            memory: self.figures.memory,
+            root_volume: self.figures.root_volume,
+            user_volume: self.figures.user_volume,
+            uptime_seconds: self.figures.uptime_seconds,
+            cpu_avg: self.figures.window.cpu_avg,
+            cpu_p95: self.figures.window.cpu_p95,
+            memory_p95: self.figures.window.memory_p95,
+            health_score: self.figures.window.health_score,
         }
     }
 
@@ -177,6 +269,7 @@ impl<'a> Candidate<'a, '_> {
 mod tests {
     use crate::model::{Row as _, State};
     use crate::store::workspaces::Transition;
+    use crate::view::query::desktops::WindowFigures;
 
     use super::*;
 
@@ -202,7 +295,24 @@ mod tests {
                 plain: true,
                 transition,
             };
-            let candidate = Candidate { entry: &entry };
+            let figures = Figures {
+                last_seen: Some(Timestamp::UNIX_EPOCH),
+                cpu: Some(1.0),
+                memory: Some(2.0),
+                root_volume: Some(3.0),
+                user_volume: Some(4.0),
+                uptime_seconds: Some(5),
+                window: WindowFigures {
+                    cpu_avg: Some(6.0),
+                    cpu_p95: Some(7.0),
+                    memory_p95: Some(8.0),
+                    health_score: Some(9.0),
+                },
+            };
+            let candidate = Candidate {
+                entry: &entry,
+                figures,
+            };
             let row = candidate.row();
             for column in 0..=WorkspaceRow::COLUMNS.len() {
                 assert_eq!(candidate.cell(column), row.cell(column), "{column}");

@@ -1,0 +1,12 @@
+//! `GET /query/fleet`
+
+use crate::api::{Call, Completion, Handled};
+use crate::wire::reply;
+
+pub(super) fn answer(call: &Call<'_>) -> Handled {
+    let summary = call.core.fleet_summary()?;
+    Ok(Completion::Response(reply::ok(
+        reply::JSON,
+        reply::view(&summary),
+    )))
+}

@@ -1,0 +1,185 @@
+//! What the rollups say of each desktop, looked up by the names of workspaces.
+
+use std::ops::RangeInclusive;
+
+use crate::error::Result;
+use crate::model::Metric;
+use crate::model::row::rounded;
+use crate::store::rollup::{
+    DayRef, Histogram, LatestRef, SLOT_MINUTES, Summary, latest, scan_window, unstored,
+};
+use crate::store::table::{ALL_KEYS, Snapshot, Step};
+use crate::store::workspaces::EntryRef;
+use crate::timestamp::Timestamp;
+
+/// The figures of a desktop in its newest Stats record.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Figures {
+    pub(super) last_seen: Option<Timestamp>,
+    pub(super) cpu: Option<f64>,
+    pub(super) memory: Option<f64>,
+    pub(super) root_volume: Option<f64>,
+    pub(super) user_volume: Option<f64>,
+    pub(super) uptime_seconds: Option<i64>,
+    pub(super) window: WindowFigures,
+}
+
+/// The figures of a desktop in some days.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WindowFigures {
+    pub(super) cpu_avg: Option<f64>,
+    pub(super) cpu_p95: Option<f64>,
+    pub(super) memory_p95: Option<f64>,
+    pub(super) health_score: Option<f64>,
+}
+
+/// Days, and which of their figures are wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    pub(super) days: RangeInclusive<u32>,
+    pub(super) cpu_avg: bool,
+    pub(super) cpu_p95: bool,
+    pub(super) memory_p95: bool,
+    pub(super) health_score: bool,
+}
+
+impl Window {
+    /// All figures of these days.
+    pub(super) fn all(days: RangeInclusive<u32>) -> Self {
+        Self {
+            days,
+            cpu_avg: true,
+            cpu_p95: true,
+            memory_p95: true,
+            health_score: true,
+        }
+    }
+
+    /// What the rollups of its days say.
+    pub(super) fn figures(&self, days: &[DayRef<'_>]) -> Result<WindowFigures> {
+        let mut figures = WindowFigures::default();
+        if self.cpu_avg {
+            let mean = summary(days, Metric::Cpu)?.mean();
+            figures.cpu_avg = mean.and_then(|mean| rounded(mean / 100.0));
+        }
+        let p95 = |metric| -> Result<Option<f64>> { Ok(quantile(days, metric, 95)?.map(unstored)) };
+        if self.cpu_p95 {
+            figures.cpu_p95 = p95(Metric::Cpu)?;
+        }
+        if self.memory_p95 {
+            figures.memory_p95 = p95(Metric::Memory)?;
+        }
+        if self.health_score {
+            figures.health_score = health_score(days)?;
+        }
+        Ok(figures)
+    }
+}
+
+/// What the days of a desktop say of a metric, added up.
+pub(super) fn summary(days: &[DayRef<'_>], metric: Metric) -> Result<Summary> {
+    let mut all = Summary::default();
+    for day in days {
+        all.merge(&day.summary(metric)?);
+    }
+    Ok(all)
+}
+
+/// A quantile of a metric in the days of a desktop, in hundredths; within the least and the greatest value.
+pub(super) fn quantile(days: &[DayRef<'_>], metric: Metric, percent: u64) -> Result<Option<i64>> {
+    let mut all = Histogram::default();
+    for day in days {
+        if let Some(histogram) = day.histogram(metric)? {
+            all.merge(&histogram);
+        }
+    }
+    let Some(value) = all.quantile(percent) else {
+        return Ok(None);
+    };
+    let bounds = summary(days, metric)?;
+    Ok(Some(value.clamp(bounds.min, bounds.max)))
+}
+
+/// The health score of a desktop in some days; `None` while nobody used it.
+pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
+    let (mut active, mut impacted) = (0, 0);
+    for day in days {
+        let slots = day.slots()?;
+        active += slots.connected.len();
+        impacted += slots.overloaded().intersection(&slots.connected).len();
+    }
+    let minutes = |slots: u32| f64::from(slots * SLOT_MINUTES);
+    let score = 100.0 * (1.0 - minutes(impacted) / minutes(active));
+    Ok(rounded(score).filter(|_| active > 0))
+}
+
+/// The figures of all desktops, by the keys of their instances.
+#[derive(Debug, Default)]
+pub(super) struct Desktops {
+    /// All keys, one after the other, in their order.
+    keys: Vec<u8>,
+    /// Where each key ends, and its figures.
+    desktops: Vec<(usize, Figures)>,
+}
+
+impl Desktops {
+    /// Reads them; those of a window where one is wanted.
+    pub(super) fn read(snapshot: &Snapshot, window: Option<&Window>) -> Result<Self> {
+        let mut all = Self::default();
+        let mut add = |key: &[u8], row: &LatestRef<'_>, days: &[DayRef<'_>]| {
+            let window = window.map(|window| window.figures(days)).transpose()?;
+            all.keys.extend_from_slice(key);
+            let figures = Figures {
+                window: window.unwrap_or_default(),
+                ..figures(row)
+            };
+            all.desktops.push((all.keys.len(), figures));
+            Ok(Step::Continue(()))
+        };
+        match window {
+            Some(window) => scan_window(snapshot, window.days.clone(), add)?,
+            None => latest::scan(snapshot, ALL_KEYS, |key, row| add(key, &row, &[]))?,
+        }
+        Ok(all)
+    }
+
+    fn key(&self, place: usize) -> &[u8] {
+        let end = |place: usize| self.desktops.get(place).map_or(0, |(end, _)| *end);
+        let start = place.checked_sub(1).map_or(0, end);
+        self.keys.get(start..end(place)).unwrap_or_default()
+    }
+
+    fn find(&self, name: &str) -> Option<&Figures> {
+        let key = latest::key(name);
+        let (mut low, mut high) = (0, self.desktops.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.key(middle) < key.as_slice() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let (_, figures) = self.desktops.get(low)?;
+        (self.key(low) == key).then_some(figures)
+    }
+
+    /// The figures of a workspace, whose agent sends its id or the name of its computer.
+    pub(super) fn of(&self, entry: &EntryRef<'_>) -> Option<&Figures> {
+        let named = self.find(entry.id());
+        named.or_else(|| self.find(entry.computer_name()?))
+    }
+}
+
+fn figures(row: &LatestRef<'_>) -> Figures {
+    let value = |metric| row.value(metric).map(unstored);
+    Figures {
+        last_seen: row.stats.as_ref().map(|newest| newest.at),
+        cpu: value(Metric::Cpu),
+        memory: value(Metric::Memory),
+        root_volume: value(Metric::RootVolume),
+        user_volume: value(Metric::UserVolume),
+        uptime_seconds: row.value(Metric::Uptime).map(|uptime| uptime / 100),
+        window: WindowFigures::default(),
+    }
+}
