@@ -1,0 +1,145 @@
+//! Questions about a fleet of 100, 10 000 and 100 000 desktops, in groups of 16: 30 days of which the last two have 12 samples,
+//! and the others one.
+//!
+//! Not a criterion bench, as its fixture takes most of the time. `--desktops 10000` runs one size, and a part of a path only its questions.
+
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+#![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
+
+use std::time::Instant;
+
+use deskfleet::{Record, StatsRecord, Timestamp, Workspace};
+use deskfleet_benches::{Fixture, is_measuring, open, workspace};
+use http::StatusCode;
+
+const DAYS: i64 = 30;
+const DAY_SECONDS: i64 = 86_400;
+/// Runs of each question.
+const ROUNDS: usize = 21;
+
+/// What is asked, and the bound in milliseconds for 100 000 desktops, where there is one.
+const QUESTIONS: [(&str, Option<f64>); 8] = [
+    ("/query/fleet", Some(5.0)),
+    ("/query/workspaces?limit=50", Some(150.0)),
+    ("/query/workspaces?sort=-cpu&state=AVAILABLE&region=in.eu-central-1,us-east-1", Some(150.0)),
+    ("/query/workspaces?sort=-cpuP95&window=24h", Some(150.0)),
+    ("/query/workspaces?sort=healthScore&window=24h&limit=500", Some(150.0)),
+    ("/query/top?metric=cpu&limit=20", Some(150.0)),
+    ("/query/top?metric=memory&statistic=avg&from=-7d&limit=20", None),
+    ("/query/top?metric=uptime&limit=20", Some(150.0)),
+];
+
+fn main() {
+    let sizes = if is_measuring() { vec![100, 10_000, 100_000] } else { vec![3] };
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let (mut only, mut part) = (None, None);
+    while let Some(argument) = arguments.next() {
+        if argument == "--desktops" {
+            only = arguments.next().and_then(|count| count.parse().ok());
+        } else {
+            part = Some(argument);
+        }
+    }
+    for desktops in only.map_or(sizes, |only: usize| vec![only]) {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        let begun = Instant::now();
+        let fixture = open(Some(folder.path()), |config| {
+            config.retention_days.stats = 60;
+        });
+        fill(&fixture, desktops);
+        let bytes = fixture.engine.store_status().expect("a store").bytes;
+        println!(
+            "{desktops} desktops: {} MB, made in {:.0} s",
+            bytes / 1_000_000,
+            begun.elapsed().as_secs_f64()
+        );
+        for (path, bound) in QUESTIONS {
+            if part.as_ref().is_none_or(|part| path.contains(part.as_str())) {
+                ask(&fixture, path, bound.filter(|_| desktops == 100_000));
+            }
+        }
+    }
+}
+
+/// Prints how long a question takes.
+fn ask(fixture: &Fixture, path: &str, bound: Option<f64>) {
+    let rounds = if is_measuring() { ROUNDS } else { 1 };
+    let mut times = Vec::new();
+    let mut length = 0;
+    for _ in 0..rounds {
+        let request = fixture.get(path);
+        let begun = Instant::now();
+        let response = fixture.engine.handle(request);
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        length = response.body().len();
+    }
+    let first = times.first().copied().unwrap_or_default();
+    times.sort_by(f64::total_cmp);
+    let at = |part: usize| times.get(times.len() * part / 100).copied();
+    let (median, last) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
+    let bound = bound.map_or(String::new(), |bound| format!(", bound {bound} ms"));
+    println!(
+        "  {path}: p50 {median:.2} ms, p99 {last:.2} ms, first {first:.2} ms{bound}, {length} bytes"
+    );
+}
+
+/// Puts the workspaces, records their samples and files them, day by day.
+fn fill(fixture: &Fixture, desktops: usize) {
+    let workspaces = (0..desktops).map(desktop).collect();
+    fixture.engine.put_workspaces(workspaces).expect("workspaces");
+    let begin = fixture.engine.now();
+    for day in 0..DAYS {
+        let samples = if day < DAYS - 2 { 1 } else { 12 };
+        for sample in 0..samples {
+            let at = begin.plus_seconds(day * DAY_SECONDS + sample * (DAY_SECONDS / samples));
+            fixture.clock.set(at);
+            for first in (0..desktops).step_by(10_000) {
+                let records: Vec<_> = (first..desktops.min(first + 10_000))
+                    .map(|number| record(number, at))
+                    .collect();
+                fixture.engine.record_all(&records).expect("records");
+            }
+        }
+        fixture.engine.file_pending().expect("filing");
+    }
+}
+
+/// One of 16 groups.
+fn desktop(number: usize) -> Workspace {
+    let pick = |texts: [&'static str; 4], by: usize| texts.get(number / by % 4).copied();
+    Workspace {
+        region: pick(["eu-central-1", "us-east-1", "us-west-2", "ap-south-1"], 1).map(str::to_owned),
+        running_mode: pick(["AUTO_STOP", "ALWAYS_ON", "AUTO_STOP", "ALWAYS_ON"], 4).map(Into::into),
+        compute_type_name: pick(["STANDARD", "STANDARD", "POWER", "POWER"], 4).map(Into::into),
+        ..workspace(number)
+    }
+}
+
+/// A sample that differs from instance to instance and from time to time.
+fn record(number: usize, at: Timestamp) -> Record {
+    let mut bits = number as u64 ^ at.ticks().cast_unsigned();
+    let mut below = |below: u64| {
+        // SplitMix64.
+        bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        i64::try_from((mixed ^ mixed >> 31) % below).unwrap_or_default()
+    };
+    const GIB: i64 = 1 << 30;
+    Record::from(StatsRecord {
+        update_time: Some(at),
+        username: format!("user{number}").into(),
+        processor_in_use: i32::try_from(below(10) * below(11)).ok(),
+        physical_memory: Some(8 * GIB),
+        available_physical_memory: Some(GIB + below(4 * GIB.unsigned_abs())),
+        root_total: Some(80 * GIB),
+        root_available: Some(40 * GIB),
+        user_total: Some(50 * GIB),
+        user_available: Some(25 * GIB),
+        network_sent: Some(512.0),
+        uptime: 3600.0.into(),
+        instance_id: format!("ws-{number:09}").into(),
+        ..StatsRecord::default()
+    })
+}
