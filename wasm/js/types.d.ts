@@ -880,3 +880,59 @@ export interface WorkSpaceView {
     /** The litigation hold; null where none is placed. */
     litigationHold: LitigationHold | null;
 }
+
+/** A workspace with its hold, its running action and its newest telemetry. */
+export interface WorkspaceRow {
+    /** Id of the workspace. */
+    workSpId: string;
+    /** Name of its computer. */
+    computerName: string | null;
+    /** User that it belongs to. */
+    username: string | null;
+    /** Its state. */
+    state: string | null;
+    /** When it runs and is billed. */
+    runningMode: string | null;
+    /** Its hardware. */
+    computeTypeName: string | null;
+    /** Cloud region. */
+    region: string | null;
+    /** Whether it is on litigation hold. */
+    onHold: boolean;
+    /** The action that runs, for example `RebootWorkSpace`; null where none does. */
+    transition: string | null;
+    /** Time of the newest statistics. */
+    lastSeen: string | null;
+    /** Processor load in the newest statistics, in percent. */
+    cpu: number | null;
+    /** Memory in use in the newest statistics, in percent. */
+    memory: number | null;
+    /** Used part of the root volume in the newest statistics, in percent. */
+    rootVolume: number | null;
+    /** Used part of the user volume in the newest statistics, in percent. */
+    userVolume: number | null;
+    /** Time since the desktop started in the newest statistics, in seconds. */
+    uptimeSeconds: number | null;
+    /** Mean processor load, in percent. */
+    cpuAvg: number | null;
+    /** 95th percentile of the processor load, in percent. */
+    cpuP95: number | null;
+    /** 95th percentile of the memory in use, in percent. */
+    memoryP95: number | null;
+    /** The share of its active time in which it was not overloaded, in percent. */
+    healthScore: number | null;
+}
+
+/** One page of rows. */
+export interface WorkspaceRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: WorkspaceRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}

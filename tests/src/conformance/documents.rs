@@ -132,6 +132,19 @@ const FILTERS: &[&str] = &[
     "limit",
     "nextToken",
 ];
+const QUERY_WORKSPACES: &[&str] = &[
+    "state",
+    "username",
+    "region",
+    "directoryId",
+    "runningMode",
+    "computeTypeName",
+    "q",
+    "sort",
+    "fields",
+    "limit",
+    "nextToken",
+];
 const HISTORY: &[&str] = &["instanceId", "from", "to", "limit", "nextToken"];
 
 const AUDIT: &[&str] = &[
@@ -147,7 +160,7 @@ const AUDIT: &[&str] = &[
 
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
-pub const ENDPOINTS: [Documented; 37] = [
+pub const ENDPOINTS: [Documented; 38] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -185,11 +198,13 @@ pub const ENDPOINTS: [Documented; 37] = [
     endpoint("GET",  "/operator/keys",                                 "admin", &[]),
     posted("POST",   "/operator/keys",                                 "admin"),
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
+    endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
 ///
-/// The first word is the document and its section: `i` the interface document, a number the contract's section.
+/// The first word is the document and its section: `i` the interface document, a number the contract's section, `q` the
+/// design of the questions about the fleet.
 #[rustfmt::skip]
 pub const ROWS: &[&str] = &[
     "i WorkSpaceDetails", "i WorkSpaceApiResponse", "i Stats record", "i Activity record", "i Startup metrics record",
@@ -209,4 +224,5 @@ pub const ROWS: &[&str] = &[
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
+    "q rows", "q parameters", "q workspaces",
 ];

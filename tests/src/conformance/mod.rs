@@ -22,6 +22,7 @@ mod negotiation;
 mod operator;
 mod paging;
 mod problems;
+mod query_workspaces;
 mod queue;
 mod requests;
 mod retention;
@@ -38,7 +39,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 25] = [
+pub const AREAS: [Area; 26] = [
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
@@ -57,6 +58,7 @@ pub const AREAS: [Area; 25] = [
     ("operator", operator::cases),
     ("paging", paging::cases),
     ("problems", problems::cases),
+    ("query_workspaces", query_workspaces::cases),
     ("queue", queue::cases),
     ("requests", requests::cases),
     ("retention", retention::cases),

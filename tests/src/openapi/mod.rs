@@ -243,6 +243,9 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
         assert!(example.is_empty(), "{answer:?} has no schema");
         return response;
     };
+    if let Answer::Rows(_) = answer {
+        return rows(response, schema, example);
+    }
     let media_types = if answer == Answer::NegotiatedPage {
         // As the interface document has them.
         &["application/json", "text/json", "text/plain"][..]
@@ -258,6 +261,33 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
     });
     let content = Json::object(content);
     response.members_mut().insert("content".to_owned(), content);
+    response
+}
+
+/// A page of rows in three formats.
+fn rows(mut response: Json, schema: &Value, example: &str) -> Json {
+    let text = |said: &str| Json::from(json!({"schema": {"type": "string", "description": said}}));
+    let json = [
+        ("schema", Json::from(schema.clone())),
+        ("example", Json::parse(example)),
+    ];
+    let csv = "The same rows as CSV (RFC 4180), the names of the columns in the first line. A text that a spreadsheet would take for a formula \
+        has an apostrophe before it.";
+    let content = Json::object([
+        ("application/json", Json::object(json)),
+        ("text/csv", text(csv)),
+        (
+            "application/x-ndjson",
+            text("The same rows, one JSON object a line."),
+        ),
+    ]);
+    let headers = ["X-Next-Token", "X-Warning"].map(|name| {
+        let reference = json!({"$ref": format!("#/components/headers/{name}")});
+        (name, reference.into())
+    });
+    let members = response.members_mut();
+    members.insert("headers".to_owned(), Json::object(headers));
+    members.insert("content".to_owned(), content);
     response
 }
 

@@ -3,6 +3,7 @@
 mod actions;
 mod information;
 mod operator;
+mod query;
 mod service;
 mod stats;
 
@@ -35,16 +36,17 @@ pub(super) struct Area {
     pub(super) operations: &'static [Operation],
 }
 
-pub(super) const AREAS: [Area; 4] = [
+pub(super) const AREAS: [Area; 5] = [
     information::AREA,
     actions::AREA,
     stats::AREA,
     operator::AREA,
+    query::AREA,
 ];
 
 /// The area of a path, and the operation of that id.
 pub(super) fn find(path: &str, id: &str) -> (&'static str, &'static Operation) {
-    static ALL: [Area; 4] = AREAS;
+    static ALL: [Area; 5] = AREAS;
     let area = ALL.iter().find(|area| path.starts_with(area.prefix));
     let area =
         area.unwrap_or_else(|| panic!("{path} is in no area of tests/src/openapi/operations/"));

@@ -4,7 +4,8 @@ use deskfleet::limits::WORKSPACE_ID_MAX;
 use deskfleet::routes::{Access, Param, ParamKind, RequestBody, Route};
 use serde_json::{Value, json};
 
-/// What a parameter means. Of the same name it means the same in every operation, but for those that an operation id precedes.
+/// What a parameter means. Of the same name it means the same in every operation, but for those that an operation id precedes, or `query`
+/// for the questions about the fleet.
 #[rustfmt::skip]
 const TEXTS: &[(&str, &str)] = &[
     ("id", "Number of the key."),
@@ -35,13 +36,25 @@ const TEXTS: &[(&str, &str)] = &[
     ("action", "What was asked for, as the rows name it, without case."),
     ("result", "The outcome, as the rows name it, without case."),
     ("override", "Whether a state that an action is changing is set too, which cancels the action."),
+    ("sort", "Up to three columns, each with `-` before it for the greatest first: `-cpuP95,workSpId`. Rows without a value come last; of a text the first bytes count, without case of ASCII letters."),
+    ("fields", "The columns of the rows, in the order in which they are wanted. Default: all."),
+    ("step", "The length of a step, as a duration in whole seconds, such as `5m` or `1h`. It is raised until there are at most 500 steps. A step begins at a multiple of itself since 1970."),
+    ("query from", "The begin: a date-time, or a time before now such as `-24h`, `-7d` or `-90m`."),
+    ("query to", "The end, excluded: a date-time, or a time before now such as `-1h`. Default: now."),
+    ("query state", "State of the workspaces: a value, without case; a list such as `in.STOPPED,ERROR`, of at most 100 values; or `ne.` and what it is not."),
+    ("query username", "User of the workspaces, likewise; a domain is ignored."),
+    ("query region", "Cloud region of the workspaces, likewise."),
+    ("query directoryId", "Directory of the workspaces, likewise."),
+    ("query runningMode", "Running mode of the workspaces, likewise."),
+    ("query computeTypeName", "Compute type of the workspaces, likewise."),
     ("force", "Whether the last admin key is revoked too."),
 ];
 
 fn text(route: &Route, name: &str) -> &'static str {
     let own = format!("{} {name}", route.operation_id);
     let find = |key: &str| TEXTS.iter().find(|(text, _)| *text == key);
-    let found = find(&own).or_else(|| find(name));
+    let question = || find(&format!("query {name}")).filter(|_| route.path.starts_with("/query/"));
+    let found = find(&own).or_else(question).or_else(|| find(name));
     found
         .unwrap_or_else(|| panic!("{own} has no text in tests/src/openapi/parameters.rs"))
         .1

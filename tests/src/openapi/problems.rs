@@ -161,9 +161,17 @@ impl Problems {
     }
 }
 
-/// The headers of problem responses.
+/// The headers of responses.
 pub(super) fn headers() -> Value {
     json!({
+        "X-Next-Token": {
+            "description": "Beside CSV and NDJSON: the token of the next page; absent on the last page.",
+            "schema": {"type": "string"},
+        },
+        "X-Warning": {
+            "description": "Beside CSV and NDJSON: what the answer leaves out or widens, a sentence in a header each.",
+            "schema": {"type": "string"},
+        },
         "WWW-Authenticate": {
             "description": "How to send the key.",
             "schema": {"type": "string", "const": "Bearer"},

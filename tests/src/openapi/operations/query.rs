@@ -1,0 +1,18 @@
+//! The questions about the fleet.
+
+use super::{Area, Operation};
+
+pub(super) const AREA: Area = Area {
+    tag: "query",
+    prefix: "/query/",
+    description: "Questions about the whole fleet. Rows are flat objects; `Accept` selects JSON, CSV or NDJSON.",
+    operations: &[Operation {
+        id: "queryWorkspaces",
+        summary: "Query workspaces as rows",
+        description: "One page of the workspaces that match every given filter, in the order of `sort`, by default that of `workSpId`. \
+                A walk under one sort returns each row that stays in its place once, whatever is added or removed meanwhile.",
+        done: "One page of rows.",
+        target: "/query/workspaces?state=in.AVAILABLE,UNHEALTHY&sort=-username,workSpId&limit=2",
+        body: "",
+    }],
+};
