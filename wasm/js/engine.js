@@ -3,6 +3,7 @@ import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./error
 import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, onlyReads, requestFrom, text, toResponse } from "./exchange.js";
 import { instances } from "./loading.js";
 import { coreOptions } from "./options.js";
+import { questionOf, questions } from "./query.js";
 import { bytesOf, restoreInto } from "./storage/bytes.js";
 import { isMemory, memoryStorage } from "./storage/memory.js";
 import { afterThisTurn } from "./turn.js";
@@ -45,6 +46,7 @@ export function defineEngine(load) {
         #waiting = [];
         #underway = new Underway();
         #closing;
+        query = questions(this);
 
         constructor(token, core, bridge, clock) {
             if (token !== OPENING) throw invalidArgument("an engine is opened with Engine.open(…), not made with new");
@@ -135,6 +137,10 @@ export function defineEngine(load) {
 
         async queueCount() {
             return this.#call("queueCount", null);
+        }
+
+        async ask(question, parameters) {
+            return this.#call("ask", questionOf(question, parameters));
         }
 
         async filePending() {

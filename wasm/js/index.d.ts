@@ -1,6 +1,8 @@
 import type { ActionFailure, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
+export type * from "./query.js";
 export type * from "./types.js";
 
 /** Where an engine keeps its bytes. All methods are synchronous and throw when they fail. */
@@ -194,6 +196,10 @@ export class Engine {
     pendingActions(): Promise<PendingAction[]>;
     completeAction(id: number): Promise<void>;
     failAction(id: number, how?: ActionFailure): Promise<void>;
+    /** Questions about the fleet, each as a method. */
+    readonly query: Questions;
+    /** Asks a question about the fleet by its name. */
+    ask<Name extends keyof Questions>(question: Name, parameters?: Parameters<Questions[Name]>[0]): ReturnType<Questions[Name]>;
     /** Telemetry records that are not filed yet. */
     queueCount(): Promise<number>;
     /** Files all queued telemetry into history; returns the number of records. */

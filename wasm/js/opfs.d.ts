@@ -36,6 +36,8 @@ export interface ConnectedEngine
         | "releaseHold"
         | "issueKey"
         | "revokeKey"
+        | "ask"
+        | "query"
         | "keys"
         | "pendingActions"
         | "completeAction"

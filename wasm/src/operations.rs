@@ -10,7 +10,7 @@ use crate::failure::Failure;
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "putWorkspaces",
     "importWorkspaces",
     "placeHold",
@@ -24,6 +24,7 @@ pub const NAMES: [&str; 13] = [
     "filePending",
     "maintain",
     "queueCount",
+    "ask",
 ];
 
 /// Runs the operation of that name.
@@ -56,6 +57,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "filePending" => to_json(&engine.file_pending()?),
         "maintain" => done(engine.maintain()),
         "queueCount" => to_json(&engine.queue_count()),
+        "ask" => ask(engine, &argument(json)?),
         _ => Err(Failure::argument("there is no such operation")),
     }
 }
@@ -70,6 +72,19 @@ fn to_json(value: &impl Serialize) -> JsonResult {
 
 fn done(result: Result<(), EngineError>) -> JsonResult {
     result.map(|()| "null".to_owned()).map_err(Failure::from)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    question: String,
+    query: String,
+    body: String,
+}
+
+fn ask(engine: &Engine, asked: &Asked) -> JsonResult {
+    let answer = engine.ask(&asked.question, &asked.query, asked.body.as_bytes())?;
+    String::from_utf8(answer).map_err(|error| Failure::internal(error.to_string()))
 }
 
 #[derive(Deserialize)]

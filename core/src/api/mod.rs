@@ -11,7 +11,7 @@ mod head;
 mod import;
 mod information;
 mod operator;
-mod query;
+pub(crate) mod query;
 pub(crate) mod router;
 pub(crate) mod routes;
 #[cfg(feature = "schema")]

@@ -69,7 +69,7 @@ impl Range {
             .unwrap_or(i64::MAX - DAY)
     }
 
-    /// How many steps of so many seconds have a part in this range.
+    /// How many steps of `step` seconds have a part in this range.
     pub(crate) fn points(self, step: i64) -> i64 {
         let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
         let last = self.to.ticks() - 1;
@@ -77,7 +77,7 @@ impl Range {
     }
 }
 
-/// The begin of the step of so many seconds that holds `at`: a multiple of the step since 1970.
+/// The begin of the step of `step` seconds that holds `at`: a multiple of the step since 1970.
 #[allow(dead_code, reason = "read by the questions over a range of time")]
 pub(crate) fn step_of(at: Timestamp, step: i64) -> Timestamp {
     let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);

@@ -218,6 +218,14 @@ impl Problem {
         }
     }
 
+    /// The same for a Rust caller: what is wrong with its argument.
+    pub(crate) fn into_error(self) -> EngineError {
+        let errors = self.errors.iter();
+        let errors = errors.map(|(field, said)| format!("{field}: {said}"));
+        let said = self.detail.into_iter().chain(errors).collect::<Vec<_>>();
+        EngineError::invalid("body", said.join(" "))
+    }
+
     /// The body, its members in the contract's order.
     pub(crate) fn body(&self, trace_id: &str) -> Vec<u8> {
         let status = self.code.status();

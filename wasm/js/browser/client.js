@@ -1,6 +1,7 @@
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
 import { Underway, requestFrom } from "../exchange.js";
 import { coreOptions } from "../options.js";
+import { questions } from "../query.js";
 import { afterThisTurn } from "../turn.js";
 import { CALLS, errorOf, errorParts, isRepeatable, lost, responseOf } from "./calls.js";
 import { isKept } from "./keeping.js";
@@ -82,6 +83,7 @@ class Client {
     #closing;
     #opened = { joined() {}, failed() {} };
     #closed = () => {};
+    query = questions(this);
 
     constructor(makeWorker, name, options) {
         const { limits = {} } = options;

@@ -4,14 +4,55 @@ mod fleet;
 mod top;
 mod workspaces;
 
-use crate::model::Question;
+use http::HeaderMap;
 
-use super::{Call, Handled};
+use crate::engine_core::EngineCore;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::model::Question;
+use crate::wire::query::Query;
+
+use super::endpoint::Endpoint;
+use super::routes::ROUTES;
+use super::{Call, Completion, Failure, Handled, collect};
 
 pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
     match question {
         Question::Workspaces => workspaces::answer(call),
         Question::Top => top::answer(call),
         Question::Fleet => fleet::answer(call),
+    }
+}
+
+/// The JSON of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
+pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
+    let is_asked = |path: &str| path.strip_prefix("/query/") == Some(name);
+    let route = ROUTES.iter().find(|route| is_asked(route.path));
+    let Some((route, Endpoint::Query(question))) = route.map(|route| (route, route.endpoint))
+    else {
+        let said = "There is no such question.";
+        return Err(EngineError::invalid("question", said));
+    };
+    let query = Query::new(Some(query));
+    query.check(route.query.iter().map(|param| param.name))?;
+    let call = Call {
+        core,
+        route,
+        headers: &HeaderMap::new(),
+        body,
+        query,
+        segments: &[],
+        key: None,
+    };
+    match answer(&call, question) {
+        Ok(Completion::Response(response)) => Ok(response.into_body().into()),
+        Ok(Completion::Chunked(response, chunks)) => {
+            Ok(collect(core, None, response, chunks).into_body().into())
+        }
+        Ok(Completion::Pending(..) | Completion::Import(_)) => {
+            let said = "a question about the fleet writes";
+            Err(EngineError::new(ErrorKind::Internal, said))
+        }
+        Err(Failure::Engine(error)) => Err(error),
+        Err(Failure::Problem(problem)) => Err(problem.into_error()),
     }
 }

@@ -1,5 +1,6 @@
 //! Questions about the fleet, from Rust.
 
+use crate::api;
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -11,6 +12,25 @@ use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
 /// Questions about the fleet.
 impl Engine {
+    /// The answer to a question in JSON, as the endpoint below `/query/` of that name returns it; the host needs no key. `query` is what follows the
+    /// `?`, percent-encoded, and `body` is empty but for `preview`. The other methods return values.
+    ///
+    /// ```
+    /// use deskfleet::Engine;
+    ///
+    /// let engine = Engine::in_memory()?;
+    /// let answer = engine.ask("workspaces", "state=in.STOPPED,ERROR&fields=workSpId,state", b"")?;
+    /// assert!(answer.starts_with(br#"{"rows":[],"nextToken":null"#));
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on an unknown question and on a wrong parameter, which it names; [`ErrorKind::StorageUnavailable`] when the
+    /// store cannot be read.
+    pub fn ask(&self, question: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
+        api::query::ask(self.core(), question, query, body)
+    }
+
     /// One page of workspaces as rows, filtered and sorted.
     ///
     /// # Errors

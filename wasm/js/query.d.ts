@@ -1,0 +1,43 @@
+import type { WorkspaceRows } from "./types.js";
+
+/** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
+export type Filter = string | readonly string[] | { not: string };
+
+/** The filters of workspaces. */
+export interface WorkspaceFilters {
+    state?: Filter;
+    /** A domain is ignored. */
+    username?: Filter;
+    region?: Filter;
+    directoryId?: Filter;
+    runningMode?: Filter;
+    computeTypeName?: Filter;
+    /** A part of the id, the computer name or the username. */
+    q?: string;
+}
+
+/** A page of rows. */
+export interface RowPaging {
+    /** Up to three columns, each with `-` before it for the greatest first. */
+    sort?: string | readonly string[];
+    /** The columns of the rows; the others are left out. */
+    fields?: string | readonly string[];
+    /** From 1 to 500; default 50. */
+    limit?: number;
+    /** The token of the page before. */
+    nextToken?: string | null;
+}
+
+/** A range of time: a moment, or a time before now such as `"-24h"`. */
+export interface TimeRange {
+    /** The begin. */
+    from?: Date | string;
+    /** The end, excluded; default now. */
+    to?: Date | string;
+}
+
+/** The questions about the fleet, as the endpoints of the same names below `/query/` answer them. They reject with a `DeskfleetError`. */
+export interface Questions {
+    /** One page of the workspaces as rows. */
+    workspaces(parameters?: WorkspaceFilters & RowPaging): Promise<WorkspaceRows>;
+}
