@@ -102,6 +102,7 @@ pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::query::fleet::FleetSummary;
+pub use view::query::preview::{PreviewQuery, PreviewRow};
 pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;

@@ -13,6 +13,8 @@ pub const SORT_COLUMNS_MAX: usize = 3;
 pub const SORT_TEXT_BYTES: usize = 96;
 /// Values of a list in a filter, such as `state=in.STOPPED,ERROR`.
 pub const TERM_VALUES_MAX: usize = 100;
+/// Workspaces of which one question previews an action.
+pub const PREVIEW_IDS_MAX: usize = 1000;
 /// Most points of a series.
 pub const SERIES_POINTS_MAX: i64 = 500;
 /// Longest `workSpId`, in Unicode code points; keeps a page token within [`PAGE_TOKEN_MAX`].

@@ -228,7 +228,7 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
             "?instanceId=ws-1&workSpaceId=ws-1",
         ] {
             for content_type in ["", "application/json", "text/html"] {
-                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x"}"#;
+                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"]}"#;
                 for body in [
                     "",
                     "{",

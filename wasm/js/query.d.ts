@@ -1,4 +1,4 @@
-import type { WorkspaceRows } from "./types.js";
+import type { PreviewRequest, PreviewRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -40,4 +40,6 @@ export interface TimeRange {
 export interface Questions {
     /** One page of the workspaces as rows. */
     workspaces(parameters?: WorkspaceFilters & RowPaging): Promise<WorkspaceRows>;
+    /** What an action would do now to each workspace; nothing is written. */
+    preview(request: PreviewRequest): Promise<PreviewRows>;
 }

@@ -1,9 +1,9 @@
 import { invalidArgument, kindOf } from "./errors.js";
 
 /** The questions about the fleet: the endpoints below `/query/` that have one answer, in JSON. */
-const QUESTIONS = ["workspaces"];
+const QUESTIONS = ["workspaces", "preview"];
 /** Those whose parameters are a body. */
-const WITH_BODY = new Set([]);
+const WITH_BODY = new Set(["preview"]);
 /** The parameters of which several values mean any of them; several of another one are a list. */
 const FILTERS = new Set(["state", "username", "region", "directoryId", "runningMode", "computeTypeName"]);
 

@@ -303,6 +303,44 @@ export interface PendingActionList {
     actions: PendingAction[];
 }
 
+/** An action to preview, and the workspaces. */
+export interface PreviewRequest {
+    /** The action. */
+    action: WorkSpaceAction;
+    /** `workSpId` of each workspace. */
+    workSpaceIds: string[];
+    /** The new compute type of a `ChangeComputeType`, in any case; other actions ignore it. */
+    computeType?: string | null;
+}
+
+/** What an action would do to a workspace now. */
+export interface PreviewRow {
+    /** `workSpId` of the workspace. */
+    workSpaceId: string;
+    /** What the action would return: `Accepted`, `NoChange` or `Refused`. */
+    outcome: string;
+    /** Code of the refusal; null where the action would not be refused. */
+    code: string | null;
+    /** The state of the workspace now; null where there is no such workspace or the state is unknown. */
+    state: string | null;
+    /** The state while the action would run; null where it would not be accepted. */
+    wouldBecome: string | null;
+}
+
+/** One page of rows. */
+export interface PreviewRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: PreviewRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
 /**
  * What was wrong with a request, for programs. These strings do not change; more may be added.
  *

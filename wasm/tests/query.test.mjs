@@ -47,6 +47,19 @@ test("walk_by_tokens_returns_each_row_once", async () => {
     await engine.close();
 });
 
+test("preview_tells_what_an_action_would_do_and_changes_nothing", async () => {
+    const engine = await withFleet();
+    const { rows } = await engine.query.preview({ action: "RebootWorkSpace", workSpaceIds: ["ws-1", "ws-2", "ws-0"] });
+    assert.deepEqual(rows, [
+        { workSpaceId: "ws-1", outcome: "Accepted", code: null, state: "AVAILABLE", wouldBecome: "REBOOTING" },
+        { workSpaceId: "ws-2", outcome: "Refused", code: "InvalidResourceState", state: "STOPPED", wouldBecome: null },
+        { workSpaceId: "ws-0", outcome: "Refused", code: "WorkSpaceNotFound", state: null, wouldBecome: null },
+    ]);
+    assert.deepEqual(await engine.pendingActions(), []);
+    await assert.rejects(engine.query.preview({ action: "Reboot", workSpaceIds: ["ws-1"] }), { code: "InvalidParameter", parameter: "body" });
+    await engine.close();
+});
+
 test("wrong_parameter_is_named_and_wrong_argument_is_refused", async () => {
     const engine = await withFleet();
     await assert.rejects(engine.query.workspaces({ sort: "stat" }), { code: "InvalidParameter", parameter: "sort", message: "There is no column 'stat'. Did you mean 'state'?" });

@@ -126,6 +126,8 @@ pub enum RequestBody {
     NewKey,
     /// `{"state":…,"detail":…}`, may be empty.
     ActionFailure,
+    /// Which action to preview, on which workspaces.
+    Preview,
 }
 
 /// What an endpoint returns on success.
@@ -212,6 +214,8 @@ impl RequestBody {
             | Self::Hold
             | Self::NewKey
             | Self::ActionFailure => limits.record_body_bytes,
+            // A thousand ids.
+            Self::Preview => limits.processes_body_bytes,
             Self::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
             Self::Workspaces => usize::MAX,

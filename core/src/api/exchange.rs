@@ -87,7 +87,8 @@ impl Exchange {
             | RequestBody::Workspace
             | RequestBody::Hold
             | RequestBody::NewKey
-            | RequestBody::ActionFailure => Body::Whole(Vec::new()),
+            | RequestBody::ActionFailure
+            | RequestBody::Preview => Body::Whole(Vec::new()),
         };
         Self {
             body: admission.as_ref().map_or(Body::Ignored, body),
@@ -374,6 +375,7 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
         RequestBody::Record(_)
         | RequestBody::Workspace
         | RequestBody::Hold
-        | RequestBody::NewKey => check_media(&head.headers, true),
+        | RequestBody::NewKey
+        | RequestBody::Preview => check_media(&head.headers, true),
     }
 }

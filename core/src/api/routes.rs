@@ -226,7 +226,8 @@ const fn stats(
             | RequestBody::Workspaces
             | RequestBody::Hold
             | RequestBody::NewKey
-            | RequestBody::ActionFailure => &[],
+            | RequestBody::ActionFailure
+            | RequestBody::Preview => &[],
         },
     }
 }
@@ -291,7 +292,7 @@ const fn question(
 
 /// Every endpoint, in the order of the interface document, then the operator surface, then the questions about the fleet.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 40] = [
+pub static ROUTES: [Route; 41] = [
     information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
     information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
     information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
@@ -349,4 +350,10 @@ pub static ROUTES: [Route; 40] = [
     question(Question::Fleet, "queryFleet", "/query/fleet", &[]),
     question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
     question(Question::Top, "queryTop", "/query/top", TOP_PARAMS),
+    Route {
+        method: Method::Post,
+        access: Access::Key(Scope::Act),
+        body: RequestBody::Preview,
+        ..question(Question::Preview, "previewAction", "/query/preview", &[text("fields")])
+    },
 ];

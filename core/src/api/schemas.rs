@@ -8,11 +8,12 @@ use crate::model::{
     StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
 use crate::view::query::fleet::FleetSummary;
+use crate::view::query::preview::PreviewRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
-    ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, PendingActionList,
-    ProblemDetails, RemovedWorkSpace, RowPage, UserActivity, UserInformation,
+    ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, NewPreview,
+    PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, UserActivity, UserInformation,
     ValidationProblemDetails, WorkSpaceApiResponse,
 };
 
@@ -63,6 +64,7 @@ impl Schemas {
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
+            Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
@@ -84,6 +86,7 @@ impl Schemas {
             RequestBody::Hold => all.subschema_for::<NewHold>(),
             RequestBody::NewKey => all.subschema_for::<NewKey>(),
             RequestBody::ActionFailure => all.subschema_for::<ActionFailure>(),
+            RequestBody::Preview => all.subschema_for::<NewPreview>(),
         })
     }
 

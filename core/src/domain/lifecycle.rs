@@ -1,7 +1,8 @@
 //! The action × state table: from where an action starts, through what, to what, and who refuses it.
 
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::REBOOT_STUCK_SECONDS;
-use crate::model::{Action, ComputeType, RunningMode, State};
+use crate::model::{Action, ComputeType, RunningMode, Situation, State};
 use crate::timestamp::Timestamp;
 
 /// One row of the table.
@@ -57,20 +58,6 @@ const fn rule(action: Action) -> Rule {
     }
 }
 
-/// What the table needs to know of a workspace.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Situation<'a> {
-    /// The state as stored; `None` when it was never sent.
-    pub(crate) state: Option<&'a str>,
-    /// Since when it holds.
-    pub(crate) state_since: Timestamp,
-    pub(crate) running_mode: Option<&'a str>,
-    pub(crate) compute_type: Option<&'a str>,
-    pub(crate) held: bool,
-    /// Whether an action is running.
-    pub(crate) in_transition: bool,
-}
-
 /// What the table says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decision {
@@ -89,6 +76,29 @@ pub(crate) enum Refusal {
     OperationInProgress,
     InvalidResourceState,
     UnsupportedConfiguration,
+}
+
+impl Refusal {
+    /// The kind of the error, which has its code.
+    pub(crate) const fn kind(self) -> ErrorKind {
+        match self {
+            Self::LitigationHold => ErrorKind::LitigationHold,
+            Self::OperationInProgress => ErrorKind::OperationInProgress,
+            Self::InvalidResourceState => ErrorKind::InvalidResourceState,
+            Self::UnsupportedConfiguration => ErrorKind::UnsupportedConfiguration,
+        }
+    }
+}
+
+/// The new type of a `ChangeComputeType`, which other actions do not have; refused when there is no such type.
+pub(crate) fn new_compute_type(action: Action, asked: Option<&str>) -> Result<Option<ComputeType>> {
+    if action != Action::ChangeComputeType {
+        return Ok(None);
+    }
+    let asked = asked.unwrap_or_default();
+    ComputeType::named(asked).map(Some).ok_or_else(|| {
+        EngineError::invalid("computeType", format!("The value '{asked}' is not valid."))
+    })
 }
 
 /// Looks `action` up for a workspace in `situation`; `compute_type` is the new one of a `ChangeComputeType`.

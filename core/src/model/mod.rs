@@ -17,6 +17,7 @@ mod request;
 pub(crate) mod row;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
+mod situation;
 mod startup;
 mod stats;
 mod stream;
@@ -39,6 +40,7 @@ pub use processes::ProcessReport;
 pub use question::Question;
 pub use request::{ActionRequest, FailedState, NewKey};
 pub use row::{Cell, Column, ColumnKind, Paging, Row, Rows};
+pub(crate) use situation::Situation;
 pub use startup::StartupRecord;
 pub use stats::StatsRecord;
 pub(crate) use stream::history_order;

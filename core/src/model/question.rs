@@ -10,6 +10,7 @@ pub enum Question {
     Workspaces,
     Top,
     Fleet,
+    Preview,
 }
 
 impl Question {
@@ -19,6 +20,7 @@ impl Question {
             Self::Workspaces => 32,
             Self::Top => 33,
             Self::Fleet => 34,
+            Self::Preview => 35,
         }
     }
 }

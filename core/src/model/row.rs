@@ -6,6 +6,8 @@
 use crate::limits::PAGE_ITEMS_DEFAULT;
 use crate::timestamp::Timestamp;
 
+use super::{AuditResult, State};
+
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
@@ -136,6 +138,9 @@ macro_rules! cell_type {
 }
 
 cell_type!(String, Text, String::as_str);
+cell_type!(&'static str, Text, |value: &&'static str| *value);
+cell_type!(AuditResult, Text, |value: &AuditResult| value.as_str());
+cell_type!(State, Text, |value: &State| value.as_str());
 cell_type!(i64, Int, |value: &i64| *value);
 cell_type!(u64, Int, |value: &u64| i64::try_from(*value)
     .unwrap_or(i64::MAX));

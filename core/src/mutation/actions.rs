@@ -1,7 +1,7 @@
 //! Lifecycle actions: accepting them, and the three ways they end.
 
 use crate::config::ActionDriver;
-use crate::domain::lifecycle::{self, Decision, Refusal, Situation};
+use crate::domain::lifecycle::{self, Decision, Refusal};
 use crate::domain::retention;
 use crate::domain::transition::{Standing, standing};
 use crate::error::{EngineError, ErrorKind, Result};
@@ -31,32 +31,19 @@ impl Mutation for Act {
         let action = AuditAction::Lifecycle(request.action);
         let mut row = context.row(action, &self.by, request.requester.as_deref());
         row.set_id(request.workspace_id.clone().filter(|id| !id.is_empty()));
-        let compute_type = match new_compute_type(request) {
-            Ok(compute_type) => compute_type,
-            Err(error) => return context.refused(row, error),
-        };
+        let compute_type =
+            match lifecycle::new_compute_type(request.action, request.compute_type.as_deref()) {
+                Ok(compute_type) => compute_type,
+                Err(error) => return context.refused(row, error),
+            };
         let entry = match context.find(request)? {
             Ok(entry) => entry,
             Err(error) => return context.refused(row, error),
         };
         row.about(&entry.workspace);
-        let decision = {
-            let workspace = &entry.workspace;
-            let situation = Situation {
-                state: workspace.state.as_deref(),
-                state_since: entry.state_since,
-                running_mode: workspace.running_mode.as_deref(),
-                compute_type: workspace.compute_type_name.as_deref(),
-                held: entry.held,
-                in_transition: entry.transition.is_some(),
-            };
-            lifecycle::decide(
-                request.action,
-                situation,
-                compute_type.as_ref(),
-                context.now,
-            )
-        };
+        let situation = entry.situation();
+        let now = context.now;
+        let decision = lifecycle::decide(request.action, situation, compute_type.as_ref(), now);
         match decision {
             Decision::Accept { via, then } => {
                 let transition = (via, then);
@@ -289,17 +276,6 @@ impl Context<'_, '_> {
     }
 }
 
-/// The new type of a `ChangeComputeType`; refused when there is no such type.
-fn new_compute_type(request: &ActionRequest) -> Result<Option<ComputeType>> {
-    if request.action != Action::ChangeComputeType {
-        return Ok(None);
-    }
-    let asked = request.compute_type.as_deref().unwrap_or_default();
-    ComputeType::named(asked).map(Some).ok_or_else(|| {
-        EngineError::invalid("computeType", format!("The value '{asked}' is not valid."))
-    })
-}
-
 fn refusal_error(
     refusal: Refusal,
     action: Action,
@@ -309,31 +285,22 @@ fn refusal_error(
     let workspace = &entry.workspace;
     let id = &workspace.id;
     let state = workspace.state.as_deref().unwrap_or("in no known state");
-    match refusal {
-        Refusal::LitigationHold => EngineError::new(
-            ErrorKind::LitigationHold,
-            format!(
-                "WorkSpace {id} is on litigation hold; {action} would destroy what must be kept."
-            ),
+    let said = match refusal {
+        Refusal::LitigationHold => format!(
+            "WorkSpace {id} is on litigation hold; {action} would destroy what must be kept."
         ),
-        Refusal::OperationInProgress => EngineError::new(
-            ErrorKind::OperationInProgress,
-            format!("WorkSpace {id} is {state}; {action} must wait until that has ended."),
+        Refusal::OperationInProgress => {
+            format!("WorkSpace {id} is {state}; {action} must wait until that has ended.")
+        }
+        Refusal::InvalidResourceState => format!(
+            "WorkSpace {id} is {state}; {action} needs {}.",
+            lifecycle::needs(action, workspace.state.as_deref())
         ),
-        Refusal::InvalidResourceState => EngineError::new(
-            ErrorKind::InvalidResourceState,
-            format!(
-                "WorkSpace {id} is {state}; {action} needs {}.",
-                lifecycle::needs(action, workspace.state.as_deref())
-            ),
+        Refusal::UnsupportedConfiguration => format!(
+            "WorkSpace {id} is of type {}; that cannot be changed to {}.",
+            workspace.compute_type_name.as_deref().unwrap_or("unknown"),
+            compute_type.map_or("unknown", ComputeType::as_str),
         ),
-        Refusal::UnsupportedConfiguration => EngineError::new(
-            ErrorKind::UnsupportedConfiguration,
-            format!(
-                "WorkSpace {id} is of type {}; that cannot be changed to {}.",
-                workspace.compute_type_name.as_deref().unwrap_or("unknown"),
-                compute_type.map_or("unknown", ComputeType::as_str),
-            ),
-        ),
-    }
+    };
+    EngineError::new(refusal.kind(), said)
 }

@@ -5,12 +5,14 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::domain::{keys, validation};
-use crate::limits::LINE_ERRORS_MAX;
+use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
-    FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace, WorkspacePatch,
+    Action, FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace, WorkspacePatch,
 };
 use crate::timestamp::Timestamp;
+
+use crate::view::query::preview::PreviewQuery;
 
 use super::problem::{Code, Problem};
 use super::record::{read_fields, read_line, read_record};
@@ -199,6 +201,37 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
             "The field scopes must list at least one of read, act, admin, ingest, and nothing else.",
         )),
     }
+}
+
+/// Reads which action to preview, on which workspaces.
+pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(alias = "Action")]
+        action: Option<String>,
+        #[serde(alias = "WorkSpaceIds", rename = "workSpaceIds")]
+        ids: Option<Vec<String>>,
+        #[serde(alias = "ComputeType", rename = "computeType")]
+        compute_type: Option<String>,
+    }
+    let body: Body =
+        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let name = body.action.unwrap_or_default();
+    let action = Action::named(&name).ok_or_else(|| {
+        let known: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
+        let said = format!("The field action must be one of {}.", known.join(", "));
+        invalid("action", said)
+    })?;
+    let workspace_ids = body.ids.unwrap_or_default();
+    if !(1..=PREVIEW_IDS_MAX).contains(&workspace_ids.len()) {
+        let said = format!("The field workSpaceIds must list 1 to {PREVIEW_IDS_MAX} ids.");
+        return Err(invalid("workSpaceIds", said));
+    }
+    Ok(PreviewQuery {
+        action,
+        workspace_ids,
+        compute_type: body.compute_type,
+    })
 }
 
 /// The errors of a bulk request: the number of refused lines, and the first errors, in the order of their lines.

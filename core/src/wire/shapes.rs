@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-use crate::limits::{LINE_ERRORS_MAX, TEXT_MAX};
+use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX};
 use crate::model::{
-    ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, PendingAction, StartupRecord,
-    StatsRecord, Workspace,
+    Action, ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, PendingAction,
+    StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
 
@@ -173,6 +173,19 @@ pub(crate) struct NewHold {
     /// The reason; at most 256 code points.
     #[schemars(length(min = 1, max = TEXT_MAX))]
     reason: Option<String>,
+}
+
+/// An action to preview, and the workspaces.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", rename = "PreviewRequest")]
+pub(crate) struct NewPreview {
+    /// The action.
+    action: Action,
+    /// `workSpId` of each workspace.
+    #[schemars(length(min = 1, max = PREVIEW_IDS_MAX))]
+    work_space_ids: Vec<String>,
+    /// The new compute type of a `ChangeComputeType`, in any case; other actions ignore it.
+    compute_type: Option<String>,
 }
 
 /// How an action failed.

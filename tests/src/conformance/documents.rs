@@ -160,7 +160,7 @@ const AUDIT: &[&str] = &[
 
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
-pub const ENDPOINTS: [Documented; 38] = [
+pub const ENDPOINTS: [Documented; 39] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -199,6 +199,7 @@ pub const ENDPOINTS: [Documented; 38] = [
     posted("POST",   "/operator/keys",                                 "admin"),
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
+    Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
@@ -224,5 +225,5 @@ pub const ROWS: &[&str] = &[
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
-    "q rows", "q parameters", "q workspaces",
+    "q rows", "q parameters", "q workspaces", "q preview",
 ];

@@ -22,6 +22,7 @@ mod negotiation;
 mod operator;
 mod paging;
 mod problems;
+mod query_preview;
 mod query_workspaces;
 mod queue;
 mod requests;
@@ -39,7 +40,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 26] = [
+pub const AREAS: [Area; 27] = [
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
@@ -58,6 +59,7 @@ pub const AREAS: [Area; 26] = [
     ("operator", operator::cases),
     ("paging", paging::cases),
     ("problems", problems::cases),
+    ("query_preview", query_preview::cases),
     ("query_workspaces", query_workspaces::cases),
     ("queue", queue::cases),
     ("requests", requests::cases),

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use deskfleet::routes::Method;
 use deskfleet::{Code, Engine, ManualClock, NewKey, Scope};
+use http::request::Builder;
 use http::{Request, Response};
 
 use super::operations::Operation;
@@ -101,10 +102,13 @@ impl Fleet {
         operation.target.replace("{action}", &number.to_string())
     }
 
-    /// The success body of the example of an operation; empty where it has none.
-    pub(super) fn example(&self, method: Method, operation: &Operation) -> String {
+    /// The success body of the example of an operation, in an accepted media type; empty where it has none.
+    pub(super) fn example(&self, method: Method, operation: &Operation, accept: &str) -> String {
         let target = self.target(operation);
-        let response = self.ask(method, &target, operation.body, &self.admin);
+        let request = request(method, &target, operation.body, &self.admin);
+        let request = request.header("accept", accept);
+        let body = Bytes::copy_from_slice(operation.body.as_bytes());
+        let response = self.engine.handle(request.body(body).expect("a request"));
         let body = String::from_utf8(response.body().to_vec()).expect("a text");
         assert!(
             response.status().is_success(),
@@ -143,19 +147,23 @@ impl Fleet {
     }
 
     fn ask(&self, method: Method, target: &str, body: &str, key: &str) -> Response<Bytes> {
-        let lines = body.lines().count() > 1 && !body.starts_with('[');
-        let content_type = if lines {
-            "application/x-ndjson"
-        } else {
-            "application/json"
-        };
-        let request = Request::builder()
-            .method(method.as_str())
-            .uri(target)
-            .header("x-api-key", key)
-            .header("traceparent", TRACEPARENT)
-            .header("content-type", content_type)
-            .body(Bytes::copy_from_slice(body.as_bytes()));
-        self.engine.handle(request.expect("a request"))
+        let request = request(method, target, body, key);
+        let body = Bytes::copy_from_slice(body.as_bytes());
+        self.engine.handle(request.body(body).expect("a request"))
     }
+}
+
+fn request(method: Method, target: &str, body: &str, key: &str) -> Builder {
+    let lines = body.lines().count() > 1 && !body.starts_with('[');
+    let content_type = if lines {
+        "application/x-ndjson"
+    } else {
+        "application/json"
+    };
+    Request::builder()
+        .method(method.as_str())
+        .uri(target)
+        .header("x-api-key", key)
+        .header("traceparent", TRACEPARENT)
+        .header("content-type", content_type)
 }

@@ -161,8 +161,11 @@ fn operation(
     if let Some(schema) = body {
         operation.push(("requestBody", request_body(route, schema, text.body)));
     }
-    let example = fleet.example(route.method, text);
-    let success = success(route.answer, text.done, answer, &example);
+    let example = |accept: &str| fleet.example(route.method, text, accept);
+    let success = match (route.answer, answer) {
+        (Answer::Rows(_), Some(schema)) => rows(text.done, schema, example),
+        (_, schema) => success(route.answer, text.done, schema, &example("*/*")),
+    };
     let status = if route.answer == Answer::IssuedKey {
         "201"
     } else {
@@ -226,7 +229,8 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
         | RequestBody::Workspace
         | RequestBody::Hold
         | RequestBody::NewKey
-        | RequestBody::ActionFailure => {
+        | RequestBody::ActionFailure
+        | RequestBody::Preview => {
             vec![("application/json", media(schema, Json::parse(example)))]
         }
     };
@@ -243,9 +247,6 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
         assert!(example.is_empty(), "{answer:?} has no schema");
         return response;
     };
-    if let Answer::Rows(_) = answer {
-        return rows(response, schema, example);
-    }
     let media_types = if answer == Answer::NegotiatedPage {
         // As the interface document has them.
         &["application/json", "text/json", "text/plain"][..]
@@ -264,31 +265,40 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
     response
 }
 
-/// A page of rows in three formats.
-fn rows(mut response: Json, schema: &Value, example: &str) -> Json {
-    let text = |said: &str| Json::from(json!({"schema": {"type": "string", "description": said}}));
-    let json = [
-        ("schema", Json::from(schema.clone())),
-        ("example", Json::parse(example)),
-    ];
+/// A page of rows in three formats; `example` makes one as the media type.
+fn rows(done: &str, schema: &Value, example: impl Fn(&str) -> String) -> Json {
     let csv = "The same rows as CSV (RFC 4180), the names of the columns in the first line. A text that a spreadsheet would take for a formula \
         has an apostrophe before it.";
-    let content = Json::object([
-        ("application/json", Json::object(json)),
-        ("text/csv", text(csv)),
+    let text = |media_type, said: &str| {
+        let schema = json!({"type": "string", "description": said});
+        let example = Json::from(json!(example(media_type)));
         (
+            media_type,
+            [("schema", schema.into()), ("example", example)],
+        )
+    };
+    let json = [
+        ("schema", Json::from(schema.clone())),
+        ("example", Json::parse(&example("application/json"))),
+    ];
+    let content = [
+        ("application/json", json),
+        text("text/csv", csv),
+        text(
             "application/x-ndjson",
-            text("The same rows, one JSON object a line."),
+            "The same rows, one JSON object a line.",
         ),
-    ]);
+    ];
     let headers = ["X-Next-Token", "X-Warning"].map(|name| {
         let reference = json!({"$ref": format!("#/components/headers/{name}")});
         (name, reference.into())
     });
-    let members = response.members_mut();
-    members.insert("headers".to_owned(), Json::object(headers));
-    members.insert("content".to_owned(), content);
-    response
+    let content = content.map(|(media_type, media)| (media_type, Json::object(media)));
+    Json::object([
+        ("description", json!(done).into()),
+        ("headers", Json::object(headers)),
+        ("content", Json::object(content)),
+    ])
 }
 
 fn page(page: &operations::Page) -> Json {

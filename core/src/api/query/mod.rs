@@ -1,6 +1,7 @@
 //! The questions about the fleet, a handler each.
 
 mod fleet;
+mod preview;
 mod top;
 mod workspaces;
 
@@ -20,6 +21,7 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Workspaces => workspaces::answer(call),
         Question::Top => top::answer(call),
         Question::Fleet => fleet::answer(call),
+        Question::Preview => preview::answer(call),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::Rows;
 use crate::view::query::fleet::FleetSummary;
+use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
 use crate::view::query::top::{self, TopQuery, TopRow};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
@@ -61,5 +62,14 @@ impl Engine {
     /// ```
     pub fn query_fleet(&self) -> Result<FleetSummary> {
         self.core().fleet_summary()
+    }
+
+    /// What an action would do now to each of up to 1000 workspaces, by the rules of [`Self::act`]. Nothing is written, and no audit row is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on more ids, and on a compute type that does not exist; [`ErrorKind::StorageUnavailable`] when the store
+    /// cannot be read.
+    pub fn preview(&self, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
+        preview::preview(&self.core().reader()?, query)
     }
 }

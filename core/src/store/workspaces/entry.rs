@@ -7,7 +7,7 @@
 //! an escape.
 
 use crate::error::Result;
-use crate::model::{Action, State, Workspace};
+use crate::model::{Action, Situation, State, Workspace};
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::timestamp::Timestamp;
 
@@ -177,6 +177,19 @@ fn decode_transition<'a>(decoder: &mut Decoder<'a>) -> Result<Transition<&'a str
 }
 
 impl Entry {
+    /// The workspace as the rules of the actions see it.
+    pub(crate) fn situation(&self) -> Situation<'_> {
+        let workspace = &self.workspace;
+        Situation {
+            state: workspace.state.as_deref(),
+            state_since: self.state_since,
+            running_mode: workspace.running_mode.as_deref(),
+            compute_type: workspace.compute_type_name.as_deref(),
+            held: self.held,
+            in_transition: self.transition.is_some(),
+        }
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::default();
         let mut flags = 0;

@@ -1,0 +1,91 @@
+//! What an action would do now.
+
+use crate::domain::lifecycle::{self, Decision};
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::PREVIEW_IDS_MAX;
+use crate::model::row::row;
+use crate::model::{Action, AuditResult, ComputeType, Rows, State};
+use crate::store::workspaces;
+use crate::view::Reader;
+
+row! {
+    /// What an action would do to a workspace now.
+    pub struct PreviewRow {
+        /// `workSpId` of the workspace.
+        work_space_id: String = "workSpaceId",
+        /// What the action would return: `Accepted`, `NoChange` or `Refused`.
+        outcome: AuditResult = "outcome",
+        /// Code of the refusal; null where the action would not be refused.
+        code: Option<&'static str> = "code",
+        /// The state of the workspace now; null where there is no such workspace or the state is unknown.
+        state: Option<String> = "state",
+        /// The state while the action would run; null where it would not be accepted.
+        would_become: Option<State> = "wouldBecome",
+    }
+}
+
+/// Which action to preview, on which workspaces.
+///
+/// ```
+/// use deskfleet::{Action, Engine, PreviewQuery};
+///
+/// let engine = Engine::in_memory()?;
+/// let workspace_ids = vec!["ws-1".to_owned()];
+/// let rows = engine.preview(&PreviewQuery { action: Action::Reboot, workspace_ids, compute_type: None })?;
+/// assert_eq!(rows.rows[0].code, Some("WorkSpaceNotFound"));
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewQuery {
+    /// The action.
+    pub action: Action,
+    /// The workspaces, at most 1000.
+    pub workspace_ids: Vec<String>,
+    /// The new type of a [`Action::ChangeComputeType`].
+    pub compute_type: Option<String>,
+}
+
+/// What the action would do to each of the workspaces, in their order; nothing is written.
+pub(crate) fn preview(reader: &Reader, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
+    if query.workspace_ids.len() > PREVIEW_IDS_MAX {
+        let said = format!("Send at most {PREVIEW_IDS_MAX} ids.");
+        return Err(EngineError::invalid("workSpaceIds", said));
+    }
+    let asked = query.compute_type.as_deref();
+    let compute_type = lifecycle::new_compute_type(query.action, asked)?;
+    let ids = query.workspace_ids.iter();
+    let rows = ids.map(|id| one(reader, query.action, id, compute_type.as_ref()));
+    Ok(Rows::whole(rows.collect::<Result<_>>()?, reader.now))
+}
+
+fn one(
+    reader: &Reader,
+    action: Action,
+    id: &str,
+    compute_type: Option<&ComputeType>,
+) -> Result<PreviewRow> {
+    let mut row = PreviewRow {
+        work_space_id: id.to_owned(),
+        outcome: AuditResult::Refused,
+        code: None,
+        state: None,
+        would_become: None,
+    };
+    let entry = workspaces::with(&reader.snapshot, id, |entry| {
+        Ok(reader.listed(entry).map(|entry| entry.into_entry()))
+    })?;
+    let Some(entry) = entry.flatten() else {
+        row.code = Some(ErrorKind::WorkSpaceNotFound.code());
+        return Ok(row);
+    };
+    match lifecycle::decide(action, entry.situation(), compute_type, reader.now) {
+        Decision::Accept { via, .. } => {
+            row.outcome = AuditResult::Accepted;
+            row.would_become = Some(via);
+        }
+        Decision::NoChange => row.outcome = AuditResult::NoChange,
+        Decision::Refuse(refusal) => row.code = Some(refusal.kind().code()),
+    }
+    row.state = entry.workspace.state.map(String::from);
+    Ok(row)
+}
