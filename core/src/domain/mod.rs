@@ -2,6 +2,7 @@
 
 pub(crate) mod editing;
 pub(crate) mod filing;
+pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod lifecycle;
 pub(crate) mod order;

@@ -51,13 +51,6 @@ pub(crate) struct DaySlots {
     pub(crate) calm: Slots,
 }
 
-impl DaySlots {
-    /// Those in which cpu or memory was too high in every sample.
-    pub(crate) fn overloaded(&self) -> Slots {
-        self.over.without(&self.calm)
-    }
-}
-
 impl DayRollup {
     /// Adds a Stats record of that day.
     pub(super) fn add_sample(&mut self, sample: &Sample, is_connected: bool) {

@@ -53,12 +53,8 @@ impl Slots {
         self.with(other, |a, b| a & b)
     }
 
-    /// Those that are here and not there.
-    pub(crate) fn without(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & !b)
-    }
-
-    fn with(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+    /// Those that `join` makes of both, 64 at a time.
+    pub(crate) fn with(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         let mut joined = *self;
         for (word, other) in joined.0.iter_mut().zip(other.0) {
             *word = join(*word, other);

@@ -4,5 +4,6 @@ pub(crate) mod coverage;
 mod desktops;
 pub(crate) mod fleet;
 pub(crate) mod preview;
+pub(crate) mod health;
 pub(crate) mod top;
 pub(crate) mod workspaces;
