@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::{
-    ACTION_MS_MAX, BODY_BYTES_MAX, HEAD_BYTES_MAX, QUEUE_RECORDS_MAX, STORAGE_BYTES_MAX,
+    ACTION_MS_MAX, BODY_BYTES_MAX, HEAD_BYTES_MAX, MONTH_HOURS_MAX, QUEUE_RECORDS_MAX,
+    STORAGE_BYTES_MAX,
 };
 use crate::model::{Action, Stream};
 use crate::settings;
@@ -40,6 +41,8 @@ settings! {
         pub actions: Actions = Actions::default();
         /// Retention of history.
         pub retention_days: RetentionDays = RetentionDays::default();
+        /// What advice about cost counts with.
+        pub cost: Cost = Cost::default();
     }
 }
 
@@ -124,6 +127,41 @@ settings! {
         pub audit: u16 = 365, Count(1, u16::MAX.into());
         /// Rollups of telemetry, which answer questions about the fleet.
         pub rollups: u16 = 400, Count(1, u16::MAX.into());
+    }
+}
+
+settings! {
+    /// What advice about cost counts with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Cost {
+        /// How long an `AUTO_STOP` desktop is billed after its user has left.
+        pub auto_stop_timeout: Duration = Duration::from_secs(3600), Time(0, ACTION_MS_MAX);
+        /// From how many hours a month `ALWAYS_ON` is cheaper.
+        pub hour_limits: HourLimits = HourLimits::default();
+    }
+}
+
+settings! {
+    /// The hours a month above which a desktop is cheaper with `ALWAYS_ON` than with `AUTO_STOP`, by compute type, as prices have it; the
+    /// defaults are those of Amazon's Cost Optimizer for WorkSpaces. Other types have none.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct HourLimits {
+        /// `VALUE`.
+        pub value: u16 = 81, Count(0, MONTH_HOURS_MAX);
+        /// `STANDARD`.
+        pub standard: u16 = 85, Count(0, MONTH_HOURS_MAX);
+        /// `PERFORMANCE`.
+        pub performance: u16 = 80, Count(0, MONTH_HOURS_MAX);
+        /// `POWER`.
+        pub power: u16 = 92, Count(0, MONTH_HOURS_MAX);
+        /// `POWERPRO`.
+        pub powerpro: u16 = 78, Count(0, MONTH_HOURS_MAX);
+        /// `GRAPHICS_G4DN`.
+        pub graphics_g4dn: u16 = 334, Count(0, MONTH_HOURS_MAX);
+        /// `GRAPHICSPRO_G4DN`.
+        pub graphicspro_g4dn: u16 = 80, Count(0, MONTH_HOURS_MAX);
     }
 }
 
@@ -224,6 +262,23 @@ impl ActionDurations {
             Action::Terminate => self.terminate,
             Action::Start => self.start,
             Action::ChangeComputeType => self.change_compute_type,
+        }
+    }
+}
+
+impl HourLimits {
+    /// The limit of a compute type, in upper case.
+    #[must_use]
+    pub fn of(&self, compute_type: &str) -> Option<u16> {
+        match compute_type {
+            "VALUE" => Some(self.value),
+            "STANDARD" => Some(self.standard),
+            "PERFORMANCE" => Some(self.performance),
+            "POWER" => Some(self.power),
+            "POWERPRO" => Some(self.powerpro),
+            "GRAPHICS_G4DN" => Some(self.graphics_g4dn),
+            "GRAPHICSPRO_G4DN" => Some(self.graphicspro_g4dn),
+            _ => None,
         }
     }
 }

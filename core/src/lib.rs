@@ -73,8 +73,8 @@ mod wire;
 
 pub use clock::{Clock, ManualClock};
 pub use config::{
-    ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Limits,
-    QueueStorage, RetentionDays,
+    ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Cost, HourLimits,
+    Limits, QueueStorage, RetentionDays,
 };
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;

@@ -98,6 +98,17 @@ pub const WORK_BYTES_MAX: usize = 512 * 1024;
 pub const FLEET_VALUES_MAX: usize = 200;
 /// Cpu or memory above this, in percent, is overload (Citrix Director: sustained for 5 of 15 minutes).
 pub const OVERLOADED_PERCENT: f64 = 80.0;
+/// Days that a month has where use is compared with a limit of hours a month.
+pub const MONTH_DAYS: i64 = 30;
+/// The largest limit of hours a month that may be configured.
+pub const MONTH_HOURS_MAX: u64 = 744;
+/// Advice about cost and size needs a window with records of so many days (Azure Advisor: the last 7 days are analyzed).
+pub const ADVICE_DAYS_MIN: u32 = 7;
+/// A desktop is too large if, on each day, the 95th percentile of its processor load is at most this, in percent: on half of the processors
+/// that is the 40 % that Azure Advisor leaves a machine with a user.
+pub const OVERSIZED_CPU_PERCENT: f64 = 20.0;
+/// The same of its memory in use: in half of the memory that is no more than [`OVERLOADED_PERCENT`].
+pub const OVERSIZED_MEMORY_PERCENT: f64 = 40.0;
 /// Users of an instance that the rollup of a day names.
 pub const ROLLUP_USERS_MAX: usize = 8;
 /// Rollups of a day and an instance that one answer examines: 40 days of 100 000 instances, about 3 s.

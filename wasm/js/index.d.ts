@@ -113,6 +113,24 @@ export interface RetentionDays {
     rollups?: number;
 }
 
+/** What advice about cost counts with. */
+export interface Cost {
+    /** How long an `AUTO_STOP` desktop is billed after its user has left; default 1 hour. */
+    autoStopTimeout?: Time;
+    hourLimits?: HourLimits;
+}
+
+/** The hours a month above which a desktop is cheaper with `ALWAYS_ON`, by compute type. */
+export interface HourLimits {
+    value?: number;
+    standard?: number;
+    performance?: number;
+    power?: number;
+    powerpro?: number;
+    graphicsG4dn?: number;
+    graphicsproG4dn?: number;
+}
+
 export interface EngineOptions {
     /** Where the engine keeps its bytes; memory when left out. The engine closes it. */
     storage?: Storage | Promise<Storage>;
@@ -126,6 +144,7 @@ export interface EngineOptions {
     limits?: Limits;
     actions?: Actions;
     retentionDays?: RetentionDays;
+    cost?: Cost;
     /** Whether the Stats endpoints need a key with scope `ingest`. Default false. */
     requireIngestKey?: boolean;
     /** How many syncs make a commit durable; `quickRepair` always takes two. Default `"one"`. */

@@ -1,0 +1,234 @@
+//! What to do about a desktop, from what it did in a window of time.
+
+use crate::limits::{ADVICE_DAYS_MIN, OVERSIZED_CPU_PERCENT, OVERSIZED_MEMORY_PERCENT};
+use crate::model::{RunningMode, State};
+
+use super::health::Health;
+
+/// An advice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Advice {
+    /// It never reported, or nobody used it.
+    Idle,
+    /// It is billed by the hour, for more hours than a month costs.
+    AlwaysOnCheaper,
+    /// It is billed by the month, and used for no more hours than a month costs.
+    AutoStopCheaper,
+    /// Its health is not good.
+    Overloaded,
+    /// Half of it would do.
+    Oversized,
+}
+
+impl Advice {
+    /// All, in their order in an answer.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Idle,
+        Self::AlwaysOnCheaper,
+        Self::AutoStopCheaper,
+        Self::Overloaded,
+        Self::Oversized,
+    ];
+
+    /// Its wire name.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::AlwaysOnCheaper => "alwaysOnCheaper",
+            Self::AutoStopCheaper => "autoStopCheaper",
+            Self::Overloaded => "overloaded",
+            Self::Oversized => "oversized",
+        }
+    }
+}
+
+/// A desktop in a window of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub(crate) state: Option<&'a str>,
+    pub(crate) running_mode: Option<&'a str>,
+    /// In upper case.
+    pub(crate) compute_type: &'a str,
+    /// Days with records.
+    pub(crate) days: u32,
+    /// Whether a record named a user.
+    pub(crate) had_user: bool,
+    /// Billed hours in a month.
+    pub(crate) hours: f64,
+    /// The limit of hours of its compute type.
+    pub(crate) limit: Option<u16>,
+    /// Its health score.
+    pub(crate) health: Option<f64>,
+    /// The greatest 95th percentile of cpu and of memory of any day, in percent.
+    pub(crate) cpu: Option<f64>,
+    pub(crate) memory: Option<f64>,
+}
+
+/// Whether an advice is given.
+pub(crate) fn is_given(advice: Advice, facts: &Facts<'_>) -> bool {
+    let state = facts.state.and_then(State::named);
+    if matches!(
+        state,
+        Some(State::Pending | State::Terminating | State::Terminated)
+    ) {
+        return false;
+    }
+    let is_used = facts.days > 0 && facts.had_user;
+    let known = is_used && facts.days >= ADVICE_DAYS_MIN;
+    let mode = facts.running_mode.and_then(RunningMode::named);
+    let limit = facts.limit.map(f64::from);
+    match advice {
+        Advice::Idle => !is_used,
+        Advice::AlwaysOnCheaper => {
+            let dear = limit.is_some_and(|limit| facts.hours > limit);
+            known && mode == Some(RunningMode::AutoStop) && dear
+        }
+        Advice::AutoStopCheaper => {
+            let cheap = limit.is_some_and(|limit| facts.hours <= limit);
+            known && mode == Some(RunningMode::AlwaysOn) && cheap
+        }
+        Advice::Overloaded => is_used && is_overloaded(facts),
+        Advice::Oversized => {
+            let within = |value: Option<f64>, most| value.is_some_and(|value| value <= most);
+            known
+                && has_half(facts.compute_type)
+                && within(facts.cpu, OVERSIZED_CPU_PERCENT)
+                && within(facts.memory, OVERSIZED_MEMORY_PERCENT)
+                && !is_overloaded(facts)
+        }
+    }
+}
+
+fn is_overloaded(facts: &Facts<'_>) -> bool {
+    let score = facts.health;
+    score.is_some_and(|score| Health::of(score) != Health::Good)
+}
+
+/// Whether there is a type of half the size: half of the processors or of the memory, and no graphics to leave behind.
+pub(crate) fn has_half(compute_type: &str) -> bool {
+    matches!(
+        compute_type,
+        "STANDARD"
+            | "PERFORMANCE"
+            | "POWER"
+            | "POWERPRO"
+            | "GENERALPURPOSE_4XLARGE"
+            | "GENERALPURPOSE_8XLARGE"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A desktop in good use, of which there is nothing to say.
+    const USED: Facts<'_> = Facts {
+        state: Some("AVAILABLE"),
+        running_mode: Some("AUTO_STOP"),
+        compute_type: "STANDARD",
+        days: 30,
+        had_user: true,
+        hours: 80.0,
+        limit: Some(85),
+        health: Some(98.0),
+        cpu: Some(60.0),
+        memory: Some(70.0),
+    };
+
+    fn given(facts: &Facts<'_>) -> Vec<&'static str> {
+        let given = Advice::ALL.iter().filter(|one| is_given(**one, facts));
+        given.map(|one| one.as_str()).collect()
+    }
+
+    #[test]
+    fn desktop_that_nobody_used_is_idle_and_nothing_else() {
+        let idle = Facts {
+            running_mode: Some("ALWAYS_ON"),
+            cpu: Some(1.0),
+            memory: Some(1.0),
+            hours: 0.0,
+            ..USED
+        };
+        for (days, had_user, expected) in [
+            (0, false, &["idle"][..]),
+            (0, true, &["idle"]),
+            (30, false, &["idle"]),
+            (1, true, &[]),
+        ] {
+            let facts = Facts {
+                days,
+                had_user,
+                ..idle
+            };
+            assert_eq!(given(&facts), expected, "{days} {had_user}");
+        }
+        for state in ["PENDING", "TERMINATING", "terminated"] {
+            let facts = Facts {
+                state: Some(state),
+                days: 0,
+                ..idle
+            };
+            assert!(given(&facts).is_empty(), "{state}");
+        }
+    }
+
+    #[test]
+    fn cheaper_mode_is_decided_by_the_limit_of_hours() {
+        for (mode, hours, limit, days, expected) in [
+            ("AUTO_STOP", 85.0, Some(85), 30, None),
+            ("AUTO_STOP", 85.01, Some(85), 30, Some("alwaysOnCheaper")),
+            ("auto_stop", 335.0, Some(334), 7, Some("alwaysOnCheaper")),
+            ("AUTO_STOP", 744.0, Some(85), 6, None),
+            ("AUTO_STOP", 744.0, None, 30, None),
+            ("ALWAYS_ON", 85.0, Some(85), 30, Some("autoStopCheaper")),
+            ("ALWAYS_ON", 85.01, Some(85), 30, None),
+            ("ALWAYS_ON", 1.0, Some(85), 6, None),
+            ("ALWAYS_ON", 1.0, None, 30, None),
+            ("MANUAL", 1.0, Some(85), 30, None),
+            ("MANUAL", 744.0, Some(85), 30, None),
+            ("", 744.0, Some(85), 30, None),
+        ] {
+            let facts = Facts {
+                running_mode: Some(mode),
+                hours,
+                limit,
+                days,
+                ..USED
+            };
+            let expected: Vec<&str> = expected.into_iter().collect();
+            assert_eq!(given(&facts), expected, "{mode} {hours} {limit:?} {days}");
+        }
+    }
+
+    #[test]
+    fn size_is_judged_by_health_and_by_the_busiest_day() {
+        let (large, small) = (Some("oversized"), Some("overloaded"));
+        for (compute_type, days, health, cpu, memory, expected) in [
+            ("STANDARD", 7, Some(100.0), Some(20.0), Some(40.0), large),
+            ("POWERPRO", 7, None, Some(0.0), Some(0.0), large),
+            ("STANDARD", 6, Some(100.0), Some(20.0), Some(40.0), None),
+            ("STANDARD", 7, Some(100.0), Some(20.5), Some(40.0), None),
+            ("STANDARD", 7, Some(100.0), Some(20.0), Some(40.5), None),
+            ("STANDARD", 7, Some(100.0), None, Some(40.0), None),
+            ("STANDARD", 7, Some(100.0), Some(20.0), None, None),
+            ("VALUE", 7, Some(100.0), Some(20.0), Some(40.0), None),
+            ("GRAPHICS_G4DN", 7, Some(100.0), Some(1.0), Some(1.0), None),
+            ("", 7, Some(100.0), Some(1.0), Some(1.0), None),
+            ("VALUE", 1, Some(74.9), Some(90.0), Some(90.0), small),
+            ("VALUE", 1, Some(75.0), Some(90.0), Some(90.0), None),
+            ("STANDARD", 7, Some(44.0), Some(20.0), Some(40.0), small),
+            ("VALUE", 30, None, None, None, None),
+        ] {
+            let facts = Facts {
+                compute_type,
+                days,
+                health,
+                cpu,
+                memory,
+                ..USED
+            };
+            let expected: Vec<&str> = expected.into_iter().collect();
+            assert_eq!(given(&facts), expected, "{compute_type} {days} {health:?}");
+        }
+    }
+}

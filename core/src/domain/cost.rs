@@ -1,0 +1,129 @@
+//! What a desktop's use costs, in hours: the way Amazon's Cost Optimizer for WorkSpaces compares `AUTO_STOP`, billed by the hour, with
+//! `ALWAYS_ON`, billed by the month.
+//!
+//! A session is billed from its begin to its end in whole hours, rounded up, and for the auto-stop timeout after it. Where the user comes back before
+//! the timeout is over the desktop has not stopped, and the session goes on.
+
+use crate::limits::MONTH_DAYS;
+
+const HOUR_MINUTES: u64 = 60;
+const MONTH_SECONDS: i64 = MONTH_DAYS * 86_400;
+
+/// What an `AUTO_STOP` desktop is billed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Bill {
+    pub(crate) sessions: u32,
+    /// Hours of all sessions with their timeouts.
+    pub(crate) hours: f64,
+}
+
+/// The bill of the runs in which a user was connected, in order, without overlaps: the minute in which each begins, from any one on, and how many minutes
+/// it lasts. `timeout` is the auto-stop timeout in minutes.
+pub(crate) fn bill(runs: impl Iterator<Item = (u64, u64)>, timeout: u64) -> Bill {
+    let mut bill = Bill::default();
+    let mut session: Option<(u64, u64)> = None;
+    for (begin, minutes) in runs {
+        let end = begin.saturating_add(minutes);
+        match &mut session {
+            Some((_, last)) if begin.saturating_sub(*last) < timeout.max(1) => *last = end,
+            _ => {
+                bill.add(session, timeout);
+                session = Some((begin, end));
+            }
+        }
+    }
+    bill.add(session, timeout);
+    bill
+}
+
+impl Bill {
+    fn add(&mut self, session: Option<(u64, u64)>, timeout: u64) {
+        let Some((begin, end)) = session else { return };
+        let connected = (end - begin)
+            .div_ceil(HOUR_MINUTES)
+            .saturating_mul(HOUR_MINUTES);
+        self.sessions = self.sessions.saturating_add(1);
+        self.hours += hours(connected.saturating_add(timeout));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "minutes of a few years")]
+fn hours(minutes: u64) -> f64 {
+    minutes as f64 / HOUR_MINUTES as f64
+}
+
+/// The hours of a month of [`MONTH_DAYS`] days at the rate of a window of so many seconds.
+#[expect(clippy::cast_precision_loss, reason = "seconds of a few years")]
+pub(crate) fn monthly(hours: f64, window_seconds: i64) -> f64 {
+    hours * MONTH_SECONDS as f64 / window_seconds.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::HourLimits;
+
+    use super::*;
+
+    #[test]
+    fn sessions_are_billed_in_whole_hours_with_the_timeout() {
+        const MIDNIGHT: u64 = 24 * 60;
+        let none: &[(u64, u64)] = &[];
+        for (runs, timeout, sessions, hours) in [
+            // Amazon's own tests: sessions of 105 and 40 minutes, with a timeout of one and of two hours.
+            (&[(0, 105), (600, 40)][..], 60, 2, 5.0),
+            (&[(0, 105), (600, 40)], 120, 2, 7.0),
+            (none, 120, 0, 0.0),
+            (&[(480, 5)], 60, 1, 2.0),
+            (&[(480, 60)], 60, 1, 2.0),
+            (&[(480, 65)], 60, 1, 3.0),
+            (&[(480, 60)], 0, 1, 1.0),
+            (&[(480, 60)], 90, 1, 2.5),
+            // A session over midnight is one session.
+            (&[(MIDNIGHT - 30, 30), (MIDNIGHT, 30)], 60, 1, 2.0),
+            (&[(MIDNIGHT - 30, 30), (MIDNIGHT, 30)], 0, 1, 1.0),
+            // Back before it stops, and just as it has stopped.
+            (&[(480, 60), (595, 5)], 60, 1, 3.0),
+            (&[(480, 60), (600, 5)], 60, 2, 4.0),
+            (&[(0, 1440), (1440, 1440)], 60, 1, 49.0),
+            (&[(u64::MAX, 5)], u64::MAX, 1, hours(u64::MAX)),
+        ] {
+            let expected = Bill { sessions, hours };
+            assert_eq!(bill(runs.iter().copied(), timeout), expected, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn hours_of_a_window_become_those_of_a_month_of_30_days() {
+        const DAY: i64 = 86_400;
+        for (hours, seconds, expected) in [
+            (85.0, 30 * DAY, 85.0),
+            (85.0, 60 * DAY, 42.5),
+            (21.0, 7 * DAY, 90.0),
+            (0.0, DAY, 0.0),
+        ] {
+            assert_eq!(monthly(hours, seconds), expected, "{seconds}");
+        }
+        assert!(monthly(1.0, 0).is_finite());
+    }
+
+    #[test]
+    fn limits_are_those_of_amazon() {
+        let limits = HourLimits::default();
+        for (compute_type, limit) in [
+            ("VALUE", Some(81)),
+            ("STANDARD", Some(85)),
+            ("PERFORMANCE", Some(80)),
+            ("POWER", Some(92)),
+            ("POWERPRO", Some(78)),
+            ("GRAPHICS_G4DN", Some(334)),
+            ("GRAPHICSPRO_G4DN", Some(80)),
+            ("GRAPHICS", None),
+            ("GRAPHICSPRO", None),
+            ("GENERALPURPOSE_4XLARGE", None),
+            ("GRAPHICS_G6_XLARGE", None),
+            ("", None),
+        ] {
+            assert_eq!(limits.of(compute_type), limit, "{compute_type}");
+        }
+    }
+}
