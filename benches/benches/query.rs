@@ -21,17 +21,32 @@ const ROUNDS: usize = 21;
 const QUESTIONS: [(&str, Option<f64>); 8] = [
     ("/query/fleet", Some(5.0)),
     ("/query/workspaces?limit=50", Some(150.0)),
-    ("/query/workspaces?sort=-cpu&state=AVAILABLE&region=in.eu-central-1,us-east-1", Some(150.0)),
+    (
+        "/query/workspaces?sort=-cpu&state=AVAILABLE&region=in.eu-central-1,us-east-1",
+        Some(150.0),
+    ),
     ("/query/workspaces?sort=-cpuP95&window=24h", Some(150.0)),
-    ("/query/workspaces?sort=healthScore&window=24h&limit=500", Some(150.0)),
+    (
+        "/query/workspaces?sort=healthScore&window=24h&limit=500",
+        Some(150.0),
+    ),
     ("/query/top?metric=cpu&limit=20", Some(150.0)),
-    ("/query/top?metric=memory&statistic=avg&from=-7d&limit=20", None),
+    (
+        "/query/top?metric=memory&statistic=avg&from=-7d&limit=20",
+        None,
+    ),
     ("/query/top?metric=uptime&limit=20", Some(150.0)),
 ];
 
 fn main() {
-    let sizes = if is_measuring() { vec![100, 10_000, 100_000] } else { vec![3] };
-    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let sizes = if is_measuring() {
+        vec![100, 10_000, 100_000]
+    } else {
+        vec![3]
+    };
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench");
     let (mut only, mut part) = (None, None);
     while let Some(argument) = arguments.next() {
         if argument == "--desktops" {
@@ -54,7 +69,10 @@ fn main() {
             begun.elapsed().as_secs_f64()
         );
         for (path, bound) in QUESTIONS {
-            if part.as_ref().is_none_or(|part| path.contains(part.as_str())) {
+            if part
+                .as_ref()
+                .is_none_or(|part| path.contains(part.as_str()))
+            {
                 ask(&fixture, path, bound.filter(|_| desktops == 100_000));
             }
         }
@@ -87,7 +105,10 @@ fn ask(fixture: &Fixture, path: &str, bound: Option<f64>) {
 /// Puts the workspaces, records their samples and files them, day by day.
 fn fill(fixture: &Fixture, desktops: usize) {
     let workspaces = (0..desktops).map(desktop).collect();
-    fixture.engine.put_workspaces(workspaces).expect("workspaces");
+    fixture
+        .engine
+        .put_workspaces(workspaces)
+        .expect("workspaces");
     let begin = fixture.engine.now();
     for day in 0..DAYS {
         let samples = if day < DAYS - 2 { 1 } else { 12 };
@@ -109,7 +130,8 @@ fn fill(fixture: &Fixture, desktops: usize) {
 fn desktop(number: usize) -> Workspace {
     let pick = |texts: [&'static str; 4], by: usize| texts.get(number / by % 4).copied();
     Workspace {
-        region: pick(["eu-central-1", "us-east-1", "us-west-2", "ap-south-1"], 1).map(str::to_owned),
+        region: pick(["eu-central-1", "us-east-1", "us-west-2", "ap-south-1"], 1)
+            .map(str::to_owned),
         running_mode: pick(["AUTO_STOP", "ALWAYS_ON", "AUTO_STOP", "ALWAYS_ON"], 4).map(Into::into),
         compute_type_name: pick(["STANDARD", "STANDARD", "POWER", "POWER"], 4).map(Into::into),
         ..workspace(number)

@@ -101,6 +101,7 @@ pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
+pub use view::query::advice::{AdviceQuery, AdviceRow};
 pub use view::query::fleet::FleetSummary;
 pub use view::query::preview::{PreviewQuery, PreviewRow};
 pub use view::query::top::{TopQuery, TopRow};

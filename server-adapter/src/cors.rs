@@ -169,7 +169,7 @@ mod tests {
         let response = preflight();
         let methods = response.headers()[ACCESS_CONTROL_ALLOW_METHODS].to_str();
         let methods: Vec<&str> = methods.unwrap().split(", ").collect();
-        for route in &ROUTES {
+        for route in ROUTES {
             assert!(methods.contains(&route.method.as_str()), "{}", route.path);
         }
     }

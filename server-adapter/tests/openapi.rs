@@ -55,7 +55,7 @@ fn openapi_operations_equal_the_routes() {
 #[test]
 fn openapi_parameters_bodies_statuses_and_security_equal_the_route_table() {
     let document = document();
-    for route in &ROUTES {
+    for route in ROUTES {
         let id = route.operation_id;
         let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
         let parameters = operation["parameters"].as_array().into_iter().flatten();
@@ -311,7 +311,7 @@ fn engine_responses_all_match_the_openapi_document() {
     config.require_ingest_key = true;
     let document = document();
     let mut checked = BTreeSet::new();
-    for route in &ROUTES {
+    for route in ROUTES {
         let (engine, admin, ingest) = populated(&config);
         let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
         for request in attempts(route, &["unknown".to_owned(), ingest, admin]) {

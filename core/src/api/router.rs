@@ -51,7 +51,7 @@ impl Router {
     /// A router of the whole table.
     pub(crate) fn new() -> Result<Self, matchit::InsertError> {
         let mut paths: Vec<(String, Vec<&'static Route>)> = Vec::new();
-        for route in &ROUTES {
+        for route in ROUTES {
             let path = route.path.to_ascii_lowercase();
             match paths.iter_mut().find(|(known, _)| *known == path) {
                 Some((_, routes)) => routes.push(route),
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_row_is_found_in_any_case_and_with_a_slash_behind() {
-        for expected in &ROUTES {
+        for expected in ROUTES {
             let path = expected
                 .path
                 .replace("{workSpId}", "Ws-1")

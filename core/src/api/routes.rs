@@ -118,6 +118,21 @@ const WORKSPACE_ROWS: &[Param] = &[
     text("nextToken"),
 ];
 
+const ADVICE_PARAMS: &[Param] = &[
+    moment("from"),
+    moment("to"),
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
 const TOP_PARAMS: &[Param] = &[
     Param {
         required: true,
@@ -292,7 +307,7 @@ const fn question(
 
 /// Every endpoint, in the order of the interface document, then the operator surface, then the questions about the fleet.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 41] = [
+pub static ROUTES: &[Route] = &[
     information(Endpoint::GetUserInformation, "getUserInformation", "/api/Information/GetUserInformation", &[text("username")], Answer::User, &[Code::UserNotFound]),
     information(Endpoint::Get24HourActivity, "get24HourActivity", "/api/Information/Get24HourActivity", &[], Answer::Activities, &[]),
     information(Endpoint::GetAdminActivity, "getAdminActivity", "/api/Information/GetAdminActivity", &[NUMBER_OF_ACTIVITIES], Answer::AuditRows, &[]),
@@ -356,4 +371,5 @@ pub static ROUTES: [Route; 41] = [
         body: RequestBody::Preview,
         ..question(Question::Preview, "previewAction", "/query/preview", &[text("fields")])
     },
+    question(Question::Advice, "queryAdvice", "/query/advice", ADVICE_PARAMS),
 ];

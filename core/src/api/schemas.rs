@@ -7,6 +7,7 @@ use crate::model::{
     ActivityRecord, AuditEntry, ImportReport, IssuedKey, NewKey, ProcessReport, Question,
     StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
+use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::top::TopRow;
@@ -67,6 +68,7 @@ impl Schemas {
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
+            Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
         })
     }

@@ -11,6 +11,7 @@ pub enum Question {
     Top,
     Fleet,
     Preview,
+    Advice,
 }
 
 impl Question {
@@ -21,6 +22,7 @@ impl Question {
             Self::Top => 33,
             Self::Fleet => 34,
             Self::Preview => 35,
+            Self::Advice => 40,
         }
     }
 }

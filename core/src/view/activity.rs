@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::limits::ACTIVITY_WINDOW_SECONDS;
 use crate::model::{Received, Stream, user_key};
+use crate::store::table::Step;
 use crate::store::telemetry::Packed;
 use crate::store::telemetry::newest::{NewestFirst, SharedWindows};
 use crate::store::workspaces;
@@ -113,7 +114,10 @@ fn owner(reader: &Reader, (instance, username): (&str, &str)) -> Result<Option<O
     if let Some(owner) = owner_of_instance(reader, instance)? {
         return Ok(Some(owner));
     }
-    only_listed(reader, workspaces::of_user(read, &user_key(username))?)
+    let user = user_key(username);
+    only_listed(reader, |visit| {
+        workspaces::scan_of_user(read, &user, None, visit)
+    })
 }
 
 /// The listed workspace that an instance names by id, or by a computer that no other has.
@@ -124,8 +128,9 @@ fn owner_of_instance(reader: &Reader, instance: &str) -> Result<Option<Owner>> {
     if let Some(owner) = listed(reader, instance)? {
         return Ok(Some(owner));
     }
-    let ids = workspaces::of_computer(&reader.snapshot, instance)?;
-    only_listed(reader, ids)
+    only_listed(reader, |visit| {
+        workspaces::scan_of_computer(&reader.snapshot, instance, visit)
+    })
 }
 
 /// The id of the listed workspace that an instance names by id, or by a computer that no other has.
@@ -145,11 +150,19 @@ fn listed(reader: &Reader, id: &str) -> Result<Option<Owner>> {
     Ok(found.flatten())
 }
 
-/// The one of these workspaces that is listed; `None` where several are.
-fn only_listed(reader: &Reader, ids: Vec<String>) -> Result<Option<Owner>> {
+/// The one of the workspaces that `scan` visits that is listed; `None` where several are.
+fn only_listed(
+    reader: &Reader,
+    scan: impl FnOnce(&mut dyn FnMut(&str) -> Result<Step>) -> Result<()>,
+) -> Result<Option<Owner>> {
     let mut found = Vec::new();
-    for id in ids {
-        found.extend(listed(reader, &id)?);
-    }
+    scan(&mut |id| {
+        found.extend(listed(reader, id)?);
+        Ok(if found.len() > 1 {
+            Step::Break(())
+        } else {
+            Step::Continue(())
+        })
+    })?;
     Ok(found.pop().filter(|_| found.is_empty()))
 }

@@ -103,7 +103,7 @@ pub fn document() -> String {
 pub fn types() -> String {
     let mut schemas = Schemas::default();
     schemas.problems();
-    for route in &ROUTES {
+    for route in ROUTES {
         schemas.body(route.body);
         schemas.answer(route.answer);
     }

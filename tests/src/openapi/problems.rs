@@ -73,7 +73,7 @@ impl Problems {
             Some((code.to_owned(), meaning.to_owned()))
         };
         let mut base: BTreeMap<u16, Codes> = BTreeMap::new();
-        for route in &ROUTES {
+        for route in ROUTES {
             for (status, codes) in by_status(route) {
                 let common = base.entry(status).or_insert_with(|| codes.clone());
                 *common = common.intersection(&codes).copied().collect();

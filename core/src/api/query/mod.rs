@@ -1,5 +1,6 @@
 //! The questions about the fleet, a handler each.
 
+mod advice;
 mod fleet;
 mod preview;
 mod top;
@@ -22,6 +23,7 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Top => top::answer(call),
         Question::Fleet => fleet::answer(call),
         Question::Preview => preview::answer(call),
+        Question::Advice => advice::answer(call),
     }
 }
 

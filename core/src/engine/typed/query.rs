@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::Rows;
+use crate::view::query::advice::{self, AdviceQuery, AdviceRow};
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
 use crate::view::query::top::{self, TopQuery, TopRow};
@@ -48,6 +49,16 @@ impl Engine {
     /// question; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_top(&self, query: &TopQuery) -> Result<Rows<TopRow>> {
         top::top(&self.core().reader()?, query)
+    }
+
+    /// What to do about each desktop, by its telemetry; a page ends early where many days were examined.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a range that is empty and on a token of another question; [`ErrorKind::StorageUnavailable`] when the store
+    /// cannot be read.
+    pub fn query_advice(&self, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
+        let core = self.core();
+        advice::advice(&core.reader()?, &core.config.cost, query)
     }
 
     /// The fleet in numbers.

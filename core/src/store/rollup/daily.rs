@@ -30,18 +30,21 @@ pub(super) fn encode(rollup: &DayRollup) -> Vec<u8> {
     encoder.finish()
 }
 
-pub(super) fn read_value(value: &[u8]) -> Result<DayRef<'_>> {
+/// The rollup at a key.
+pub(super) fn read_value<'v>(key: &[u8], value: &'v [u8]) -> Result<DayRef<'v>> {
     let mut decoder = Decoder::new(value);
     if decoder.u8()? != VERSION {
         return Err(damaged());
     }
-    let day = DayRef::read(&mut decoder)?;
+    let rollup = DayRef::read(place(key)?.0, &mut decoder)?;
     decoder.end()?;
-    Ok(day)
+    Ok(rollup)
 }
 
 pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
-    read.get(Table::Daily, key, |value| read_value(value)?.into_rollup())
+    read.get(Table::Daily, key, |value| {
+        read_value(key, value)?.into_rollup()
+    })
 }
 
 /// Visits a day of the instances with the keys from `first` on, in their order.
@@ -55,7 +58,7 @@ pub(crate) fn scan_day(
     let end = day.saturating_add(1).to_be_bytes();
     let range = (Bound::Included(&*start), Bound::Excluded(end.as_slice()));
     read.scan(Table::Daily, range, |key, value| {
-        visit(place(key)?.1, read_value(value)?)
+        visit(place(key)?.1, read_value(key, value)?)
     })
 }
 
@@ -71,7 +74,7 @@ pub(crate) fn scan_before(
     read.scan(
         Table::Daily,
         (start, Bound::Excluded(&end)),
-        |key, value| visit(key, place(key)?.1, read_value(value)?),
+        |key, value| visit(key, place(key)?.1, read_value(key, value)?),
     )
 }
 
@@ -87,7 +90,7 @@ pub(crate) fn with_days<R>(
     let newest = read.get(Table::Latest, &instance, |value| {
         let newest = LatestRef::read(value)?.day;
         if days.contains(&newest) {
-            values.push((value.to_vec(), true));
+            values.push((None, value.to_vec()));
         }
         Ok(newest)
     })?;
@@ -95,17 +98,13 @@ pub(crate) fn with_days<R>(
         return Ok(None);
     };
     for day in days.rev().filter(|day| *day < newest) {
-        read.get(Table::Daily, &key(day, &instance), |value| {
-            values.push((value.to_vec(), false));
-            Ok(())
-        })?;
+        let key = key(day, &instance);
+        let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
+        values.extend(value.map(|value| (Some(key), value)));
     }
-    let days = values.iter().map(|(value, is_latest)| {
-        if *is_latest {
-            Ok(LatestRef::read(value)?.rollup)
-        } else {
-            read_value(value)
-        }
+    let days = values.iter().map(|(key, value)| match key {
+        Some(key) => read_value(key, value),
+        None => Ok(LatestRef::read(value)?.rollup),
     });
     let days = days.collect::<Result<Vec<_>>>()?;
     look(&days).map(Some)

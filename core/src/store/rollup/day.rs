@@ -137,6 +137,8 @@ fn end_section(encoder: &mut Encoder, section: &mut Encoder) {
 /// A day as it is stored, of which only what is asked for is decoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DayRef<'v> {
+    /// Which day, as [`Timestamp::day`] numbers it.
+    pub(crate) day: u32,
     summaries: &'v [u8],
     histograms: [&'v [u8]; HISTOGRAMS],
     slots: &'v [u8],
@@ -144,13 +146,14 @@ pub(crate) struct DayRef<'v> {
 }
 
 impl<'v> DayRef<'v> {
-    /// Takes a day off the front of `decoder`.
-    pub(super) fn read(decoder: &mut Decoder<'v>) -> Result<Self> {
+    /// Takes the rollup of `day` off the front of `decoder`.
+    pub(super) fn read(day: u32, decoder: &mut Decoder<'v>) -> Result<Self> {
         let mut section = || {
             let length = decoder.count()?;
             decoder.raw(length)
         };
         Ok(Self {
+            day,
             summaries: section()?,
             histograms: [section()?, section()?],
             slots: section()?,

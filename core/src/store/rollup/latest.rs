@@ -126,12 +126,14 @@ impl<'v> LatestRef<'v> {
         if decoder.u8()? != VERSION {
             return Err(damaged());
         }
+        let (name, seen, stats) = (decoder.text()?, decoder.time()?, decoder.option(newest)?);
+        let day = u32::try_from(decoder.varint()?).map_err(|_| damaged())?;
         let row = Self {
-            name: decoder.text()?,
-            seen: decoder.time()?,
-            stats: decoder.option(newest)?,
-            day: u32::try_from(decoder.varint()?).map_err(|_| damaged())?,
-            rollup: DayRef::read(&mut decoder)?,
+            name,
+            seen,
+            stats,
+            day,
+            rollup: DayRef::read(day, &mut decoder)?,
         };
         decoder.end()?;
         Ok(row)

@@ -23,7 +23,7 @@ pub(crate) fn verify(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
         Ok(Step::Continue(()))
     })?;
     read.scan(Table::Daily, ALL_KEYS, |key, value| {
-        daily::read_value(value)?.into_rollup()?;
+        daily::read_value(key, value)?.into_rollup()?;
         let (day, instance) = daily::place(key)?;
         let newest = read.get(Table::Latest, instance, |row| Ok(LatestRef::read(row)?.day))?;
         if newest.is_some_and(|newest| newest <= day) {

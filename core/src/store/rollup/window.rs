@@ -39,7 +39,7 @@ pub(crate) fn scan_window(
             if let Some((at, value)) = cursor.peek()
                 && daily::place(at)?.1 == key
             {
-                rollups.push(daily::read_value(value)?);
+                rollups.push(daily::read_value(at, value)?);
             }
         }
         if visit(key, &row, &rollups)?.is_break() {

@@ -122,6 +122,16 @@ fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
+/// Visits the ids of the workspaces whose computer has that name, in any case, in order.
+pub(crate) fn scan_of_computer(
+    read: &impl Read,
+    name: &str,
+    visit: impl FnMut(&str) -> Result<Step>,
+) -> Result<()> {
+    let name = folded(name);
+    scan_index(read, Table::WorkspacesByComputer, &name, None, visit)
+}
+
 /// Visits the ids of the workspaces whose user compares as `user_key`, those after `after`, in order.
 pub(crate) fn scan_of_user(
     read: &impl Read,

@@ -26,9 +26,14 @@ impl Coverage {
         Self::whole(reader, asked, (HOUR, "hours"))
     }
 
+    /// The days (UTC) that have a part in the range, for an answer that examines some desktops.
+    pub(crate) fn all_days(reader: &Reader, asked: Range) -> Result<Self> {
+        Self::whole(reader, asked, (DAY, "days"))
+    }
+
     /// The days (UTC) that have a part in the range, cut by [`Self::cut_days`].
     pub(crate) fn days(reader: &Reader, asked: Range) -> Result<Self> {
-        let mut days = Self::whole(reader, asked, (DAY, "days"))?;
+        let mut days = Self::all_days(reader, asked)?;
         days.cut_days(reader)?;
         Ok(days)
     }

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use crate::error::Result;
 use crate::model::Metric;
 use crate::model::row::rounded;
-use crate::store::rollup::{
-    DayRef, Histogram, LatestRef, SLOT_MINUTES, Summary, latest, scan_window, unstored,
-};
+use crate::store::rollup::{DayRef, Histogram, LatestRef, Summary, latest, scan_window, unstored};
 use crate::store::table::{ALL_KEYS, Snapshot, Step};
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
+
+use super::health::Use;
 
 /// The figures of a desktop in its newest Stats record.
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,15 +102,11 @@ pub(super) fn quantile(days: &[DayRef<'_>], metric: Metric, percent: u64) -> Res
 
 /// The health score of a desktop in some days; `None` while nobody used it.
 pub(super) fn health_score(days: &[DayRef<'_>]) -> Result<Option<f64>> {
-    let (mut active, mut impacted) = (0, 0);
+    let mut used = Use::default();
     for day in days {
-        let slots = day.slots()?;
-        active += slots.connected.len();
-        impacted += slots.overloaded().intersection(&slots.connected).len();
+        used.add(&day.slots()?);
     }
-    let minutes = |slots: u32| f64::from(slots * SLOT_MINUTES);
-    let score = 100.0 * (1.0 - minutes(impacted) / minutes(active));
-    Ok(rounded(score).filter(|_| active > 0))
+    Ok(used.health_score().and_then(rounded))
 }
 
 /// The figures of all desktops, by the keys of their instances.

@@ -117,7 +117,7 @@ impl Matcher {
         }
     }
 
-    pub(super) fn accepts(&self, entry: &EntryRef<'_>) -> bool {
+    pub(crate) fn accepts(&self, entry: &EntryRef<'_>) -> bool {
         let [
             id,
             computer,

@@ -1,0 +1,353 @@
+//! What to do about each desktop.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use crate::config::Cost;
+use crate::domain::advice::{self, Advice, Facts};
+use crate::domain::cost::{self, Bill};
+use crate::domain::health::Health;
+use crate::domain::paging;
+use crate::domain::range::Range;
+use crate::error::Result;
+use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
+use crate::model::identity::folded;
+use crate::model::row::{rounded, row};
+use crate::model::{Metric, Paging, Question, Rows};
+use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
+use crate::store::table::Step;
+use crate::store::workspaces::{self as stored, EntryRef};
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
+use crate::view::{Reader, activity};
+
+use super::coverage::Coverage;
+use super::desktops::quantile;
+use super::health::Use;
+
+row! {
+    /// An advice about a desktop.
+    pub struct AdviceRow {
+        /// Id of the workspace.
+        work_sp_id: String = "workSpId",
+        /// User that it belongs to.
+        username: Option<String> = "username",
+        /// `idle`, it never reported or nobody used it; `alwaysOnCheaper` or `autoStopCheaper`, the other running mode costs less; `overloaded`, its
+        /// health score is not good; `oversized`, half of it would do.
+        advice: String = "advice",
+        /// Hours that its use costs in a month of 30 days under `AUTO_STOP`; null where it never reported.
+        hours: Option<f64> = "hours",
+        /// Hours a month above which `ALWAYS_ON` costs less; null where none is known of its compute type.
+        limit_hours: Option<u64> = "limitHours",
+        /// What it is judged by, in a sentence.
+        evidence: String = "evidence",
+        /// Always true: prices and the future are not known.
+        estimate: bool = "estimate",
+    }
+}
+
+/// Which desktops, judged by what time.
+///
+/// ```
+/// use deskfleet::{AdviceQuery, Engine};
+///
+/// let engine = Engine::in_memory()?;
+/// let advice = engine.query_advice(&AdviceQuery::default())?;
+/// assert!(advice.rows.is_empty());
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdviceQuery {
+    /// The workspaces that are wanted. Default all.
+    pub filter: WorkspaceFilter,
+    /// The first moment, widened to a whole day (UTC). Default 30 days before `to`.
+    pub from: Option<Timestamp>,
+    /// The first moment behind it, widened likewise. Default now.
+    pub to: Option<Timestamp>,
+    /// The page; `sort` is not read.
+    pub paging: Paging,
+}
+
+/// The seconds of the default window.
+pub(crate) const WINDOW_SECONDS: i64 = MONTH_DAYS * 24 * 60 * 60;
+
+/// A page of advice, in the order of the ids of the workspaces. It ends early where it examined
+/// [`ADVICE_DAYS_EXAMINED_MAX`] days of desktops.
+pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
+    let to = query.to.unwrap_or(reader.now);
+    let from = query
+        .from
+        .unwrap_or_else(|| to.plus_seconds(-WINDOW_SECONDS));
+    let mut covered = Coverage::all_days(reader, Range::new(from, to)?)?;
+    let newest = *covered.days_covered().end().min(&reader.now.day());
+    let oldest = Timestamp::from_day(newest.saturating_sub(ADVICE_DAYS_MAX - 1));
+    if oldest > covered.range().from {
+        covered.leave_out_before(oldest);
+    }
+    let begin = covered.range().from;
+    let ticks = to.min(reader.now).ticks().saturating_sub(begin.ticks());
+    let matcher = Matcher::new(&query.filter);
+    let mut page = Page {
+        reader,
+        cost,
+        days: begin.day()..=newest,
+        seconds: ticks / TICKS_PER_SECOND,
+        limit: usize::try_from(query.paging.limit.max(1)).unwrap_or(usize::MAX),
+        examined: 0,
+        last: None,
+        rows: Vec::new(),
+        next: None,
+    };
+    let after = page.begin(&matcher, query.paging.next_token.as_deref())?;
+    if page.next.is_none() {
+        let listing = Listing::Filtered(Box::new(matcher));
+        let mut failed = None;
+        workspaces::page(reader, &listing, usize::MAX, after.as_deref(), |entry| {
+            page.visit(entry, 0).unwrap_or_else(|error| {
+                failed = Some(error);
+                Step::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)?;
+    }
+    Ok(Rows {
+        next_token: page.next.map(Place::token),
+        warnings: covered.into_warnings(),
+        ..Rows::whole(page.rows, reader.now)
+    })
+}
+
+/// Where a page goes on: at the workspace `id`, after its first rows.
+struct Place {
+    id: String,
+    /// [`Place::ALL`] where it is done.
+    shown: u8,
+}
+
+impl Place {
+    const ALL: u8 = u8::MAX;
+
+    fn token(self) -> String {
+        let place = [&[self.shown], self.id.as_bytes()].concat();
+        paging::after_place(Question::Advice, &[], &place)
+    }
+
+    fn of(token: &str) -> Result<Self> {
+        let place = paging::place_of(Question::Advice, &[], token);
+        let read = |place: Vec<u8>| {
+            let (shown, id) = place.split_first()?;
+            let id = std::str::from_utf8(id).ok()?.to_owned();
+            Some(Self { id, shown: *shown })
+        };
+        place.and_then(read).ok_or_else(paging::bad_token)
+    }
+}
+
+/// A page that is being made.
+struct Page<'r> {
+    reader: &'r Reader,
+    cost: &'r Cost,
+    /// The days that are examined, and how many seconds of them are over.
+    days: RangeInclusive<u32>,
+    seconds: i64,
+    limit: usize,
+    /// Days of desktops.
+    examined: usize,
+    /// The workspace that was examined last.
+    last: Option<String>,
+    rows: Vec<AdviceRow>,
+    next: Option<Place>,
+}
+
+impl Page<'_> {
+    /// Shows the rest of the workspace in which the page before ended; returns the one after which the list goes on.
+    fn begin(&mut self, matcher: &Matcher, token: Option<&str>) -> Result<Option<String>> {
+        let Some(place) = token.map(Place::of).transpose()? else {
+            return Ok(None);
+        };
+        if place.shown < Place::ALL {
+            stored::with(&self.reader.snapshot, &place.id, |entry| {
+                let entry = self.reader.listed(entry);
+                match entry.filter(|entry| matcher.accepts(entry)) {
+                    Some(entry) => self.visit(&entry, place.shown.into()).map(|_| ()),
+                    None => Ok(()),
+                }
+            })?;
+        }
+        Ok(Some(place.id))
+    }
+
+    /// Adds the rows of a workspace but for the first `shown`.
+    fn visit(&mut self, entry: &EntryRef<'_>, shown: usize) -> Result<Step> {
+        let days = self.days.clone().count();
+        if let Some(id) = &self.last
+            && self.examined + days > ADVICE_DAYS_EXAMINED_MAX
+        {
+            self.next = Some(Place {
+                id: id.clone(),
+                shown: Place::ALL,
+            });
+            return Ok(Step::Break(()));
+        }
+        self.examined += days;
+        let record = self.record(entry)?;
+        for (number, row) in self
+            .advise(entry, &record)
+            .into_iter()
+            .enumerate()
+            .skip(shown)
+        {
+            if self.rows.len() == self.limit {
+                self.next = Some(Place {
+                    id: entry.id().to_owned(),
+                    shown: u8::try_from(number).unwrap_or(Place::ALL),
+                });
+                return Ok(Step::Break(()));
+            }
+            self.rows.push(row);
+        }
+        self.last = Some(entry.id().to_owned());
+        Ok(Step::Continue(()))
+    }
+
+    /// What a workspace did: what the instance with its id reported, and the one with the name of its computer if that is no other's.
+    fn record(&self, entry: &EntryRef<'_>) -> Result<Record> {
+        let mut record = Record::default();
+        let mut add = |instance: &str| -> Result<()> {
+            let days = self.days.clone();
+            let add = |days: &[DayRef<'_>]| days.iter().try_for_each(|day| record.add(day));
+            let found = daily::with_days(&self.reader.snapshot, instance, days, add)?;
+            record.has_reported |= found.is_some();
+            Ok(())
+        };
+        add(entry.id())?;
+        if let Some(computer) = entry.computer_name()
+            && folded(computer) != folded(entry.id())
+            && activity::workspace_of(self.reader, computer)?.as_deref() == Some(entry.id())
+        {
+            add(computer)?;
+        }
+        Ok(record)
+    }
+
+    /// The rows of a workspace.
+    fn advise(&self, entry: &EntryRef<'_>, record: &Record) -> Vec<AdviceRow> {
+        let compute_type = entry.compute_type().unwrap_or_default();
+        let compute_type = compute_type.to_ascii_uppercase();
+        let used = record.used();
+        let bill = record.bill(self.cost.auto_stop_timeout.as_secs() / 60);
+        let facts = Facts {
+            state: entry.state(),
+            running_mode: entry.running_mode(),
+            compute_type: &compute_type,
+            days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
+            had_user: record.had_user,
+            hours: cost::monthly(bill.hours, self.seconds),
+            limit: self.cost.hour_limits.of(&compute_type),
+            health: used.health_score(),
+            cpu: record.cpu.map(unstored),
+            memory: record.memory.map(unstored),
+        };
+        let given = Advice::ALL.into_iter();
+        let given = given.filter(|advice| advice::is_given(*advice, &facts));
+        given
+            .map(|advice| AdviceRow {
+                work_sp_id: entry.id().to_owned(),
+                username: entry.username().map(str::to_owned),
+                advice: advice.as_str().to_owned(),
+                hours: rounded(facts.hours).filter(|_| record.has_reported),
+                limit_hours: facts.limit.map(u64::from),
+                evidence: evidence(advice, &facts, (record.has_reported, used, bill)),
+                estimate: true,
+            })
+            .collect()
+    }
+}
+
+/// What a desktop reported.
+#[derive(Default)]
+struct Record {
+    /// Whether it ever reported, in the window or not.
+    has_reported: bool,
+    had_user: bool,
+    /// The days with records.
+    days: BTreeMap<u32, DaySlots>,
+    /// The greatest 95th percentile of a day, in hundredths.
+    cpu: Option<i64>,
+    memory: Option<i64>,
+}
+
+impl Record {
+    fn add(&mut self, day: &DayRef<'_>) -> Result<()> {
+        let slots = day.slots()?;
+        let known = self.days.entry(day.day).or_default();
+        *known = DaySlots {
+            connected: known.connected.union(&slots.connected),
+            over: known.over.union(&slots.over),
+            calm: known.calm.union(&slots.calm),
+        };
+        self.had_user = self.had_user || !day.people()?.1.is_empty();
+        let p95 = |metric| quantile(std::slice::from_ref(day), metric, 95);
+        self.cpu = self.cpu.max(p95(Metric::Cpu)?);
+        self.memory = self.memory.max(p95(Metric::Memory)?);
+        Ok(())
+    }
+
+    fn used(&self) -> Use {
+        let mut used = Use::default();
+        self.days.values().for_each(|slots| used.add(slots));
+        used
+    }
+
+    fn bill(&self, timeout: u64) -> Bill {
+        let slot = u64::from(SLOT_MINUTES);
+        let runs = self.days.iter().flat_map(|(day, slots)| {
+            let begin = u64::from(*day) * 24 * 60;
+            let runs = slots.connected.runs();
+            runs.map(move |(first, count)| (begin + first as u64 * slot, count as u64 * slot))
+        });
+        cost::bill(runs, timeout)
+    }
+}
+
+/// What an advice rests on, in a sentence that holds nothing of what a client sent.
+fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> String {
+    let (has_reported, used, bill) = record;
+    let (days, hours) = (facts.days, rounded(facts.hours).unwrap_or_default());
+    let limit = facts.limit.unwrap_or_default();
+    let percent = |value: Option<f64>| value.unwrap_or_default();
+    match advice {
+        Advice::Idle if !has_reported => "It never reported.".to_owned(),
+        Advice::Idle if days == 0 => "It did not report in this time.".to_owned(),
+        Advice::Idle => format!("It reported on {days} days, and no record named a user."),
+        Advice::AlwaysOnCheaper | Advice::AutoStopCheaper => {
+            let (sessions, billed) = (bill.sessions, rounded(bill.hours).unwrap_or_default());
+            let more = if advice == Advice::AlwaysOnCheaper {
+                "more than"
+            } else {
+                "no more than"
+            };
+            format!(
+                "{sessions} sessions of {billed} hours with auto-stop, {hours} in {MONTH_DAYS} days: {more} {limit}."
+            )
+        }
+        Advice::Overloaded => {
+            let minutes = |slots: u32| u64::from(slots) * u64::from(SLOT_MINUTES);
+            let (active, impacted) = (minutes(used.active), minutes(used.impacted));
+            let score = facts.health.unwrap_or_default();
+            let (band, score) = (
+                Health::of(score).as_str(),
+                rounded(score).unwrap_or_default(),
+            );
+            format!(
+                "Overloaded in {impacted} of {active} minutes of use: a health score of {score}, which is {band}."
+            )
+        }
+        Advice::Oversized => {
+            let (cpu, memory) = (percent(facts.cpu), percent(facts.memory));
+            format!(
+                "On each of {days} days the 95th percentile of cpu was at most {cpu} % and of memory at most {memory} %."
+            )
+        }
+    }
+}
