@@ -104,6 +104,7 @@ pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::query::advice::{AdviceQuery, AdviceRow};
 pub use view::query::fleet::FleetSummary;
 pub use view::query::preview::{PreviewQuery, PreviewRow};
+pub use view::query::processes::{ProcessRow, ProcessesQuery};
 pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;

@@ -108,6 +108,16 @@ pub const ADVICE_DAYS_MIN: u32 = 7;
 pub const ADVICE_DAYS_MAX: u32 = 400;
 /// Days of desktops that a page of advice examines, more than that only of its first desktop: 645 desktops of 31 days, about 0.1 s.
 pub const ADVICE_DAYS_EXAMINED_MAX: usize = 20_000;
+/// Reports, and parts of history without one of the time asked for, that `GET /query/processes` examines.
+pub const PROCESS_REPORTS_EXAMINED_MAX: usize = 200_000;
+/// Items of these reports, and those of the part of history that goes beyond.
+pub const PROCESS_ITEMS_EXAMINED_MAX: usize = 1_000_000;
+/// Memory of the reports of the queue that it examines, in bytes.
+pub const PROCESS_PENDING_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Different process names that it adds up; the items of others only count in a warning.
+pub const PROCESS_NAMES_MAX: usize = 10_000;
+/// Bytes of a process name that count.
+pub const PROCESS_NAME_BYTES: usize = 256;
 /// A desktop is too large if, on each day, the 95th percentile of its processor load is at most this, in percent: on half of the processors
 /// that is the 40 % that Azure Advisor leaves a machine with a user.
 pub const OVERSIZED_CPU_PERCENT: f64 = 20.0;

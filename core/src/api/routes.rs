@@ -133,6 +133,16 @@ const ADVICE_PARAMS: &[Param] = &[
     text("nextToken"),
 ];
 
+const PROCESSES_PARAMS: &[Param] = &[
+    text("instanceId"),
+    moment("from"),
+    moment("to"),
+    text("sort"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
 const TOP_PARAMS: &[Param] = &[
     Param {
         required: true,
@@ -371,5 +381,6 @@ pub static ROUTES: &[Route] = &[
         body: RequestBody::Preview,
         ..question(Question::Preview, "previewAction", "/query/preview", &[text("fields")])
     },
+    question(Question::Processes, "queryProcesses", "/query/processes", PROCESSES_PARAMS),
     question(Question::Advice, "queryAdvice", "/query/advice", ADVICE_PARAMS),
 ];

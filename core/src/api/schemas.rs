@@ -10,6 +10,7 @@ use crate::model::{
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::preview::PreviewRow;
+use crate::view::query::processes::ProcessRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
@@ -69,6 +70,7 @@ impl Schemas {
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
+            Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
         })
     }

@@ -12,6 +12,7 @@ pub enum Question {
     Fleet,
     Preview,
     Advice,
+    Processes,
 }
 
 impl Question {
@@ -23,6 +24,7 @@ impl Question {
             Self::Fleet => 34,
             Self::Preview => 35,
             Self::Advice => 40,
+            Self::Processes => 41,
         }
     }
 }

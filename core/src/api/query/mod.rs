@@ -3,6 +3,7 @@
 mod advice;
 mod fleet;
 mod preview;
+mod processes;
 mod top;
 mod workspaces;
 
@@ -24,6 +25,7 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Fleet => fleet::answer(call),
         Question::Preview => preview::answer(call),
         Question::Advice => advice::answer(call),
+        Question::Processes => processes::answer(call),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::model::Rows;
 use crate::view::query::advice::{self, AdviceQuery, AdviceRow};
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
+use crate::view::query::processes::{self, ProcessRow, ProcessesQuery};
 use crate::view::query::top::{self, TopQuery, TopRow};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
@@ -59,6 +60,16 @@ impl Engine {
     pub fn query_advice(&self, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
         let core = self.core();
         advice::advice(&core.reader()?, &core.config.cost, query)
+    }
+
+    /// What runs on the desktops, by the name of the process.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a range that is empty, on a sort by an unknown column or by more than three, and on a token of another
+    /// question or another sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_processes(&self, query: &ProcessesQuery) -> Result<Rows<ProcessRow>> {
+        let wanted = processes::wanted(query.instance_id.as_deref());
+        processes::processes(&self.core().telemetry_reader(wanted)?, query)
     }
 
     /// The fleet in numbers.

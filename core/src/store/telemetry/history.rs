@@ -80,6 +80,31 @@ pub(super) fn scan_day(
     scan_prefix(read, &day_prefix(stream, day), visit)
 }
 
+/// Visits the parts of one day of a stream, of one instance or of every one, until `visit` breaks.
+pub(crate) fn visit_day(
+    read: &impl Read,
+    stream: Stream,
+    day: u32,
+    instance: Option<&str>,
+    mut visit: impl FnMut(StoredPart<'_>) -> Result<Step>,
+) -> Result<()> {
+    let bucket = |instance| Bucket {
+        stream,
+        day,
+        instance,
+    };
+    let start = match instance {
+        Some(instance) => bucket_prefix(bucket(instance)),
+        None => day_prefix(stream, day),
+    };
+    let end = after_prefix(&start);
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    let range = (Bound::Included(start.as_slice()), end);
+    read.scan(Table::History, range, |key, value| {
+        visit(StoredPart::read(key, value)?)
+    })
+}
+
 /// Visits the parts of `stream` before `day` after the key `after`, no more than `max`; returns whether that was the end.
 pub(crate) fn scan_before(
     read: &impl Read,

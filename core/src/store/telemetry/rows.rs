@@ -4,6 +4,7 @@
 mod adopt;
 mod digest;
 mod metrics;
+mod processes;
 mod records;
 
 use crate::model::{FieldKind, Places, ProcessItem, Stream};
@@ -240,7 +241,7 @@ impl Rows {
     }
 
     /// How many process items a record has.
-    pub(super) fn items(&self, row: usize) -> usize {
+    pub(crate) fn items(&self, row: usize) -> usize {
         if self.stream(row) != Stream::Processes {
             return 0;
         }

@@ -6,5 +6,6 @@ mod desktops;
 pub(crate) mod fleet;
 pub(crate) mod health;
 pub(crate) mod preview;
+pub(crate) mod processes;
 pub(crate) mod top;
 pub(crate) mod workspaces;
