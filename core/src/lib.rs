@@ -103,8 +103,14 @@ pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::query::advice::{AdviceQuery, AdviceRow};
 pub use view::query::fleet::FleetSummary;
+pub use view::query::groups::GroupFilter;
+pub use view::query::heatmap::{HeatmapCell, HeatmapOf, HeatmapQuery};
 pub use view::query::preview::{PreviewQuery, PreviewRow};
 pub use view::query::processes::{ProcessRow, ProcessesQuery};
+pub use view::query::series::{MetricValues, Series, SeriesPoint, SeriesQuery};
+pub use view::query::startup::{
+    DurationQuantiles, SlowStartup, StartupPoint, StartupQuery, StartupReport,
+};
 pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;

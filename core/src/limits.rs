@@ -129,6 +129,10 @@ pub const ROLLUP_USERS_MAX: usize = 8;
 pub const ROLLUP_ROWS_EXAMINED_MAX: u64 = 4_000_000;
 /// Rollups of an hour and a group that one answer examines: a year of 45 groups.
 pub const HOUR_ROWS_EXAMINED_MAX: u64 = 400_000;
+/// Records of one instance that its series examines: a year of a sample every half minute.
+pub const SERIES_RECORDS_EXAMINED_MAX: usize = 1_000_000;
+/// Users that a heatmap counts; further ones are left out of its `users`. Bounds its memory to about 16 MB.
+pub const HEATMAP_USERS_MAX: usize = 131_072;
 /// Slowest startups that the rollup of an hour names.
 pub const SLOWEST_STARTUPS: usize = 10;
 /// Steps of building the rollups of an older file in one call of upkeep.

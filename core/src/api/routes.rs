@@ -34,11 +34,13 @@ const fn moment(name: &'static str) -> Param {
     }
 }
 
-const WINDOW: Param = Param {
-    name: "window",
-    kind: ParamKind::Duration,
-    required: false,
-};
+const fn duration(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Duration,
+        required: false,
+    }
+}
 
 const FORCE: Param = Param {
     name: "force",
@@ -111,7 +113,7 @@ const WORKSPACE_ROWS: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("q"),
-    WINDOW,
+    duration("window"),
     text("sort"),
     text("fields"),
     LIMIT,
@@ -154,6 +156,36 @@ const TOP_PARAMS: &[Param] = &[
     text("fields"),
     LIMIT,
     text("nextToken"),
+];
+
+const SERIES: &[Param] = &[
+    text("instanceId"),
+    text("metrics"),
+    moment("from"),
+    moment("to"),
+    duration("step"),
+    text("region"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("fields"),
+];
+
+const STARTUPS: &[Param] = &[
+    moment("from"),
+    moment("to"),
+    duration("step"),
+    text("region"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("fields"),
+];
+
+const HEATMAP: &[Param] = &[
+    text("of"),
+    moment("from"),
+    moment("to"),
+    text("offset"),
+    text("fields"),
 ];
 
 const HISTORY_PARAMS: &[Param] = &[
@@ -383,4 +415,7 @@ pub static ROUTES: &[Route] = &[
     },
     question(Question::Processes, "queryProcesses", "/query/processes", PROCESSES_PARAMS),
     question(Question::Advice, "queryAdvice", "/query/advice", ADVICE_PARAMS),
+    question(Question::Series, "querySeries", "/query/series", SERIES),
+    question(Question::Startup, "queryStartup", "/query/startup", STARTUPS),
+    question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
 ];

@@ -9,14 +9,15 @@ use crate::model::{
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
+use crate::view::query::heatmap::HeatmapCell;
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::processes::ProcessRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
     ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, NewPreview,
-    PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, UserActivity, UserInformation,
-    ValidationProblemDetails, WorkSpaceApiResponse,
+    PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, SeriesPage, StartupPage,
+    UserActivity, UserInformation, ValidationProblemDetails, WorkSpaceApiResponse,
 };
 
 use super::endpoint::{Answer, RequestBody};
@@ -72,6 +73,9 @@ impl Schemas {
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
             Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
+            Answer::Rows(Question::Series) => all.subschema_for::<SeriesPage>(),
+            Answer::Rows(Question::Startup) => all.subschema_for::<StartupPage>(),
+            Answer::Rows(Question::Heatmap) => all.subschema_for::<RowPage<HeatmapCell>>(),
         })
     }
 

@@ -4,11 +4,13 @@ use crate::error::{EngineError, Result};
 use crate::limits::SERIES_POINTS_MAX;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
-#[allow(dead_code, reason = "read by the questions over a range of time")]
+/// The form of a moment in a query.
+pub(crate) const TIME_FORM: &str =
+    "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
+
 const DAY: i64 = 86_400;
 
 /// The steps that a series is raised to, in seconds; above them whole days.
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 const STEPS: [i64; 14] = [
     60,
     2 * 60,
@@ -28,7 +30,6 @@ const STEPS: [i64; 14] = [
 
 /// A range of time that is not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 pub(crate) struct Range {
     /// The first moment.
     pub(crate) from: Timestamp,
@@ -36,7 +37,6 @@ pub(crate) struct Range {
     pub(crate) to: Timestamp,
 }
 
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 impl Range {
     /// From the first moment to before the other.
     ///
@@ -46,8 +46,22 @@ impl Range {
         if from < to {
             return Ok(Self { from, to });
         }
-        let said = format!("It must be before `to`, which is {to}.");
+        let said = format!("It must be before `to`, which is {to}. {TIME_FORM}");
         Err(EngineError::invalid("from", said))
+    }
+
+    /// From `from`, by default `seconds` before `to`, to `to`, by default `now`.
+    ///
+    /// # Errors
+    /// A range that is empty.
+    pub(crate) fn between(
+        from: Option<Timestamp>,
+        to: Option<Timestamp>,
+        seconds: i64,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let to = to.unwrap_or(now);
+        Self::new(from.unwrap_or_else(|| to.plus_seconds(-seconds)), to)
     }
 
     /// The step of a series over this range, in seconds: at least the `wanted` one and a multiple of the `least`, which divides a day, and such that the
@@ -78,7 +92,6 @@ impl Range {
 }
 
 /// The begin of the step of `step` seconds that holds `at`: a multiple of the step since 1970.
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 pub(crate) fn step_of(at: Timestamp, step: i64) -> Timestamp {
     let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
     Timestamp::from_ticks(at.ticks().div_euclid(ticks).saturating_mul(ticks))

@@ -13,6 +13,9 @@ pub enum Question {
     Preview,
     Advice,
     Processes,
+    Series,
+    Startup,
+    Heatmap,
 }
 
 impl Question {
@@ -25,6 +28,9 @@ impl Question {
             Self::Preview => 35,
             Self::Advice => 40,
             Self::Processes => 41,
+            Self::Series => 36,
+            Self::Startup => 37,
+            Self::Heatmap => 38,
         }
     }
 }

@@ -212,6 +212,21 @@ macro_rules! row {
 
 pub(crate) use row;
 
+/// A column of a row type whose table [`row!`] does not declare.
+macro_rules! column {
+    ($name:expr, $kind:ident, $nullable:expr, $doc:expr) => {
+        $crate::model::Column {
+            name: $name,
+            kind: $crate::model::ColumnKind::$kind,
+            nullable: $nullable,
+            #[cfg(feature = "schema")]
+            doc: $doc,
+        }
+    };
+}
+
+pub(crate) use column;
+
 /// The JSON Schema of a row: every member is always there.
 #[cfg(feature = "schema")]
 pub(crate) fn schema(doc: &str, columns: &[Column]) -> schemars::Schema {

@@ -5,6 +5,7 @@
 //! digest for each pending record of the instance.
 
 mod places;
+mod scan;
 
 use crate::domain::paging::{self, HistoryPosition};
 use crate::error::Result;
@@ -16,6 +17,8 @@ use crate::timestamp::Timestamp;
 use super::Reader;
 
 use places::{Place, each_content, first_places};
+
+pub(crate) use scan::scan;
 
 /// Which page of which history.
 ///

@@ -11,8 +11,8 @@ use crate::store::{holds, workspaces};
 
 use super::Reader;
 
-pub(crate) use filter::Matcher;
 pub(super) use filter::is_folded;
+pub(crate) use filter::{Matcher, Wanted};
 pub use filter::{Term, WorkspaceFilter};
 
 /// A list to page through.

@@ -1,40 +1,31 @@
 //! The query parameters that the questions about the fleet have in common.
 
-use crate::domain::range::Range;
+use std::time::Duration;
+
+use crate::domain::range::{Range, TIME_FORM};
 use crate::error::{EngineError, Result};
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_VALUES_MAX};
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
+use crate::view::query::heatmap::OFFSET_MAX;
 use crate::view::workspaces::{Term, WorkspaceFilter};
 
 use super::query::Query;
 
-#[allow(dead_code, reason = "read by the questions over a range of time")]
-const TIME_FORM: &str =
-    "Send a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h.";
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 const DURATION_FORM: &str = "Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.";
+const OFFSET_FORM: &str = "Send the hours and minutes that the time zone is ahead of UTC, at most 14, such as +01:00, -05:30 or Z.";
 /// The longest duration that is read, in milliseconds: longer than all times.
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 
 impl Query<'_> {
     /// `from`, included, and `to`, excluded; by default from `seconds` before `to`, until now.
-    #[allow(dead_code, reason = "read by the questions over a range of time")]
     pub(crate) fn range(self, seconds: i64, now: Timestamp) -> Result<Range> {
-        let to = self.moment("to", now)?.unwrap_or(now);
-        let from = self.moment("from", now)?;
-        let from = from.unwrap_or_else(|| to.plus_seconds(-seconds));
-        if from < to {
-            return Ok(Range { from, to });
-        }
-        let said = format!("It must be before `to`, which is {to}. {TIME_FORM}");
-        Err(EngineError::invalid("from", said))
+        let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
+        Range::between(from, to, seconds, now)
     }
 
     /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
-    #[allow(dead_code, reason = "read by the questions over a range of time")]
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -52,7 +43,6 @@ impl Query<'_> {
     }
 
     /// A duration such as `5m`, in seconds; `None` when it is absent or empty.
-    #[allow(dead_code, reason = "read by the questions over a range of time")]
     pub(crate) fn duration(self, name: &'static str) -> Result<Option<i64>> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -62,6 +52,21 @@ impl Query<'_> {
             .and_then(|ms| i64::try_from(ms / 1000).ok());
         let seconds = seconds.ok_or_else(|| not_valid(name, &text, DURATION_FORM))?;
         Ok(Some(seconds))
+    }
+
+    /// `step`, at least a second; `None` when it is absent or empty.
+    pub(crate) fn step(self) -> Result<Option<Duration>> {
+        let seconds = self.duration("step")?;
+        Ok(seconds.map(|seconds| Duration::from_secs(seconds.unsigned_abs())))
+    }
+
+    /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent or empty.
+    pub(crate) fn offset(self) -> Result<i32> {
+        let Some(text) = self.get("offset").filter(|text| !text.is_empty()) else {
+            return Ok(0);
+        };
+        let minutes = offset(&text).filter(|minutes| minutes.abs() <= OFFSET_MAX);
+        minutes.ok_or_else(|| not_valid("offset", &text, OFFSET_FORM))
     }
 
     /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent or empty.
@@ -113,7 +118,25 @@ impl Query<'_> {
     }
 }
 
-#[allow(dead_code, reason = "read by the questions over a range of time")]
+/// The minutes of `Z` or of hours and minutes with a sign. An unescaped `+` in a query is a space.
+fn offset(text: &str) -> Option<i32> {
+    if text == "Z" {
+        return Some(0);
+    }
+    let sign = match text.bytes().next()? {
+        b'+' | b' ' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = text.get(1..)?.split_once(':')?;
+    let number = |digits: &str| {
+        let is_number = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        digits.parse::<i32>().ok().filter(|_| is_number)
+    };
+    let minutes = number(minutes).filter(|minutes| *minutes < 60)?;
+    Some(sign * (number(hours)? * 60 + minutes))
+}
+
 fn not_valid(name: &'static str, text: &str, form: &str) -> EngineError {
     EngineError::invalid(name, format!("The value '{text}' is not valid. {form}"))
 }
@@ -212,6 +235,42 @@ mod tests {
             let error = query(&format!("step={bad}")).duration("step").unwrap_err();
             assert_eq!(error.parameter(), Some("step"));
             assert!(error.context().contains("such as 5m"), "{error}");
+        }
+    }
+
+    #[test]
+    fn offset_is_hours_and_minutes_ahead_of_utc() {
+        for (text, minutes) in [
+            ("", 0),
+            ("Z", 0),
+            ("+01:00", 60),
+            ("%2B05:30", 330),
+            ("-03:30", -210),
+            ("-00:00", 0),
+            ("%2B14:00", 840),
+        ] {
+            let text = format!("offset={text}");
+            assert_eq!(query(&text).offset().unwrap(), minutes, "{text}");
+        }
+        for bad in [
+            "1",
+            "01:00",
+            "+1:00",
+            "+01",
+            "+01:60",
+            "+14:01",
+            "-99:00",
+            "z",
+            "+",
+            "+0100",
+            "+-1:00",
+            "+01:+1",
+            "Europe/Berlin",
+        ] {
+            let text = format!("offset={bad}");
+            let error = query(&text).offset().unwrap_err();
+            assert_eq!(error.parameter(), Some("offset"), "{text}");
+            assert!(error.context().contains("such as +01:00"), "{error}");
         }
     }
 

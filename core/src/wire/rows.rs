@@ -67,16 +67,32 @@ impl Shape {
         query: Query<'_>,
         columns: &'static [Column],
     ) -> Result<Self> {
+        Self::of_some(headers, query, columns, (0..columns.len()).collect())
+    }
+
+    /// The same of a question that has only `some` of the columns, in this order.
+    ///
+    /// # Errors
+    /// A name that is none of these columns.
+    pub(crate) fn of_some(
+        headers: &HeaderMap,
+        query: Query<'_>,
+        columns: &'static [Column],
+        some: Vec<usize>,
+    ) -> Result<Self> {
+        let known = some.iter().filter_map(|column| columns.get(*column));
+        let known: Vec<Column> = known.copied().collect();
         let mut chosen = Vec::new();
         let fields = query.get("fields").unwrap_or_default();
         for name in fields.split(',').filter(|_| !fields.is_empty()) {
-            let column = order::column("fields", name, columns)?;
+            let place = order::column("fields", name, &known)?;
+            let column = some.get(place).copied().unwrap_or(place);
             if !chosen.contains(&column) {
                 chosen.push(column);
             }
         }
         if chosen.is_empty() {
-            chosen.extend(0..columns.len());
+            chosen = some;
         }
         Ok(Self {
             format: Format::accepted(headers),
@@ -112,6 +128,16 @@ impl Shape {
             more(object);
         });
         reply::ok(JSON, json.finish())
+    }
+
+    /// Writes all columns of rows as an array of JSON.
+    pub(crate) fn whole_rows<T: Row>(json: &mut Json, columns: &'static [Column], rows: &[T]) {
+        let shape = Self {
+            format: Format::Json,
+            columns,
+            chosen: (0..columns.len()).collect(),
+        };
+        shape.array(json, &mut rows.iter().map(|row| row as &dyn Row));
     }
 
     /// Writes rows as an array of JSON.

@@ -16,6 +16,8 @@ use crate::model::{
     StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
+use crate::view::query::series::SeriesPoint;
+use crate::view::query::startup::{SlowStartup, StartupPoint};
 
 use super::problem::Code;
 
@@ -155,6 +157,28 @@ pub(crate) struct RowPage<R> {
     at: Timestamp,
     /// What the answer leaves out or widens, a sentence each.
     warnings: Vec<String>,
+}
+
+/// A series.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", rename = "Series")]
+pub(crate) struct SeriesPage {
+    #[schemars(flatten)]
+    page: RowPage<SeriesPoint>,
+    /// Length of a step, in seconds: that of `step`, or more.
+    step_seconds: i64,
+}
+
+/// How long startups took.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", rename = "StartupReport")]
+pub(crate) struct StartupPage {
+    #[schemars(flatten)]
+    page: RowPage<StartupPoint>,
+    /// Length of a step, in seconds: that of `step`, or more.
+    step_seconds: i64,
+    /// The slowest startups of all steps, slowest first, at most ten.
+    slowest: Vec<SlowStartup>,
 }
 
 /// All API keys, revoked and expired ones too, in the order of their numbers.

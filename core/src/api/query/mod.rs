@@ -2,8 +2,11 @@
 
 mod advice;
 mod fleet;
+mod heatmap;
 mod preview;
 mod processes;
+mod series;
+mod startup;
 mod top;
 mod workspaces;
 
@@ -26,6 +29,9 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Preview => preview::answer(call),
         Question::Advice => advice::answer(call),
         Question::Processes => processes::answer(call),
+        Question::Series => series::answer(call),
+        Question::Startup => startup::answer(call),
+        Question::Heatmap => heatmap::answer(call),
     }
 }
 

@@ -5,11 +5,15 @@ use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::model::Rows;
+use crate::model::{Rows, Stream};
+use crate::store::telemetry::queue::Wanted;
 use crate::view::query::advice::{self, AdviceQuery, AdviceRow};
 use crate::view::query::fleet::FleetSummary;
+use crate::view::query::heatmap::{self, HeatmapCell, HeatmapQuery};
 use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
 use crate::view::query::processes::{self, ProcessRow, ProcessesQuery};
+use crate::view::query::series::{self, Series, SeriesQuery};
+use crate::view::query::startup::{self, StartupQuery, StartupReport};
 use crate::view::query::top::{self, TopQuery, TopRow};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
@@ -93,5 +97,36 @@ impl Engine {
     /// cannot be read.
     pub fn preview(&self, query: &PreviewQuery) -> Result<Rows<PreviewRow>> {
         preview::preview(&self.core().reader()?, query)
+    }
+
+    /// What metrics were over time, of one instance or of the fleet. Of an instance also what is not filed yet; of the fleet in whole hours.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a metric that is not known of it, and on a range that is empty;
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_series(&self, query: &SeriesQuery) -> Result<Series> {
+        let core = self.core();
+        let reader = match &query.instance_id {
+            Some(instance) => core.telemetry_reader(Wanted::Instance(Stream::Stats, instance))?,
+            None => core.reader()?,
+        };
+        series::series(&reader, query)
+    }
+
+    /// How long startups took, of what is filed, in whole hours.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a range that is empty; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_startup(&self, query: &StartupQuery) -> Result<StartupReport> {
+        startup::startups(&self.core().reader()?, query)
+    }
+
+    /// When the fleet is used, of what is filed, by hour of the week: 168 rows, Monday first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a range that is empty, and on an offset of more than 14 hours; [`ErrorKind::StorageUnavailable`] when the
+    /// store cannot be read.
+    pub fn query_heatmap(&self, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
+        heatmap::heatmap(&self.core().reader()?, query)
     }
 }

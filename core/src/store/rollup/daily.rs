@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeInclusive};
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
-use crate::store::table::{Read, Step, Table};
+use crate::store::table::{ALL_KEYS, Read, Step, Table};
 
 use super::VERSION;
 use super::day::{DayRef, DayRollup};
@@ -45,6 +45,20 @@ pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
     read.get(Table::Daily, key, |value| {
         read_value(key, value)?.into_rollup()
     })
+}
+
+/// The first and the last day of which there are rollups.
+pub(super) fn stored_days(read: &impl Read) -> Result<Option<RangeInclusive<u32>>> {
+    let (mut first, mut last) = (None, None);
+    read.scan(Table::Daily, ALL_KEYS, |key, _| {
+        first = Some(place(key)?.0);
+        Ok(Step::Break(()))
+    })?;
+    read.scan_back(Table::Daily, ALL_KEYS, |key, _| {
+        last = Some(place(key)?.0);
+        Ok(Step::Break(()))
+    })?;
+    Ok(first.zip(last).map(|(first, last)| first..=last))
 }
 
 /// Visits a day of the instances with the keys from `first` on, in their order.
@@ -86,26 +100,34 @@ pub(crate) fn with_days<R>(
     look: impl FnOnce(&[DayRef<'_>]) -> Result<R>,
 ) -> Result<Option<R>> {
     let instance = latest::key(instance);
-    let mut values = Vec::new();
-    let newest = read.get(Table::Latest, &instance, |value| {
-        let newest = LatestRef::read(value)?.day;
-        if days.contains(&newest) {
-            values.push((None, value.to_vec()));
-        }
-        Ok(newest)
+    let mut newest = None;
+    let mut latest = None;
+    read.get(Table::Latest, &instance, |value| {
+        let day = LatestRef::read(value)?.day;
+        newest = Some(day);
+        latest = days.contains(&day).then(|| value.to_vec());
+        Ok(())
     })?;
     let Some(newest) = newest else {
         return Ok(None);
     };
-    for day in days.rev().filter(|day| *day < newest) {
-        let key = key(day, &instance);
-        let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
-        values.extend(value.map(|value| (Some(key), value)));
+    let mut values = Vec::new();
+    let stored = stored_days(read)?.filter(|_| newest > *days.start());
+    if let Some(stored) = stored {
+        let first = *days.start().max(stored.start());
+        let last = *days.end().min(stored.end());
+        for day in (first..=last.min(newest - 1)).rev() {
+            let key = key(day, &instance);
+            let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
+            values.extend(value.map(|value| (key, value)));
+        }
     }
-    let days = values.iter().map(|(key, value)| match key {
-        Some(key) => read_value(key, value),
-        None => Ok(LatestRef::read(value)?.rollup),
-    });
-    let days = days.collect::<Result<Vec<_>>>()?;
-    look(&days).map(Some)
+    let mut rollups = Vec::new();
+    if let Some(value) = &latest {
+        rollups.push(LatestRef::read(value)?.rollup);
+    }
+    for (key, value) in &values {
+        rollups.push(read_value(key, value)?);
+    }
+    look(&rollups).map(Some)
 }

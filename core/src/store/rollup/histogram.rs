@@ -106,22 +106,34 @@ impl Histogram {
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Result<Self> {
         let count = decoder.count()?;
         let mut buckets = Vec::with_capacity(count);
-        let mut last = None;
-        for _ in 0..count {
-            let distance = i32::try_from(decoder.signed()?).map_err(|_| damaged())?;
-            let bucket = match last {
-                None => distance,
-                Some(last) if distance > 0 => distance.checked_add(last).ok_or_else(damaged)?,
-                Some(_) => return Err(damaged()),
-            };
-            if bucket.abs() > LAST {
-                return Err(damaged());
-            }
-            buckets.push((bucket, decoder.varint()?));
-            last = Some(bucket);
-        }
+        each_bucket(decoder, count, |bucket, count| {
+            buckets.push((bucket, count))
+        })?;
         Ok(Self(buckets))
     }
+}
+
+/// Reads `count` buckets, in their order.
+fn each_bucket(
+    decoder: &mut Decoder<'_>,
+    count: usize,
+    mut visit: impl FnMut(i32, u64),
+) -> Result<()> {
+    let mut last = None;
+    for _ in 0..count {
+        let distance = i32::try_from(decoder.signed()?).map_err(|_| damaged())?;
+        let bucket = match last {
+            None => distance,
+            Some(last) if distance > 0 => distance.checked_add(last).ok_or_else(damaged)?,
+            Some(_) => return Err(damaged()),
+        };
+        if bucket.abs() > LAST {
+            return Err(damaged());
+        }
+        visit(bucket, decoder.varint()?);
+        last = Some(bucket);
+    }
+    Ok(())
 }
 
 /// Histograms added up to read quantiles from, whatever their number.
@@ -141,16 +153,31 @@ impl Quantiles {
 
     /// Adds a histogram.
     pub(crate) fn add(&mut self, histogram: &Histogram) {
+        self.make_room();
+        for (bucket, count) in &histogram.0 {
+            self.add_to(*bucket, *count);
+        }
+    }
+
+    /// Adds an encoded histogram, without memory of its own.
+    pub(super) fn add_encoded(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
+        self.make_room();
+        let count = decoder.count()?;
+        each_bucket(decoder, count, |bucket, count| self.add_to(bucket, count))
+    }
+
+    fn make_room(&mut self) {
         if self.counts.is_empty() {
             let buckets = usize::try_from(2 * LAST + 1).unwrap_or_default();
             self.counts.resize(buckets, 0);
         }
-        for (bucket, count) in &histogram.0 {
-            let place = usize::try_from(bucket + LAST).ok();
-            if let Some(sum) = place.and_then(|place| self.counts.get_mut(place)) {
-                *sum = sum.saturating_add(*count);
-                self.total = self.total.saturating_add(*count);
-            }
+    }
+
+    fn add_to(&mut self, bucket: i32, count: u64) {
+        let place = usize::try_from(bucket + LAST).ok();
+        if let Some(sum) = place.and_then(|place| self.counts.get_mut(place)) {
+            *sum = sum.saturating_add(count);
+            self.total = self.total.saturating_add(count);
         }
     }
 

@@ -15,8 +15,10 @@ use crate::timestamp::Timestamp;
 
 use super::VERSION;
 use super::distribution::Distribution;
+use super::histogram::Quantiles;
 use super::sample::{Sample, slot};
 use super::slots::HOUR;
+use super::summary::Summary;
 
 /// Desktops that are counted together: by what their workspace was when the records were filed. Texts are empty where they are not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,29 +177,14 @@ impl HourRollup {
     }
 
     pub(super) fn decode(value: &[u8]) -> Result<Self> {
-        let mut decoder = Decoder::new(value);
-        if decoder.u8()? != VERSION {
-            return Err(damaged());
-        }
+        let mut decoder = begin(value)?;
         let count = decoder.varint()?;
         let distributions = decoder.count()?;
         let distributions = (0..distributions).map(|_| Distribution::decode(&mut decoder));
-        let distributions = distributions.collect::<Result<_>>()?;
-        let slowest = decoder.count()?;
-        let slowest = (0..slowest).map(|_| {
-            Ok(SlowStartup {
-                total_ms: decoder.signed()?,
-                at: decoder.time()?,
-                instance: decoder.text()?.to_owned(),
-                username: decoder.text()?.to_owned(),
-            })
-        });
-        let slowest = slowest.collect::<Result<_>>()?;
-        decoder.end()?;
         Ok(Self {
             count,
-            distributions,
-            slowest,
+            distributions: distributions.collect::<Result<_>>()?,
+            slowest: read_slowest(decoder)?,
         })
     }
 
@@ -206,23 +193,98 @@ impl HourRollup {
     }
 }
 
+fn begin(value: &[u8]) -> Result<Decoder<'_>> {
+    let mut decoder = Decoder::new(value);
+    if decoder.u8()? != VERSION {
+        return Err(damaged());
+    }
+    Ok(decoder)
+}
+
+/// Reads the end of a rollup.
+fn read_slowest(mut decoder: Decoder<'_>) -> Result<Vec<SlowStartup>> {
+    let count = decoder.count()?;
+    let slowest = (0..count).map(|_| {
+        Ok(SlowStartup {
+            total_ms: decoder.signed()?,
+            at: decoder.time()?,
+            instance: decoder.text()?.to_owned(),
+            username: decoder.text()?.to_owned(),
+        })
+    });
+    let slowest = slowest.collect::<Result<_>>()?;
+    decoder.end()?;
+    Ok(slowest)
+}
+
 fn keep_slowest(startups: &mut Vec<SlowStartup>) {
     startups.sort_by(|a, b| b.cmp(a));
     startups.truncate(SLOWEST_STARTUPS);
 }
 
-/// Visits the rollups of a stream from the hour `from` to before the hour `to`, in the order of the hours.
-pub(crate) fn scan(
+/// A rollup as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HourRef<'v>(&'v [u8]);
+
+/// Rollups added up to read quantiles from, whatever their number.
+#[derive(Debug, Default)]
+pub(crate) struct HourTotals {
+    /// Records.
+    pub(crate) count: u64,
+    /// As [`HourRollup::distributions`].
+    pub(crate) distributions: Vec<(Summary, Quantiles)>,
+    /// The slowest startups, slowest first.
+    pub(crate) slowest: Vec<SlowStartup>,
+}
+
+impl HourTotals {
+    /// Forgets what was added and keeps the memory of quantiles.
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+        self.slowest.clear();
+        for (summary, quantiles) in &mut self.distributions {
+            *summary = Summary::default();
+            quantiles.clear();
+        }
+    }
+
+    /// Adds a rollup.
+    pub(crate) fn add(&mut self, HourRef(value): HourRef<'_>) -> Result<()> {
+        let mut decoder = begin(value)?;
+        self.count = self.count.saturating_add(decoder.varint()?);
+        for place in 0..decoder.count()? {
+            if self.distributions.len() <= place {
+                self.distributions.push(Default::default());
+            }
+            let (summary, quantiles) = self.distributions.get_mut(place).ok_or_else(damaged)?;
+            summary.merge(&Summary::decode(&mut decoder)?);
+            quantiles.add_encoded(&mut decoder)?;
+        }
+        self.add_slowest(read_slowest(decoder)?);
+        Ok(())
+    }
+
+    /// Adds startups that may be among the slowest.
+    pub(crate) fn add_slowest(&mut self, startups: Vec<SlowStartup>) {
+        if !startups.is_empty() {
+            self.slowest.extend(startups);
+            keep_slowest(&mut self.slowest);
+        }
+    }
+}
+
+/// Visits the rollups of a stream from the hour `from` to before the hour `to`, the newest hours first.
+pub(crate) fn scan_back(
     read: &impl Read,
     stream: Stream,
     (from, to): (u32, u32),
-    mut visit: impl FnMut(u32, Group<&str>, HourRollup) -> Result<Step>,
+    mut visit: impl FnMut(u32, Group<&str>, HourRef<'_>) -> Result<Step>,
 ) -> Result<()> {
     let (start, end) = (bound(stream, from), bound(stream, to));
     let range = (Bound::Included(&*start), Bound::Excluded(&*end));
-    read.scan(Table::Hourly, range, |key, value| {
+    read.scan_back(Table::Hourly, range, |key, value| {
         let (_, hour, group) = place(key)?;
-        visit(hour, group, HourRollup::decode(value)?)
+        visit(hour, group, HourRef(value))
     })
 }
 

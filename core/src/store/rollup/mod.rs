@@ -32,14 +32,14 @@ pub(crate) use window::scan_window;
 const VERSION: u8 = 1;
 
 /// Metrics are stored as whole hundredths.
-const SCALE: f64 = 100.0;
+pub(crate) const SCALE: f64 = 100.0;
 
 /// The largest stored value: what adds up stays far from the end of its integer.
 const VALUE_MAX: f64 = 1_099_511_627_776.0; // 2^40
 
 /// A metric in hundredths, as it is stored.
 #[expect(clippy::cast_possible_truncation, reason = "it is within the bounds")]
-fn stored(value: f64) -> i64 {
+pub(crate) fn stored(value: f64) -> i64 {
     // A cast is rounding towards zero, without a call.
     let value = (value * SCALE).clamp(-VALUE_MAX, VALUE_MAX);
     (value + 0.5_f64.copysign(value)) as i64

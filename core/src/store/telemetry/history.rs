@@ -155,6 +155,30 @@ pub(crate) fn next_day(
     Ok(found)
 }
 
+/// The last day from `from` to `to` on which the stream has records.
+pub(crate) fn last_day(
+    read: &impl Read,
+    stream: Stream,
+    from: u32,
+    to: u32,
+) -> Result<Option<u32>> {
+    if from > to {
+        return Ok(None);
+    }
+    let (start, end) = (
+        day_prefix(stream, from),
+        after_prefix(&day_prefix(stream, to)),
+    );
+    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    let mut found = None;
+    let range = (Bound::Included(start.as_slice()), end);
+    read.scan_back(Table::History, range, |key, _| {
+        found = Some(key_place(key)?.1);
+        Ok(Step::Break(()))
+    })?;
+    Ok(found)
+}
+
 /// The parts of a bucket, in their order.
 pub(super) fn heads(read: &impl Read, bucket: Bucket<'_>) -> Result<Vec<PartHead>> {
     let mut heads = Vec::new();

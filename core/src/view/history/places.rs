@@ -111,7 +111,7 @@ impl FirstPlaces {
 }
 
 /// Where the pending records are that are filed on one of the `days`, but for those that repeat an earlier one, pending or filed.
-fn pending(
+pub(super) fn pending(
     reader: &Reader,
     query: &HistoryQuery,
     days: impl Fn(u32) -> bool,

@@ -1,0 +1,114 @@
+//! Groups of desktops, added up step by step.
+
+use crate::domain::steps::Steps;
+use crate::error::Result;
+use crate::limits::HOUR_ROWS_EXAMINED_MAX;
+use crate::model::Stream;
+use crate::store::rollup::hourly::{self, Group, HourTotals};
+use crate::store::table::Step;
+use crate::timestamp::Timestamp;
+use crate::view::Reader;
+use crate::view::workspaces::{Term, Wanted};
+
+use super::coverage::Coverage;
+
+/// Which desktops are counted in a question about groups: by what their workspace was when their records were filed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupFilter {
+    /// Cloud region. Default all.
+    pub region: Option<Term>,
+    /// Running mode. Default all.
+    pub running_mode: Option<Term>,
+    /// Compute type. Default all.
+    pub compute_type_name: Option<Term>,
+}
+
+impl GroupFilter {
+    /// Whether it leaves nothing out.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A filter made ready for many groups.
+struct Matcher([Option<Wanted>; 3]);
+
+impl Matcher {
+    fn new(filter: &GroupFilter) -> Self {
+        let terms = [
+            &filter.region,
+            &filter.running_mode,
+            &filter.compute_type_name,
+        ];
+        Self(terms.map(|term| term.as_ref().map(Wanted::new)))
+    }
+
+    fn accepts(&self, group: Group<&str>) -> bool {
+        let texts = [group.region, group.running_mode, group.compute_type];
+        let mut wanted = self.0.iter().zip(texts);
+        wanted.all(|(wanted, text)| {
+            let known = Some(text).filter(|text| !text.is_empty());
+            wanted.as_ref().is_none_or(|wanted| wanted.accepts(known))
+        })
+    }
+}
+
+/// Calls `visit` with the place of each step that has rollups of the groups that are wanted, and their totals; the newest step first. Where there are
+/// more rollups than may be examined, the oldest are left out.
+pub(super) fn each_step(
+    reader: &Reader,
+    stream: Stream,
+    filter: &GroupFilter,
+    coverage: &mut Coverage,
+    steps: Steps,
+    mut visit: impl FnMut(usize, &HourTotals),
+) -> Result<()> {
+    let matcher = Matcher::new(filter);
+    let mut totals = HourTotals::default();
+    let mut current = None;
+    let mut examined = 0;
+    let mut left_out = None;
+    let mut last_hour = u32::MAX;
+    let range = coverage.range();
+    let hours = (hourly::hour(range.from), hourly::hour(range.to));
+    hourly::scan_back(&reader.snapshot, stream, hours, |hour, group, rollup| {
+        examined += 1;
+        if examined > HOUR_ROWS_EXAMINED_MAX && hour != last_hour {
+            left_out = Some(hourly::hour_start(last_hour));
+            return Ok(Step::Break(()));
+        }
+        last_hour = hour;
+        if !matcher.accepts(group) {
+            return Ok(Step::Continue(()));
+        }
+        let place = steps.place(hourly::hour_start(hour));
+        if place != current {
+            end_step(current, &mut totals, &mut visit);
+            current = place;
+        }
+        totals.add(rollup)?;
+        Ok(Step::Continue(()))
+    })?;
+    end_step(current, &mut totals, &mut visit);
+    if let Some(at) = left_out {
+        coverage.leave_out_before(at);
+    }
+    Ok(())
+}
+
+fn end_step(
+    place: Option<usize>,
+    totals: &mut HourTotals,
+    visit: &mut impl FnMut(usize, &HourTotals),
+) {
+    if let Some(place) = place {
+        visit(place, totals);
+    }
+    totals.clear();
+}
+
+/// The first of the steps of which something is covered, after [`each_step`].
+pub(super) fn first_covered(coverage: &Coverage, steps: Steps) -> usize {
+    let from: Timestamp = coverage.range().from;
+    steps.place(from).unwrap_or_default()
+}

@@ -1,0 +1,230 @@
+//! When a fleet is used: by weekday and hour.
+
+use std::collections::BTreeMap;
+
+use crate::domain::range::Range;
+use crate::error::{EngineError, Result};
+use crate::limits::HEATMAP_USERS_MAX;
+use crate::model::Rows;
+use crate::model::row::row;
+use crate::store::rollup::hourly::hour;
+use crate::store::rollup::{DayRef, scan_window};
+use crate::store::table::Step;
+use crate::timestamp::Timestamp;
+use crate::view::Reader;
+
+use super::coverage::Coverage;
+
+const DAY: i64 = 24 * 60 * 60;
+/// The range when none is given.
+pub(crate) const RANGE_DEFAULT: i64 = 28 * DAY;
+/// The farthest time zone from UTC, in minutes.
+pub(crate) const OFFSET_MAX: i32 = 14 * 60;
+
+const HOURS: u8 = 24;
+/// The hours of a week.
+const CELLS: usize = 7 * HOURS as usize;
+
+/// What a heatmap counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HeatmapOf {
+    /// Activity records.
+    #[default]
+    Activity,
+    /// Desktops with a Stats record that names a user, once an hour.
+    Reporting,
+}
+
+impl HeatmapOf {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Activity, Self::Reporting];
+
+    /// The name in queries.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Activity => "activity",
+            Self::Reporting => "reporting",
+        }
+    }
+}
+
+/// What is counted, over which time, in which time zone.
+///
+/// ```
+/// use deskfleet::{Engine, HeatmapOf, HeatmapQuery};
+///
+/// let engine = Engine::in_memory()?;
+/// let cells = engine.query_heatmap(&HeatmapQuery { of: HeatmapOf::Reporting, ..HeatmapQuery::default() })?;
+/// assert_eq!(cells.rows.len(), 7 * 24);
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeatmapQuery {
+    /// What is counted. Default activity records.
+    pub of: HeatmapOf,
+    /// Records filed at this time or later, in whole hours. Default 28 days before `to`.
+    pub from: Option<Timestamp>,
+    /// Records filed before this time. Default now.
+    pub to: Option<Timestamp>,
+    /// How far the clocks of the time zone are ahead of UTC, in minutes; at most 14 hours. Default 0.
+    pub offset_minutes: i32,
+}
+
+row! {
+    /// An hour of the week.
+    pub struct HeatmapCell {
+        /// Day of the week, 1 to 7; Monday is 1.
+        weekday: i64 = "weekday",
+        /// Hour of the day, 0 to 23.
+        hour: i64 = "hour",
+        /// Activity records, or desktops that reported a user, each once in an hour.
+        count: u64 = "count",
+        /// Different users of the desktops that are counted, on the days on which they are.
+        users: u64 = "users",
+    }
+}
+
+/// A set of cells.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cells([u64; CELLS.div_ceil(64)]);
+
+impl Cells {
+    fn insert(&mut self, cell: usize) {
+        if let Some(word) = self.0.get_mut(cell / 64) {
+            *word |= 1 << (cell % 64);
+        }
+    }
+
+    fn contains(self, cell: usize) -> bool {
+        let word = self.0.get(cell / 64);
+        word.is_some_and(|word| word >> (cell % 64) & 1 == 1)
+    }
+
+    fn add(&mut self, other: Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+}
+
+/// A heatmap while it is counted.
+struct Counts {
+    of: HeatmapOf,
+    /// The hours that are counted, from the first to before the second, since the year 1.
+    hours: (u32, u32),
+    /// How many hours the time zone is ahead of UTC, rounded down.
+    ahead: i64,
+    counts: [u64; CELLS],
+    /// The cells in which each user is counted.
+    users: BTreeMap<Box<str>, Cells>,
+    users_left_out: bool,
+}
+
+impl Counts {
+    /// Adds a day of an instance; notes in `users` who is counted in which cells.
+    fn add_day<'v>(&mut self, day: &DayRef<'v>, users: &mut Vec<(&'v str, Cells)>) -> Result<()> {
+        let (activities, names) = day.people()?;
+        let connected = match self.of {
+            HeatmapOf::Activity => None,
+            HeatmapOf::Reporting => Some(day.slots()?.connected),
+        };
+        let mut cells = Cells::default();
+        for (of_day, (hour, activities)) in (0..u32::from(HOURS)).zip(activities.iter().enumerate())
+        {
+            let count = match &connected {
+                None => *activities,
+                Some(connected) => connected.any_in_hour(hour).into(),
+            };
+            let utc = day.day * u32::from(HOURS) + of_day;
+            if count == 0 || utc < self.hours.0 || utc >= self.hours.1 {
+                continue;
+            }
+            // The year 1 began on a Monday.
+            let local = (i64::from(utc) + self.ahead).rem_euclid(CELLS as i64);
+            let cell = usize::try_from(local).unwrap_or_default();
+            if let Some(sum) = self.counts.get_mut(cell) {
+                *sum = sum.saturating_add(count);
+                cells.insert(cell);
+            }
+        }
+        for name in names {
+            match users.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => known.add(cells),
+                None => users.push((name, cells)),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_users(&mut self, users: &[(&str, Cells)]) {
+        for (name, cells) in users {
+            if let Some(known) = self.users.get_mut(*name) {
+                known.add(*cells);
+            } else if self.users.len() < HEATMAP_USERS_MAX {
+                self.users.insert((*name).into(), *cells);
+            } else {
+                self.users_left_out = true;
+            }
+        }
+    }
+
+    fn rows(&self) -> Vec<HeatmapCell> {
+        let mut users = [0; CELLS];
+        for cells in self.users.values() {
+            for (cell, count) in users.iter_mut().enumerate() {
+                *count += u64::from(cells.contains(cell));
+            }
+        }
+        let hours = (1..=7).flat_map(|weekday| (0..HOURS).map(move |hour| (weekday, hour)));
+        let counts = self.counts.iter().zip(users);
+        let rows = hours.zip(counts);
+        rows.map(|((weekday, hour), (count, users))| HeatmapCell {
+            weekday,
+            hour: hour.into(),
+            count: *count,
+            users,
+        })
+        .collect()
+    }
+}
+
+/// The heatmap that is asked for: all hours of a week.
+pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
+    if query.offset_minutes.abs() > OFFSET_MAX {
+        let said = "A time zone is at most 14 hours from UTC.";
+        return Err(EngineError::invalid("offset", said));
+    }
+    let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
+    let mut coverage = Coverage::hours(reader, range)?;
+    coverage.cut_days(reader)?;
+    let covered = coverage.range();
+    let mut counts = Counts {
+        of: query.of,
+        hours: (hour(covered.from), hour(covered.to)),
+        ahead: i64::from(query.offset_minutes.div_euclid(60)),
+        counts: [0; CELLS],
+        users: BTreeMap::new(),
+        users_left_out: false,
+    };
+    scan_window(&reader.snapshot, coverage.days_covered(), |_, _, days| {
+        let mut users = Vec::new();
+        for day in days {
+            counts.add_day(day, &mut users)?;
+        }
+        counts.add_users(&users);
+        Ok(Step::Continue(()))
+    })?;
+    if query.offset_minutes % 60 != 0 {
+        coverage.warn("The offset is not of whole hours: what is of an hour (UTC) counts in the hour of the time zone in which that begins.".to_owned());
+    }
+    if counts.users_left_out {
+        coverage.warn(format!(
+            "There are more than {HEATMAP_USERS_MAX} users: `users` leaves the others out."
+        ));
+    }
+    Ok(Rows {
+        warnings: coverage.into_warnings(),
+        ..Rows::whole(counts.rows(), reader.now)
+    })
+}

@@ -1,0 +1,238 @@
+//! What metrics were over time, of one instance or of the fleet.
+
+mod point;
+
+use std::time::Duration;
+
+use crate::domain::range::Range;
+use crate::domain::steps::Steps;
+use crate::error::{EngineError, Result};
+use crate::limits::SERIES_RECORDS_EXAMINED_MAX;
+use crate::model::row::rounded;
+use crate::model::{Metric, Rows, Stream};
+use crate::store::rollup::hourly::{self, HourTotals};
+use crate::store::rollup::{Quantiles, SCALE, Summary, stored, unstored};
+use crate::timestamp::Timestamp;
+use crate::view::Reader;
+use crate::view::history::{self, HistoryQuery};
+
+use super::coverage::Coverage;
+use super::groups::{self, GroupFilter};
+
+pub use point::{MetricValues, SeriesPoint};
+
+const HOUR: i64 = 60 * 60;
+/// The range when none is given.
+pub(crate) const RANGE_DEFAULT: i64 = 24 * HOUR;
+/// The step of a series of one instance when none is given.
+const STEP_DEFAULT: i64 = 5 * 60;
+
+/// Which metrics, of which desktops, over which time.
+///
+/// ```
+/// use deskfleet::{Engine, SeriesQuery};
+///
+/// let engine = Engine::in_memory()?;
+/// let series = engine.query_series(&SeriesQuery { instance_id: Some("ws-1".into()), ..SeriesQuery::default() })?;
+/// assert_eq!(series.step_seconds, 300);
+/// assert!(series.points.rows.iter().all(|point| point.count == 0));
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesQuery {
+    /// One instance. Default none: the fleet, of which only cpu and memory are known.
+    pub instance_id: Option<String>,
+    /// Metrics of [`Metric::OF_STATS`]. Default cpu and memory.
+    pub metrics: Vec<Metric>,
+    /// Records filed at this time or later. Default 24 hours before `to`.
+    pub from: Option<Timestamp>,
+    /// Records filed before this time. Default now.
+    pub to: Option<Timestamp>,
+    /// The step, in whole seconds; raised so that there are at most 500, and for the fleet to whole hours. Default 5 minutes or an hour.
+    pub step: Option<Duration>,
+    /// The desktops of the fleet that are counted. Default all.
+    pub filter: GroupFilter,
+}
+
+impl Default for SeriesQuery {
+    fn default() -> Self {
+        Self {
+            instance_id: None,
+            metrics: hourly::STATS.to_vec(),
+            from: None,
+            to: None,
+            step: None,
+            filter: GroupFilter::default(),
+        }
+    }
+}
+
+/// What metrics were over time.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Series {
+    /// The length of a step, in seconds.
+    pub step_seconds: i64,
+    /// Every step that has a part in the range, oldest first, also those without records.
+    pub points: Rows<SeriesPoint>,
+}
+
+/// A step while it is added up.
+#[derive(Clone)]
+struct Sums {
+    count: u64,
+    /// Of each metric, in hundredths.
+    summaries: Vec<Summary>,
+}
+
+/// The series that is asked for. The reader of a series of one instance must have been made for the queue of its Stats.
+pub(crate) fn series(reader: &Reader, query: &SeriesQuery) -> Result<Series> {
+    let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
+    let step = query
+        .step
+        .map(|step| i64::try_from(step.as_secs()).unwrap_or(i64::MAX));
+    match &query.instance_id {
+        Some(instance) => of_instance(reader, query, instance, range, step),
+        None => of_fleet(reader, query, range, step),
+    }
+}
+
+fn of_instance(
+    reader: &Reader,
+    query: &SeriesQuery,
+    instance: &str,
+    range: Range,
+    step: Option<i64>,
+) -> Result<Series> {
+    let step_seconds = range.step(step.or(Some(STEP_DEFAULT)), 1);
+    let steps = Steps::of(range, step_seconds);
+    let places = places_of(&query.metrics, &Metric::OF_STATS, "of an instance")?;
+    let empty = Sums {
+        count: 0,
+        summaries: vec![Summary::default(); places.len()],
+    };
+    let mut sums = vec![empty; steps.len()];
+    let history = HistoryQuery::new(Stream::Stats, instance);
+    let max = SERIES_RECORDS_EXAMINED_MAX;
+    let cut = history::scan(reader, &history, range, max, |rows, row| {
+        let place = steps.place(rows.filed_at(row));
+        let Some(sums) = place.and_then(|place| sums.get_mut(place)) else {
+            return;
+        };
+        sums.count += 1;
+        let values = rows.metrics(row);
+        for (summary, place) in sums.summaries.iter_mut().zip(&places) {
+            if let Some(value) = values.get(*place).copied().flatten() {
+                summary.add(stored(value));
+            }
+        }
+    })?;
+    let points = sums.iter().enumerate().map(|(place, sums)| SeriesPoint {
+        at: steps.start(place),
+        count: sums.count,
+        metrics: query
+            .metrics
+            .iter()
+            .zip(&sums.summaries)
+            .map(|(metric, summary)| values(*metric, summary, None))
+            .collect(),
+    });
+    let mut points = Rows::whole(points.collect(), reader.now);
+    if let Some(at) = cut {
+        let incomplete = at.plus_seconds(-24 * HOUR);
+        let first = steps.place(incomplete).unwrap_or_default();
+        points.rows.drain(..first);
+        points.warnings.push(format!(
+            "The instance has more records than one answer examines: what is before {at} is left out or incomplete. Ask for a shorter time."
+        ));
+    }
+    if !query.filter.is_empty() {
+        points.warnings.push(
+            "The filters are not applied: they are those of a series of the fleet.".to_owned(),
+        );
+    }
+    Ok(Series {
+        step_seconds,
+        points,
+    })
+}
+
+fn of_fleet(
+    reader: &Reader,
+    query: &SeriesQuery,
+    range: Range,
+    step: Option<i64>,
+) -> Result<Series> {
+    let places = places_of(&query.metrics, &hourly::STATS, "of the fleet")?;
+    let mut coverage = Coverage::hours(reader, range)?;
+    let step_seconds = coverage.range().step(step, HOUR);
+    let steps = Steps::of(coverage.range(), step_seconds);
+    let none = HourTotals::default();
+    let point = |place, totals: &HourTotals| SeriesPoint {
+        at: steps.start(place),
+        count: totals.count,
+        metrics: query
+            .metrics
+            .iter()
+            .zip(&places)
+            .map(|(metric, place)| match totals.distributions.get(*place) {
+                Some((summary, quantiles)) => values(*metric, summary, Some(quantiles)),
+                None => values(*metric, &Summary::default(), None),
+            })
+            .collect(),
+    };
+    let mut points: Vec<_> = (0..steps.len()).map(|place| point(place, &none)).collect();
+    groups::each_step(
+        reader,
+        Stream::Stats,
+        &query.filter,
+        &mut coverage,
+        steps,
+        |place, totals| {
+            if let Some(empty) = points.get_mut(place) {
+                *empty = point(place, totals);
+            }
+        },
+    )?;
+    points.drain(..groups::first_covered(&coverage, steps));
+    Ok(Series {
+        step_seconds,
+        points: Rows {
+            warnings: coverage.into_warnings(),
+            ..Rows::whole(points, reader.now)
+        },
+    })
+}
+
+/// The places of metrics among those that are known.
+fn places_of(metrics: &[Metric], known: &[Metric], of: &str) -> Result<Vec<usize>> {
+    let places = metrics.iter().map(|metric| {
+        let place = known.iter().position(|known| known == metric);
+        place.ok_or_else(|| {
+            let names: Vec<_> = known.iter().map(|metric| metric.as_str()).collect();
+            let mut said = format!(
+                "There is no series of {} {of}, only of {}.",
+                metric.as_str(),
+                names.join(", ")
+            );
+            if known.len() < Metric::OF_STATS.len() && Metric::OF_STATS.contains(metric) {
+                said.push_str(" With `instanceId` there is one of each metric of that instance.");
+            }
+            EngineError::invalid("metrics", said)
+        })
+    });
+    places.collect()
+}
+
+fn values(metric: Metric, summary: &Summary, quantiles: Option<&Quantiles>) -> MetricValues {
+    let known = |value: i64| (summary.count > 0).then(|| unstored(value));
+    let quantile = |percent| quantiles?.quantile(percent).map(unstored);
+    MetricValues {
+        metric,
+        min: known(summary.min),
+        avg: summary.mean().and_then(|mean| rounded(mean / SCALE)),
+        p50: quantile(50),
+        p95: quantile(95),
+        max: known(summary.max),
+    }
+}
