@@ -66,6 +66,8 @@ settings! {
         pub queue_records: u64 = 1_000_000, Count(1, QUEUE_RECORDS_MAX);
         /// Queued records at which the writer files by itself, between two commits; never if above `queue_records`.
         pub queue_high_water: u64 = 200_000, Count(1, u64::MAX);
+        /// Events that are kept; above it the oldest are removed, once an hour.
+        pub events: u64 = 1_000_000, Count(1, u64::MAX);
         /// Requests per minute and API key; above it 429 `Throttled`.
         pub key_requests_per_minute: Option<u32> = None, Count(1, u32::MAX.into());
         /// Free bytes that the medium must have for a write, if the host reports them; below it 503 `LowDisk`, except for
@@ -127,6 +129,8 @@ settings! {
         pub audit: u16 = 365, Count(1, u16::MAX.into());
         /// Rollups of telemetry, which answer questions about the fleet.
         pub rollups: u16 = 400, Count(1, u16::MAX.into());
+        /// Events. A litigation hold does not keep them: the audit has what they say.
+        pub events: u16 = 7, Count(1, u16::MAX.into());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The parts of an engine, wired: the store, the writer, and what the host injected.
 
 mod condition;
+mod events;
 mod intake;
 mod lanes;
 mod monitoring;
@@ -33,6 +34,7 @@ use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
+use events::EventWaiters;
 use intake::Intake;
 pub(crate) use lanes::Lane;
 use lanes::{Arriving, Lanes, Submission, Work};
@@ -76,6 +78,7 @@ pub(crate) struct EngineCore {
     displaced: AtomicBool,
     /// Decides when the next sweep is due.
     clock_watch: Mutex<ClockWatch>,
+    event_waiters: EventWaiters,
     /// `None` until it is counted.
     fleet: Mutex<Option<KnownFleet>>,
     /// `None` until somebody asks.
@@ -104,6 +107,7 @@ impl EngineCore {
             filed_at: AtomicI64::new(i64::MIN),
             displaced: AtomicBool::new(false),
             clock_watch: Mutex::default(),
+            event_waiters: EventWaiters::default(),
             fleet: Mutex::default(),
             seen: Mutex::default(),
             rate: Rate::default(),
@@ -162,6 +166,8 @@ impl EngineCore {
             Work::Queue(_, arriving, batch) => self.commit_to_queue(arriving, batch, landing),
         };
         let duration = self.now().duration_since(begun);
+        // Also after a failure, which may have reopened a file with events that were in doubt.
+        self.wake_for_events();
         match failure {
             None => self.observe(&Event::Committed {
                 mutations,
@@ -334,6 +340,7 @@ impl EngineCore {
     /// Commits what is pending, writes down what is only in memory, and closes the file.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_threads();
+        self.end_event_streams();
         while self.lead() > 0 {}
         let kept = match self.write_key_uses() {
             // When a key was last used is not worth a failure to stop.

@@ -79,17 +79,17 @@ pub use config::{
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
-    Engine, EngineBuilder, Exchange, ResponseBody, ResponseFuture, TelemetryBatch, WorkspaceImport,
-    WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
+    Engine, EngineBuilder, EventStream, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
+    WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
-    ColumnKind, ComputeType, FailedState, FleetCounts, ImportReport, IssuedKey, KeyInfo, LineError,
-    LineWarning, LitigationHold, Metric, Named, NewKey, Nullable, Paging, PendingAction,
-    ProcessItem, ProcessReport, Protocol, Question, Received, Record, Row, Rows, RunningMode,
-    Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus, Stream, Vocabulary,
-    Workspace, WorkspacePatch, WorkspaceView,
+    ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
+    IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric, Named, NewKey, Nullable,
+    Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question, Received, Record, Row,
+    Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus,
+    Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;

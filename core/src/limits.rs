@@ -151,8 +151,10 @@ pub const REPETITIONS_COMPARED_MAX: usize = 64 * CHUNK_RECORDS_MAX;
 pub const FILE_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Records that gather on a volatile store before they are committed, unless a read commits them earlier.
 pub const VOLATILE_RECORDS_MAX: u64 = 1000;
-/// Workspaces, audit rows or users that one maintenance mutation removes or settles.
+/// Workspaces, audit rows, events or users that one maintenance mutation removes or settles.
 pub const MAINTENANCE_ROWS_MAX: usize = 250;
+/// Events that a stream of them reads at a time.
+pub const STREAMED_EVENTS_READ: usize = 64;
 /// Workspaces that upkeep looks up at a time, for several such mutations.
 pub const MAINTENANCE_IDS_MAX: usize = 4 * MAINTENANCE_ROWS_MAX;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.

@@ -5,8 +5,9 @@
 use std::fs;
 
 use deskfleet::{
-    Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, ManualClock, NewKey,
-    ProcessItem, ProcessReport, Record, Scope, StartupRecord, StatsRecord, Timestamp, Workspace,
+    Action, ActionRequest, ActivityRecord, Clock, Config, Engine, EngineError, FailedState,
+    ManualClock, NewKey, ProcessItem, ProcessReport, Record, Scope, StartupRecord, StatsRecord,
+    Timestamp, Workspace,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .config(Config::default())
         .open(&open)?;
     fill(&engine, &clock)?;
+    events(&engine)?;
     names(&engine, &clock)?;
     for _ in 0..2 {
         let refused = engine.act(ActionRequest::new(Action::Reboot, "ws-99"));
@@ -76,6 +78,22 @@ fn fill(engine: &Engine, clock: &ManualClock) -> Result<(), EngineError> {
         }
     }
     Ok(())
+}
+
+/// The types of events that nothing else makes.
+fn events(engine: &Engine) -> Result<(), EngineError> {
+    let imported = ["ws-21", "ws-22"].map(|id| Workspace {
+        id: id.into(),
+        state: Some("AVAILABLE".into()),
+        ..Workspace::default()
+    });
+    engine.put_workspaces(imported.into())?;
+    engine.place_hold("ws-21", "Roe v. Corp", None)?;
+    engine.release_hold("ws-21")?;
+    if let Some(action) = engine.act(ActionRequest::new(Action::Reboot, "ws-21"))? {
+        engine.fail_action(action, FailedState::Error, Some("no answer"))?;
+    }
+    engine.remove_workspace("ws-22")
 }
 
 /// Names with other spellings. `format-1-names.redb` holds only these, from 08:00 on, as format 1 stored them.

@@ -60,7 +60,7 @@ fn check_of_a_whole_file_finds_nothing_and_changes_nothing() {
     let crashed = checked(&path);
     assert_eq!(crashed.problems, Vec::<String>::new());
     assert!(crashed.workspaces > 0 && crashed.queued_records > 0 && crashed.history_records > 0);
-    assert!(crashed.audit_rows > 0 && crashed.keys > 0);
+    assert!(crashed.audit_rows > 0 && crashed.keys > 0 && crashed.events > 0);
     open(&path, false).unwrap().close().unwrap();
     assert_eq!(checked(&path), crashed, "closed as crashed");
 }
@@ -90,6 +90,7 @@ fn check_names_an_unreadable_value() {
         ("queue", "block "),
         ("history", "history of "),
         ("users", "user "),
+        ("events", "event "),
     ] {
         let (_folder, path) = place();
         spoil(&path, table);
@@ -126,15 +127,20 @@ fn check_names_a_sequence_that_would_repeat() {
     let write = database.begin_write().unwrap();
     let meta = TableDefinition::<&[u8], &[u8]>::new("meta");
     let one = 1_u64.to_le_bytes();
-    write
-        .open_table(meta)
-        .unwrap()
-        .insert(b"next_audit".as_slice(), one.as_slice())
-        .unwrap();
+    for sequence in ["next_audit", "next_event"] {
+        write
+            .open_table(meta)
+            .unwrap()
+            .insert(sequence.as_bytes(), one.as_slice())
+            .unwrap();
+    }
     write.commit().unwrap();
     drop(database);
     let problems = checked(&path).problems.join("\n");
-    assert!(problems.contains("would give out 1 again"), "{problems}");
+    for sequence in ["Audit", "Event"] {
+        let named = format!("{sequence} would give out 1 again");
+        assert!(problems.contains(&named), "{problems}");
+    }
 }
 
 /// Bits flipped in the pages of a closed file: refused on opening, opened if the host trusts the file, and checked in

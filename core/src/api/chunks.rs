@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::{HeaderValue, Response};
 
+use crate::domain::paging;
 use crate::engine_core::EngineCore;
 use crate::error::Result;
 use crate::limits::RESPONSE_CHUNK_BYTES;
@@ -15,7 +16,7 @@ use crate::timestamp::Timestamp;
 use crate::view::activity::Last24Hours;
 use crate::view::audit::{self, AuditEnd, AuditQuery};
 use crate::view::workspaces::{self, Listing, PageEnd};
-use crate::view::{Reader, actions, keys};
+use crate::view::{Reader, actions, events, keys};
 use crate::wire::json::Json;
 use crate::wire::list::ListBody;
 use crate::wire::reply;
@@ -261,6 +262,47 @@ impl Items for Keys {
             body.end(|json| json.raw(b"]}"));
         }
         Ok(!last)
+    }
+}
+
+/// A page of the event log.
+#[derive(Debug)]
+pub(super) struct Events {
+    after: Option<u64>,
+    left: usize,
+    now: Timestamp,
+}
+
+impl Events {
+    pub(super) fn new(core: &EngineCore, after: Option<u64>, limit: usize) -> Self {
+        Self {
+            after,
+            left: limit,
+            now: core.now(),
+        }
+    }
+}
+
+impl Items for Events {
+    fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
+        let mut reader = core.durable_reader()?;
+        reader.now = self.now;
+        let (mut full, mut more) = (false, None);
+        events::after(&reader, self.after, |event| {
+            if self.left == 0 {
+                more = self.after.map(paging::after_event);
+                return stop_if(true);
+            }
+            self.left -= 1;
+            self.after = Some(event.id);
+            full = body.item(|json| json.value(&event)).is_break();
+            stop_if(full)
+        })?;
+        if !full {
+            let token = more.as_deref();
+            body.end(|json| reply::rows_end(json, token, self.now));
+        }
+        Ok(full)
     }
 }
 

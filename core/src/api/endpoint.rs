@@ -37,6 +37,7 @@ pub enum Endpoint {
     IssueKey,
     RevokeKey,
     Query(Question),
+    GetEvents,
 }
 
 /// The method of an endpoint. A `Get` also answers HEAD.
@@ -96,6 +97,8 @@ pub enum ParamKind {
     Moment,
     /// A duration in whole seconds, such as `5m`.
     Duration,
+    /// A whole number, not negative.
+    Number,
     /// `true` or `false`, which is the default.
     Flag,
     /// An int32 with inclusive bounds and a default.
@@ -157,6 +160,8 @@ pub enum Answer {
     IssuedKey,
     /// A page of rows, as JSON, CSV or NDJSON.
     Rows(Question),
+    /// A page of the event log; a server can stream them instead.
+    Events,
 }
 
 /// How long an endpoint can take before it responds, apart from the commit that it may wait for.

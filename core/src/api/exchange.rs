@@ -17,7 +17,8 @@ use crate::wire::query::Query;
 use crate::wire::trace::TraceId;
 
 use super::batch::BatchLines;
-use super::endpoint::{RequestBody, Route};
+use super::endpoint::{Endpoint, RequestBody, Route};
+use super::events::{StreamStart, stream_start};
 use super::head::{check_media, check_sizes};
 use super::import::Import;
 use super::router::{Found, Router};
@@ -223,6 +224,16 @@ impl Exchange {
             Err(refusal) => refusal.call.as_ref()?,
         };
         call.key.as_deref().map(|key| &key.info)
+    }
+
+    /// Where the stream of events begins that the request asks for; `None` for any other request, and for one to be refused.
+    pub(crate) fn event_stream(&self) -> Option<StreamStart> {
+        let call = self.admission.as_ref().ok()?;
+        let is_stream =
+            call.route.endpoint == Endpoint::GetEvents && self.head.method == Method::GET;
+        let query = Query::new(self.head.uri.query());
+        let start = is_stream.then(|| stream_start(&self.head.headers, query));
+        start?.ok()?
     }
 
     fn end(

@@ -6,6 +6,7 @@ mod batch;
 pub(crate) mod chunks;
 mod completion;
 pub(crate) mod endpoint;
+mod events;
 mod exchange;
 mod head;
 mod import;
@@ -150,5 +151,6 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::Query(question) => query::answer(call, question),
         Endpoint::RevokeKey => operator::revoke_key(call),
+        Endpoint::GetEvents => events::get_events(call),
     }
 }

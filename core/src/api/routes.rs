@@ -1,4 +1,4 @@
-//! THE table: every endpoint of the interface document, then the operator surface.
+//! THE table: every endpoint of the interface document, then the operator surface, then questions about the fleet.
 //!
 //! The router, the key check, the body limits, the generator of the OpenAPI document and the conformance suite all read these rows.
 
@@ -211,6 +211,16 @@ const AUDIT_FILTERS: &[Param] = &[
     text("nextToken"),
 ];
 
+const EVENT_PARAMS: &[Param] = &[
+    Param {
+        name: "after",
+        kind: ParamKind::Number,
+        required: false,
+    },
+    LIMIT,
+    text("nextToken"),
+];
+
 const fn information(
     endpoint: Endpoint,
     operation_id: &'static str,
@@ -418,4 +428,5 @@ pub static ROUTES: &[Route] = &[
     question(Question::Series, "querySeries", "/query/series", SERIES),
     question(Question::Startup, "queryStartup", "/query/startup", STARTUPS),
     question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
+    information(Endpoint::GetEvents, "getEvents", "/query/events", EVENT_PARAMS, Answer::Events, &[]),
 ];

@@ -4,8 +4,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
-    ActivityRecord, AuditEntry, ImportReport, IssuedKey, NewKey, ProcessReport, Question,
-    StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
+    ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, ProcessReport,
+    Question, StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
@@ -66,6 +66,7 @@ impl Schemas {
             Answer::Actions => all.subschema_for::<PendingActionList>(),
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
+            Answer::Events => all.subschema_for::<RowPage<FleetEvent>>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),

@@ -24,6 +24,7 @@ pub(crate) enum List {
     History(Stream),
     Audit,
     Rows(Question),
+    Events,
 }
 
 impl List {
@@ -36,6 +37,7 @@ impl List {
             Self::History(stream) => 3 + stream.number(),
             Self::Audit => 0,
             Self::Rows(question) => question.number(),
+            Self::Events => 32,
         }
     }
 }
@@ -105,6 +107,17 @@ pub(crate) fn place_of(question: Question, name: &[u8], token: &str) -> Option<V
 /// The refusal of a token that is not one of the list's.
 pub(crate) fn bad_token() -> EngineError {
     EngineError::invalid("nextToken", "The value is not a token of this endpoint.")
+}
+
+/// A token that continues the event log after the event of that number.
+pub(crate) fn after_event(id: u64) -> String {
+    encode(List::Events, &id.to_le_bytes())
+}
+
+/// The number of the event after which `token` continues the event log.
+pub(crate) fn event_of(token: &str) -> Option<u64> {
+    let bytes = decode(List::Events, token)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
 fn encode(list: List, position: &[u8]) -> String {

@@ -12,7 +12,7 @@ use crate::api::endpoint::Route;
 use crate::engine_core::EngineCore;
 use crate::model::KeyInfo;
 
-use super::{Engine, ResponseBody, ResponseFuture};
+use super::{Engine, EventStream, ResponseBody, ResponseFuture};
 
 /// A request from its head to its response, for a host whose request bodies arrive in pieces.
 ///
@@ -125,6 +125,16 @@ impl Exchange {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.exchange.bytes()
+    }
+
+    /// The events that the request asks to be streamed: it is an accepted `GET /query/events`, and its `Accept` prefers
+    /// `text/event-stream`. The stream begins after its header `Last-Event-ID`, else after its parameter `after`, else now, and ends when its
+    /// key is no longer accepted. A host that cannot stream calls [`Self::finish`], which responds with a page.
+    #[must_use]
+    pub fn events(&self) -> Option<EventStream> {
+        let start = self.exchange.event_stream()?;
+        let core = Arc::clone(&self.core);
+        Some(EventStream::new(core, start.after, self.key().cloned()))
     }
 
     /// Handles the request, at the end of the body. Parsing and reading happen at once, in this call, and what is written is

@@ -2,6 +2,7 @@
 
 mod body;
 mod builder;
+mod events;
 mod exchange;
 mod future;
 #[cfg(feature = "tower")]
@@ -25,6 +26,7 @@ use crate::wire::trace::TraceId;
 
 pub use body::ResponseBody;
 pub use builder::EngineBuilder;
+pub use events::EventStream;
 pub use exchange::Exchange;
 pub use future::{ResponseFuture, WriteFuture};
 #[cfg(feature = "tower")]

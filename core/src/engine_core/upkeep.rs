@@ -19,7 +19,7 @@ use crate::store::telemetry::filing::Pass;
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
-use crate::view::{Reader, upkeep};
+use crate::view::{Reader, events, upkeep};
 
 use super::EngineCore;
 
@@ -202,6 +202,7 @@ impl EngineCore {
             Maintenance::DropDaily(time, None),
             Maintenance::DropHourly(time),
             Maintenance::DropLatest(time, None),
+            Maintenance::DropEvents(self.first_event_kept(time)?),
         ];
         for mut step in histories.into_iter().chain(others) {
             loop {
@@ -215,6 +216,12 @@ impl EngineCore {
             }
         }
         Ok(())
+    }
+
+    /// The number below which events go, looked up beside the writer.
+    fn first_event_kept(&self, time: Timestamp) -> Result<u64> {
+        let (days, count) = (self.config.retention_days.events, self.config.limits.events);
+        events::first_kept(&Reader::new(&self.store, time)?, days, count)
     }
 
     /// Takes one step; returns the next one of its kind, if there is more to do.

@@ -6,7 +6,8 @@ use crate::domain::retention;
 use crate::domain::transition::{Standing, standing};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{
-    Action, ActionRequest, AuditAction, AuditResult, ComputeType, FailedState, State, user_key,
+    Action, ActionRequest, AuditAction, AuditResult, ComputeType, FailedState, State, Workspace,
+    user_key,
 };
 use crate::store::pending::Pending;
 use crate::store::workspaces::{Entry, Transition};
@@ -47,8 +48,7 @@ impl Mutation for Act {
         match decision {
             Decision::Accept { via, then } => {
                 let transition = (via, then);
-                let id =
-                    context.accept_action(row, entry, request.action, transition, compute_type)?;
+                let id = context.accept_action(row, entry, &self, transition, compute_type)?;
                 Ok(Ok(Some(id)))
             }
             Decision::NoChange => {
@@ -98,9 +98,11 @@ impl Mutation for FailAction {
         };
         let state = State::from(self.state);
         let ended = Some((state.as_str(), context.now));
-        context.end_row(&transition, AuditResult::Failed, ended, self.detail)?;
         entry.workspace.state = Some(state.into());
         entry.state_since = context.now;
+        let (failed, message) = (AuditResult::Failed, self.detail.as_deref());
+        context.action_failed(&entry.workspace, &transition, failed, message)?;
+        context.end_row(&transition, failed, ended, self.detail)?;
         workspaces::put(context.tables, &entry)?;
         Ok(Ok(()))
     }
@@ -156,12 +158,13 @@ impl Context<'_, '_> {
         &mut self,
         mut row: Row,
         mut entry: Entry,
-        action: Action,
+        act: &Act,
         (via, then): (State, State),
         compute_type: Option<ComputeType>,
     ) -> Result<u64> {
+        let action = act.request.action;
         if let Some(running) = entry.transition.take() {
-            self.end_row(&running, AuditResult::Cancelled, None, None)?;
+            self.cancel(&entry.workspace, &running)?;
         }
         let due_at = match self.config.actions.driver {
             ActionDriver::Clock => Some(self.now + self.config.actions.durations.of(action)),
@@ -169,16 +172,18 @@ impl Context<'_, '_> {
         };
         row.set_new_state(Some(via.as_str().to_owned()));
         let id = self.write_row(row, AuditResult::Accepted)?;
-        entry.workspace.state = Some(via.into());
+        let previous = entry.workspace.state.replace(via.into());
         entry.state_since = self.now;
-        entry.transition = Some(Transition {
+        let transition = Transition {
             id,
             action,
             requested_at: self.now,
             due_at,
             outcome: then,
             compute_type: compute_type.map(|new| new.as_str().to_owned()),
-        });
+        };
+        self.action_accepted(&entry.workspace, previous.as_deref(), &transition, &act.by)?;
+        entry.transition = Some(transition);
         self.put_running(&entry)?;
         Ok(id)
     }
@@ -231,11 +236,18 @@ impl Context<'_, '_> {
         }
         entry.workspace.state = Some(transition.outcome.into());
         entry.state_since = at;
+        self.action_completed(&entry.workspace, transition, at)?;
         workspaces::put(self.tables, entry)
     }
 
+    /// Cancels an action; the caller gives the workspace another state.
+    pub(super) fn cancel(&mut self, workspace: &Workspace, running: &Transition) -> Result<()> {
+        self.action_failed(workspace, running, AuditResult::Cancelled, None)?;
+        self.end_row(running, AuditResult::Cancelled, None, None)
+    }
+
     /// Takes an action out of the outbox and completes its audit row.
-    pub(super) fn end_row(
+    fn end_row(
         &mut self,
         transition: &Transition,
         result: AuditResult,

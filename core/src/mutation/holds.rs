@@ -32,7 +32,8 @@ impl Mutation for PlaceHold {
             placed_at: context.now,
         };
         holds::put(context.tables, &self.id, &hold)?;
-        entry.held = true;
+        let replaced = std::mem::replace(&mut entry.held, true);
+        context.hold_placed(&entry.workspace, replaced, &self.by)?;
         context.finish_hold(row, entry)
     }
 }
@@ -61,6 +62,7 @@ impl Mutation for ReleaseHold {
         }
         holds::remove(context.tables, &self.id)?;
         entry.held = false;
+        context.hold_released(&entry.workspace, &self.by)?;
         context.finish_hold(row, entry)
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::model::{AuditAction, AuditResult, Workspace, WorkspacePatch};
 use crate::store::{audit, keys};
 
-use super::workspaces::refusal;
+use super::workspaces::{Stored, refusal};
 use super::{Caller, Context, Mutation, Outcome};
 
 /// What an import has done so far.
@@ -60,15 +60,22 @@ impl Mutation for ImportWorkspaces {
             }));
         }
         let mut refused = Vec::new();
+        let mut changed = 0;
         for (line, patch) in self.records {
             match context.import(patch, &self.by)? {
-                Ok(true) => counts.created += 1,
-                Ok(false) => counts.updated += 1,
+                Ok(Stored::Created) => counts.created += 1,
+                Ok(Stored::Changed) => {
+                    counts.updated += 1;
+                    changed += 1;
+                }
+                Ok(Stored::Unchanged) => counts.updated += 1,
                 Err(error) => refused.push((line, error)),
             }
         }
+        let created = counts.created - self.counts.created;
         counts.rejected += refused.len() as u64;
         let row = context.import_row(self.row, counts, self.ends, &self.by)?;
+        context.import_committed(Some(row), (created, changed), &self.by)?;
         Ok(Ok(Imported {
             row,
             counts,
@@ -88,11 +95,10 @@ impl Context<'_, '_> {
         Ok(key.is_some_and(|key| rules::is_accepted(&key.info, self.now)))
     }
 
-    /// Applies one record; returns whether that created the workspace.
-    fn import(&mut self, patch: WorkspacePatch, by: &Caller) -> Result<Result<bool>> {
+    /// Applies one record.
+    fn import(&mut self, patch: WorkspacePatch, by: &Caller) -> Result<Result<Stored>> {
         let id = patch.id.value().cloned().unwrap_or_default();
         let old = self.settled(&id)?;
-        let created = old.is_none();
         let mut workspace = old.as_ref().map_or_else(
             || Workspace {
                 id,
@@ -104,8 +110,7 @@ impl Context<'_, '_> {
         if let Some(refused) = old.as_ref().and_then(|old| refusal(old, &workspace)) {
             return Ok(Err(refused));
         }
-        self.store_workspace(old, workspace, by)?;
-        Ok(Ok(created))
+        self.store_workspace(old, workspace, by).map(Ok)
     }
 
     /// Writes the audit row of an import, or again with the counts and the result of now; returns its number.

@@ -40,6 +40,7 @@ impl Mutation for IssueKey {
         let hash = self.hash;
         let key = StoredKey { hash, info };
         keys::put(context.tables, &key)?;
+        context.key_issued(&key.info, &self.by)?;
         Ok(Ok(key.info))
     }
 }
@@ -75,6 +76,7 @@ impl Mutation for RevokeKey {
         }
         key.info.revoked = Some(context.now);
         keys::put(context.tables, &key)?;
+        context.key_revoked(&key.info, &self.by)?;
         context.write_row(row, AuditResult::Completed)?;
         Ok(Ok(()))
     }

@@ -11,7 +11,7 @@ use crate::store::telemetry::sealing::Sealing;
 use crate::store::telemetry::users::{self, UserLatest};
 use crate::store::telemetry::work::Work;
 use crate::store::telemetry::{filing, history};
-use crate::store::{audit, meta, pending, workspaces};
+use crate::store::{audit, events, meta, pending, workspaces};
 use crate::timestamp::Timestamp;
 
 use super::{Context, Mutation, Outcome};
@@ -41,6 +41,8 @@ pub(crate) enum Maintenance {
     DropHourly(Timestamp),
     /// Removes the newest values of instances that sent nothing since long before that time, behind the key a step before answered.
     DropLatest(Timestamp, Option<Vec<u8>>),
+    /// Removes events with numbers below this.
+    DropEvents(u64),
     /// Forgets what is too old by that time of each user, behind the key a step before answered.
     ForgetUsers(Timestamp, Option<Vec<u8>>),
 }
@@ -91,6 +93,10 @@ impl Mutation for Maintenance {
             Self::DropLatest(now, after) => context
                 .drop_latest(now, after.as_deref())?
                 .map(|last| Self::DropLatest(now, Some(last))),
+            Self::DropEvents(below) => {
+                let more = events::remove_below(context.tables, below)?;
+                more.then_some(Self::DropEvents(below))
+            }
             Self::ForgetUsers(now, after) => context
                 .forget_users(now, after.as_deref())?
                 .map(|last| Self::ForgetUsers(now, Some(last))),
@@ -113,6 +119,7 @@ impl Context<'_, '_> {
                 )
             {
                 workspaces::remove(self.tables, &entry)?;
+                self.workspace_removed(&entry.workspace, None)?;
             }
         }
         Ok(())

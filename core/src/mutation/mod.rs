@@ -6,6 +6,7 @@
 
 mod actions;
 mod audit;
+mod events;
 mod holds;
 mod import;
 mod keys;
@@ -19,6 +20,7 @@ use std::fmt;
 use crate::config::Config;
 use crate::error::Result;
 use crate::store::keys::LiveKey;
+use crate::store::meta;
 use crate::store::table::Tables;
 use crate::store::telemetry::filing::Slice;
 use crate::timestamp::Timestamp;
@@ -97,6 +99,11 @@ impl Mutation for Slice {
     const RELIEVES: bool = true;
 
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<bool>> {
-        Self::apply(self, context.tables).map(Ok)
+        let (records, filed) = (self.records(), meta::filed(context.tables)?);
+        let more = Self::apply(self, context.tables)?;
+        if meta::filed(context.tables)?.below != filed.below {
+            context.telemetry_filed(records)?;
+        }
+        Ok(Ok(more))
     }
 }

@@ -23,14 +23,20 @@ impl Mutation for PutWorkspaces {
                 return Ok(Err(refused));
             }
         }
+        let (mut created, mut changed) = (0, 0);
         for workspace in self.0 {
             let old = context.settled(&workspace.id)?;
             let workspace = old.as_ref().map_or_else(
                 || workspace.clone(),
                 |old| replacing(old, workspace.clone()),
             );
-            context.store_workspace(old, workspace, &Caller::HOST)?;
+            match context.store_workspace(old, workspace, &Caller::HOST)? {
+                Stored::Created => created += 1,
+                Stored::Changed => changed += 1,
+                Stored::Unchanged => {}
+            }
         }
+        context.import_committed(None, (created, changed), &Caller::HOST)?;
         Ok(Ok(()))
     }
 }
@@ -54,6 +60,7 @@ impl Mutation for PutWorkspace {
             row.about(&self.workspace);
             row.set_previous_state(None);
             context.write_row(row, AuditResult::Completed)?;
+            context.workspace_changed(None, &self.workspace, &self.by)?;
             let entry = context.put_entry(None, self.workspace)?;
             return Ok(Ok(context.view(entry)?));
         };
@@ -66,18 +73,28 @@ impl Mutation for PutWorkspace {
             return context.refused(row, refused);
         }
         if let Some(cancelled) = cancelled {
-            context.end_row(&cancelled, AuditResult::Cancelled, None, None)?;
+            context.cancel(&known.workspace, &cancelled)?;
         }
         if known.workspace == new {
             context.write_repeatable_row(row, AuditResult::NoChange)?;
         } else {
             row.changes(&known.workspace, &new);
             context.write_row(row, AuditResult::Completed)?;
+            context.workspace_changed(Some(&known.workspace), &new, &self.by)?;
         }
         let entry = context.put_entry(old, new)?;
         Ok(Ok(context.view(entry)?))
     }
 }
+
+/// What storing a workspace did.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stored {
+    Created,
+    Changed,
+    Unchanged,
+}
+
 /// Removes the record of a workspace.
 #[derive(Debug)]
 pub(crate) struct RemoveWorkspace {
@@ -119,6 +136,7 @@ impl Mutation for RemoveWorkspace {
         }
         row.set_new_state(None);
         workspaces::remove(context.tables, &entry)?;
+        context.workspace_removed(&entry.workspace, Some(&by))?;
         context.write_row(row, AuditResult::Completed)?;
         Ok(Ok(()))
     }
@@ -159,13 +177,19 @@ pub(super) fn refusal(old: &Entry, new: &Workspace) -> Option<EngineError> {
 }
 
 impl Context<'_, '_> {
-    /// Stores what may be stored over `old`, with an audit row where that changes the state or the user.
+    /// Stores what may be stored over `old`, with an audit row where that changes the state or the user, and without an event: the
+    /// caller makes one for all that it stores.
     pub(super) fn store_workspace(
         &mut self,
         old: Option<Entry>,
         workspace: Workspace,
         by: &Caller,
-    ) -> Result<()> {
+    ) -> Result<Stored> {
+        let stored = match &old {
+            None => Stored::Created,
+            Some(old) if old.workspace != workspace => Stored::Changed,
+            Some(_) => Stored::Unchanged,
+        };
         if let Some(Entry { workspace: old, .. }) = &old
             && (old.state != workspace.state || old.username != workspace.username)
         {
@@ -173,7 +197,8 @@ impl Context<'_, '_> {
             row.changes(old, &workspace);
             self.write_row(row, AuditResult::Completed)?;
         }
-        self.put_entry(old, workspace).map(drop)
+        self.put_entry(old, workspace)?;
+        Ok(stored)
     }
 
     /// Writes the record. A running action and a hold go on.

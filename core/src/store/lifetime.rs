@@ -103,6 +103,7 @@ impl Store {
                     queued: AtomicU64::new(queue.records()),
                     fleet_version: AtomicU64::new(0),
                     rollup_version: AtomicU64::new(0),
+                    last_event: AtomicU64::new(opened.last_event),
                     queue: RwLock::new(queue),
                     log,
                     appending: Mutex::default(),

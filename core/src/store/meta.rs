@@ -31,6 +31,8 @@ pub(crate) enum Sequence {
     Audit,
     /// API keys.
     Key,
+    /// Events.
+    Event,
 }
 
 impl Sequence {
@@ -38,6 +40,7 @@ impl Sequence {
         match self {
             Self::Audit => b"next_audit",
             Self::Key => b"next_key",
+            Self::Event => b"next_event",
         }
     }
 }

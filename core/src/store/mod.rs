@@ -6,6 +6,7 @@ pub(crate) mod checking;
 mod codec;
 mod copy;
 mod cursor;
+pub(crate) mod events;
 mod failure;
 mod file;
 mod file_of_process;
@@ -107,6 +108,8 @@ pub(crate) struct Store {
     fleet_version: AtomicU64,
     /// Another number after each commit that wrote rollups.
     rollup_version: AtomicU64,
+    /// The number of the last event that is durable.
+    last_event: AtomicU64,
     keys: RwLock<KeyIndex>,
 }
 
@@ -248,6 +251,10 @@ impl Store {
             let mut keys = write(&self.keys);
             *keys = KeyIndex::rebuild(&snapshot, &keys)?;
         }
+        // After the keys: whom an event wakes sees them as it left them.
+        if let Some(last_event) = effects.last_event {
+            self.last_event.store(last_event, Ordering::Release);
+        }
         Ok(result)
     }
 
@@ -289,6 +296,7 @@ impl Store {
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
             self.rollup_version.fetch_add(1, Ordering::AcqRel);
             *write(&self.keys) = opened.keys;
+            self.last_event.store(opened.last_event, Ordering::Release);
             *slot = Some(opened.database);
         }
         slot.as_ref().ok_or_else(closed)
@@ -317,6 +325,11 @@ impl Store {
     /// The same number as long as nothing is filed. Take this before the snapshot it is kept with.
     pub(crate) fn rollup_version(&self) -> u64 {
         self.rollup_version.load(Ordering::Acquire)
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub(crate) fn last_event(&self) -> u64 {
+        self.last_event.load(Ordering::Acquire)
     }
 
     /// The length of the medium, in bytes.

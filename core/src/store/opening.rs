@@ -10,6 +10,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::timestamp::Timestamp;
 
 use super::StoreOptions;
+use super::events;
 use super::failure::{from_commit, from_database, from_storage, from_table, from_transaction};
 use super::keys::KeyIndex;
 use super::medium::{Medium, panic_text};
@@ -21,6 +22,7 @@ use super::telemetry::queue::QueueIndex;
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) keys: KeyIndex,
+    pub(super) last_event: u64,
 }
 
 /// Opens what the medium holds, or begins a new store on it, and brings `queue` up to date. The gate is closed when this returns.
@@ -35,8 +37,13 @@ pub(super) fn open(
         let snapshot = Snapshot::of(&database)?;
         queue.reload(&snapshot)?;
         let keys = KeyIndex::rebuild(&snapshot, old_keys)?;
+        let last_event = events::last(&snapshot)?;
         drop(snapshot);
-        Ok(Opened { database, keys })
+        Ok(Opened {
+            database,
+            keys,
+            last_event,
+        })
     })
 }
 

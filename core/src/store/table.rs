@@ -274,6 +274,8 @@ pub(crate) struct Tables<'t> {
 pub(super) struct Effects {
     /// Blocks added and removed.
     pub(super) queue: QueueChanges,
+    /// The number of the last event that was appended.
+    pub(super) last_event: Option<u64>,
     /// Whether a key was written.
     pub(super) keys_changed: bool,
     /// The number of the next block.

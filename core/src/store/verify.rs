@@ -7,7 +7,7 @@ use crate::error::{EngineError, Result, error_chain};
 use super::opening::caught;
 use super::table::{ALL_KEYS, KeyRange, Read, Step, Table};
 use super::telemetry::{history, queue};
-use super::{audit, keys, meta, pending, workspaces};
+use super::{audit, events, keys, meta, pending, workspaces};
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct CheckReport {
     pub audit_rows: u64,
     /// API keys, revoked ones included.
     pub keys: u64,
+    /// Events.
+    pub events: u64,
 }
 
 impl CheckReport {
@@ -63,10 +65,12 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
         let keys = keys::all(read)?;
         Ok((keys.len() as u64, keys.last().map(|key| key.info.id)))
     });
+    let (events, last_event) = check.table("events", |read, _| all_events(read));
     check.table("meta", |read, broken| {
         for (sequence, last) in [
             (meta::Sequence::Audit, last_row),
             (meta::Sequence::Key, last_key),
+            (meta::Sequence::Event, last_event),
         ] {
             let next = meta::peek(read, sequence)?;
             if last.is_some_and(|last| last >= next) {
@@ -86,6 +90,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
         history_records,
         audit_rows,
         keys,
+        events,
     }
 }
 
@@ -95,6 +100,17 @@ fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
     audit::scan_after(read, None, |row| {
         rows += 1;
         last = Some(row.id);
+        Ok(Step::Continue(()))
+    })?;
+    Ok((rows, last))
+}
+
+/// The events, and the number of the last.
+fn all_events(read: &impl Read) -> Result<(u64, Option<u64>)> {
+    let (mut rows, mut last) = (0, None);
+    events::scan_after(read, 0, |event| {
+        rows += 1;
+        last = Some(event.id);
         Ok(Step::Continue(()))
     })?;
     Ok((rows, last))

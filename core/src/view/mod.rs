@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod activity;
 pub(crate) mod audit;
+pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod keys;

@@ -31,10 +31,22 @@ pub(super) fn best(headers: &HeaderMap, offered: &[&str]) -> usize {
     best.1
 }
 
+/// Whether the client prefers a stream of server-sent events to JSON.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let stream = ranges_of(headers).find(|range| {
+        let (kind, subtype) = range.kind_and_subtype;
+        kind.eq_ignore_ascii_case("text") && subtype.eq_ignore_ascii_case("event-stream")
+    });
+    // Named: a range such as `*/*` asks for JSON.
+    stream.is_some_and(|range| {
+        range.quality > 0 && range.quality >= quality(headers, "application", "json")
+    })
+}
+
 /// The quality, in thousandths, of the most specific range that matches.
 fn quality(headers: &HeaderMap, kind: &str, subtype: &str) -> u16 {
     let mut found = (0, 0);
-    for range in headers.get_all(ACCEPT).iter().flat_map(ranges) {
+    for range in ranges_of(headers) {
         let specific = match range.kind_and_subtype {
             (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => 3,
             (k, "*") if k.eq_ignore_ascii_case(kind) => 2,
@@ -51,6 +63,10 @@ fn quality(headers: &HeaderMap, kind: &str, subtype: &str) -> u16 {
 struct Range<'h> {
     kind_and_subtype: (&'h str, &'h str),
     quality: u16,
+}
+
+fn ranges_of(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
+    headers.get_all(ACCEPT).iter().flat_map(ranges)
 }
 
 fn ranges(header: &HeaderValue) -> impl Iterator<Item = Range<'_>> {

@@ -75,6 +75,16 @@ impl<'r> Query<'r> {
         Err(EngineError::invalid(name, message))
     }
 
+    /// The first value of `name` as a whole number that is not negative.
+    pub(crate) fn number(self, name: &'static str) -> Result<Option<u64>> {
+        let number = |text: Cow<'_, str>| {
+            let said =
+                || format!("The value '{text}' is not valid: it is a whole number, such as 4412.");
+            text.parse().map_err(|_| EngineError::invalid(name, said()))
+        };
+        self.get(name).map(number).transpose()
+    }
+
     /// Whether the first value of `name` is `true`, compared without case; it may be `false` or absent.
     pub(crate) fn flag(self, name: &'static str) -> Result<bool> {
         let known = [true, false];

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::model::{AuditEntry, FieldValue, Received, Record, Workspace};
 use crate::store::workspaces::EntryRef;
+use crate::timestamp::Timestamp;
 use crate::view::activity::ActivityRef;
 use crate::view::history::HistoryPage;
 use crate::view::user::UserView;
@@ -98,6 +99,17 @@ pub(crate) fn page_end(json: &mut Json, next_token: Option<&str>) {
     json.raw(br#","hasMore":"#);
     json.value(&next_token.is_some());
     json.raw(b"}");
+}
+
+/// Writes what follows the last row of a page of rows.
+pub(crate) fn rows_end(json: &mut Json, next_token: Option<&str>, at: Timestamp) {
+    json.raw(br#"],"nextToken":"#);
+    json.value(&next_token);
+    json.raw(br#","hasMore":"#);
+    json.value(&next_token.is_some());
+    json.raw(br#","at":"#);
+    json.time(at);
+    json.raw(br#","warnings":[]}"#);
 }
 
 /// Writes a workspace of a list.

@@ -160,7 +160,7 @@ const AUDIT: &[&str] = &[
 
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
-pub const ENDPOINTS: [Documented; 39] = [
+pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -200,6 +200,7 @@ pub const ENDPOINTS: [Documented; 39] = [
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
     Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
+    endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
@@ -226,4 +227,5 @@ pub const ROWS: &[&str] = &[
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
     "q rows", "q parameters", "q workspaces", "q preview",
+    "q events",
 ];

@@ -247,6 +247,9 @@ fn success(answer: Answer, done: &str, schema: Option<&Value>, example: &str) ->
         assert!(example.is_empty(), "{answer:?} has no schema");
         return response;
     };
+    if answer == Answer::Events {
+        return events(response, schema, example);
+    }
     let media_types = if answer == Answer::NegotiatedPage {
         // As the interface document has them.
         &["application/json", "text/json", "text/plain"][..]
@@ -299,6 +302,24 @@ fn rows(done: &str, schema: &Value, example: impl Fn(&str) -> String) -> Json {
         ("headers", Json::object(headers)),
         ("content", Json::object(content)),
     ])
+}
+
+/// A page of events, or a stream of them.
+fn events(mut response: Json, schema: &Value, example: &str) -> Json {
+    let json = Json::object([
+        ("schema", schema.clone().into()),
+        ("example", Json::parse(example)),
+    ]);
+    let stream = json!({
+        "schema": {"type": "string", "description": "Server-sent events; the `data` of each is one of the `rows` of a page."},
+        "example": "id: 4412\nevent: hold.released\ndata: {\"id\":4412,\"at\":\"2026-11-20T09:16:03Z\",\"type\":\"hold.released\",\"workSpaceId\":\"ws-8k2m4n6p1\",\"username\":\"jdoe\",\"detail\":{\"by\":\"console\"}}\n\n",
+    });
+    let content = Json::object([
+        ("application/json", json),
+        ("text/event-stream", stream.into()),
+    ]);
+    response.members_mut().insert("content".to_owned(), content);
+    response
 }
 
 fn page(page: &operations::Page) -> Json {

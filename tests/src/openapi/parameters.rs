@@ -1,7 +1,7 @@
 //! The parameters of an operation, with their texts.
 
 use deskfleet::limits::WORKSPACE_ID_MAX;
-use deskfleet::routes::{Access, Param, ParamKind, RequestBody, Route};
+use deskfleet::routes::{Access, Answer, Param, ParamKind, RequestBody, Route};
 use serde_json::{Value, json};
 
 /// What a parameter means. Of the same name it means the same in every operation, but for those that an operation id precedes, or `query`
@@ -47,6 +47,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("query directoryId", "Directory of the workspaces, likewise."),
     ("query runningMode", "Running mode of the workspaces, likewise."),
     ("query computeTypeName", "Compute type of the workspaces, likewise."),
+    ("after", "Number of an event: those after it are returned. Absent: a page begins with the oldest event that is kept, a stream now."),
     ("force", "Whether the last admin key is revoked too."),
 ];
 
@@ -82,6 +83,9 @@ pub(super) fn of(route: &Route, target: &str) -> Vec<Value> {
     if matches!(route.access, Access::Key(_)) && route.path.starts_with("/api/") {
         parameters.push(json!({"$ref": "#/components/parameters/apiKey"}));
     }
+    if route.answer == Answer::Events {
+        parameters.push(json!({"$ref": "#/components/parameters/lastEventId"}));
+    }
     if route.body != RequestBody::None {
         parameters.push(json!({"$ref": "#/components/parameters/contentEncoding"}));
     }
@@ -96,6 +100,12 @@ pub(super) fn shared() -> Value {
             "in": "query",
             "description": "The key of the caller, where it is not sent in a header. Headers are better: addresses end up in logs.",
             "schema": {"type": "string"},
+        },
+        "lastEventId": {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "description": "For a stream: the `id` of the last event that was received, which counts before `after`.",
+            "schema": {"type": "integer", "format": "int64", "minimum": 0},
         },
         "contentEncoding": {
             "name": "Content-Encoding",
@@ -126,6 +136,7 @@ fn query_parameter(route: &Route, param: &Param, value: Option<&str>) -> Value {
     let mut schema = match param.kind {
         ParamKind::Text | ParamKind::Moment | ParamKind::Duration => json!({"type": "string"}),
         ParamKind::Time => json!({"type": "string", "format": "date-time"}),
+        ParamKind::Number => json!({"type": "integer", "format": "int64", "minimum": 0}),
         ParamKind::Flag => json!({"type": "boolean", "default": false}),
         ParamKind::Int32 { default, .. } => {
             json!({"type": "integer", "format": "int32", "default": default})
@@ -148,9 +159,9 @@ fn query_parameter(route: &Route, param: &Param, value: Option<&str>) -> Value {
         "schema": schema,
     });
     if let Some(value) = value {
-        let number = matches!(param.kind, ParamKind::Int32 { .. });
+        let number = matches!(param.kind, ParamKind::Int32 { .. } | ParamKind::Number);
         parameter["example"] = if number {
-            json!(value.parse::<i32>().expect("the example has a number"))
+            json!(value.parse::<i64>().expect("the example has a number"))
         } else {
             json!(value.replace("%5C", "\\"))
         };

@@ -31,6 +31,8 @@ use super::work::Work;
 /// A slice of a pass, ready to be written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slice {
+    /// Records that the whole pass files.
+    records: u64,
     /// How far the queue must be filed.
     before: Filed,
     /// How far it is then, unless the pass ends.
@@ -108,6 +110,7 @@ impl Pass {
         let mut preparation = Preparation {
             read,
             slice: Slice {
+                records: self.records,
                 before: self.filed.clone(),
                 last_block: self.last_block,
                 ..Slice::default()
@@ -258,6 +261,11 @@ impl<R: Read> Preparation<'_, R> {
 }
 
 impl Slice {
+    /// Records that the whole pass files, exact repetitions included.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
     /// Writes the slice. Does nothing when the queue is not filed as far as it was when this was prepared. Returns whether
     /// [`remove_filed`] has something to do.
     pub(crate) fn apply(self, tables: &mut Tables<'_>) -> Result<bool> {

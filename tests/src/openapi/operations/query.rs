@@ -25,5 +25,22 @@ pub(super) const AREA: Area = Area {
             target: "/query/preview",
             body: r#"{"action":"RebootWorkSpace","workSpaceIds":["ws-8k2m4n6p1","ws-3h5j7k9m2"]}"#,
         },
+        Operation {
+            id: "getEvents",
+            summary: "Follow what happens",
+            description: "One page of the event log, oldest first, or with `Accept: text/event-stream` the events as they happen. Each \
+                committed change of the fleet appends one event: an import one for each 1000 workspaces, telemetry one each time it is \
+                filed. Refused calls append none. An action that ends by the clock is complete for every reader at once, and its event \
+                follows with upkeep, about a second later. Events are kept for 7 days, at most a million. Where events after the \
+                position that is asked for are no longer kept, one event `resync` comes first: read the fleet again and go on \
+                after its `id`.\n\nA stream sends each event as a server-sent event: `id`, `event` with the type, and `data` with the \
+                event as a line of JSON; a `resync` has no `id`. It begins after `Last-Event-ID`, else after `after`, else now. \
+                Every 15 seconds a comment follows. A client that does not read is cut off, and resumes with the last `id`. The \
+                stream ends when its key is revoked or expires, and at shutdown. Above the number of streams that the server allows the \
+                request is refused with 503 `ServerBusy`.",
+            done: "One page of events, or the stream.",
+            target: "/query/events?after=1&limit=2",
+            body: "",
+        },
     ],
 };

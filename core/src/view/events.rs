@@ -1,0 +1,64 @@
+//! The event log: what follows a position, and what is too old to be kept.
+
+use crate::domain::retention::days_before;
+use crate::error::Result;
+use crate::model::{EventDetail, EventType, FleetEvent};
+use crate::store::events;
+use crate::store::table::Step;
+use crate::timestamp::Timestamp;
+
+use super::Reader;
+
+/// Shows the events after the number `after`, oldest first, until `show` breaks; all that are kept where there is none. Where events
+/// that follow `after` are no longer kept, or `after` was never given out, shows one `resync` instead, with the number of the newest event.
+pub(crate) fn after(
+    reader: &Reader,
+    after: Option<u64>,
+    mut show: impl FnMut(FleetEvent) -> Step,
+) -> Result<()> {
+    let last = events::last(&reader.snapshot)?;
+    let following = last.saturating_add(1);
+    if let Some(after) = after {
+        let oldest = events::oldest(&reader.snapshot)?.unwrap_or(following);
+        if after > last || after.saturating_add(1) < oldest {
+            // It is the only one, whether or not `show` wants more.
+            let _ = show(resync(last, oldest, reader.now));
+            return Ok(());
+        }
+    }
+    events::scan_after(&reader.snapshot, after.unwrap_or(0), |event| {
+        Ok(show(event))
+    })
+}
+
+fn resync(last: u64, oldest: u64, now: Timestamp) -> FleetEvent {
+    let detail = EventDetail {
+        oldest: Some(oldest),
+        ..EventDetail::default()
+    };
+    FleetEvent {
+        id: last,
+        at: now,
+        kind: EventType::Resync,
+        workspace_id: None,
+        username: None,
+        detail: detail.to_json(),
+    }
+}
+
+/// The number below which events go: those older than `days`, those before one of these, and those beyond the newest `count`.
+pub(crate) fn first_kept(reader: &Reader, days: u16, count: u64) -> Result<u64> {
+    let following = events::last(&reader.snapshot)?.saturating_add(1);
+    let mut first = following.saturating_sub(count);
+    let oldest_kept = days_before(reader.now, days);
+    events::scan_after(&reader.snapshot, 0, |event| {
+        // One that was written while the clock was ahead must not hide the old ones after it.
+        if event.at < oldest_kept {
+            first = first.max(event.id.saturating_add(1));
+        } else if event.at <= reader.now {
+            return Ok(Step::Break(()));
+        }
+        Ok(Step::Continue(()))
+    })?;
+    Ok(first)
+}
