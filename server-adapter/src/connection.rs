@@ -20,12 +20,8 @@ use crate::state::ServerState;
 
 /// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
 /// responses in flight. Its errors concern only the client and are not reported.
-pub(crate) async fn serve(
-    socket: TcpStream,
-    progress: Arc<Progress>,
-    shared: Arc<ServerState>,
-    draining: watch::Receiver<bool>,
-) {
+pub(crate) async fn serve(socket: TcpStream, progress: Arc<Progress>, shared: Arc<ServerState>) {
+    let draining = shared.draining.subscribe();
     let _connected = shared.metrics.connected();
     tokio::select! {
         () = serve_either(socket, Arc::clone(&progress), shared, draining) => {}

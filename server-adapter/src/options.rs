@@ -42,6 +42,9 @@ settings! {
         /// Reads that can take more than a millisecond, run at once, off the event loop; one source gets at most half of them. A
         /// request that finds no place within half a second is refused with 503. The default is 4 for each core.
         pub slow_reads_max: usize = 4 * available_parallelism().map_or(1, NonZero::get), Count(1, SLOW_READS_MAX);
+        /// Streams of `GET /query/events` open at once, of which one source may have half; others are refused with 503. Each is a
+        /// connection of HTTP/1.1 or a request of HTTP/2, and counts as such.
+        pub event_streams_max: usize = 256, Count(1, CONNECTIONS_MAX);
         /// Time from the first byte of a request head to its last.
         pub head_timeout: Duration = Duration::from_secs(10), Time(1, TIME_MAX);
         /// Time from the head to the last byte of the body; beyond it 408. So is a body that brings less than 1 KiB a second after its

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use crate::body::{self, Unread};
 use crate::budget::Share;
 use crate::cors::{is_preflight, preflight};
+use crate::event_streams;
 use crate::logged_request::HandledRequest;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
@@ -105,7 +106,9 @@ async fn through_engine(
             if cut {
                 progress.cut();
             }
-            let response = if route.is_some_and(|route| route.work == Work::Slow) {
+            let response = if let Some(events) = exchange.events() {
+                event_streams::respond(shared, &place.source, events)
+            } else if route.is_some_and(|route| route.work == Work::Slow) {
                 off_the_loop(shared, &place.source, exchange).await
             } else {
                 Ok(whole(exchange.finish().await))

@@ -11,6 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::spawn_blocking;
 
 use crate::counted::Counted;
+use crate::event_streams::EventBody;
 #[cfg(feature = "http2")]
 use crate::http2_requests::Http2Request;
 use crate::progress::{Progress, Turn};
@@ -33,7 +34,7 @@ impl std::error::Error for Unfinished {}
 /// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
 type AtEnd = Box<dyn FnOnce(usize) + Send>;
 
-/// The body of a response: bytes, or chunks that are made one after another, each when hyper wants it. hyper wants the next
+/// The body of a response: bytes, events as they happen, or chunks that are made one after another, each when hyper wants it. hyper wants the next
 /// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
 pub(crate) struct OutgoingBody {
     state: State,
@@ -50,6 +51,7 @@ pub(crate) struct OutgoingBody {
 enum State {
     Whole(Bytes),
     Chunks(Box<Chunks>),
+    Events(EventBody),
     Over,
 }
 
@@ -83,6 +85,11 @@ impl OutgoingBody {
         Self::of(State::Chunks(Box::new(chunks)))
     }
 
+    /// A body of events as they happen.
+    pub(crate) fn events(body: EventBody) -> Self {
+        Self::of(State::Events(body))
+    }
+
     fn of(state: State) -> Self {
         Self {
             state,
@@ -99,7 +106,7 @@ impl OutgoingBody {
     pub(crate) fn len(&self) -> Option<usize> {
         match &self.state {
             State::Whole(bytes) => Some(bytes.len()),
-            State::Chunks(_) => None,
+            State::Chunks(_) | State::Events(_) => None,
             State::Over => Some(0),
         }
     }
@@ -201,6 +208,14 @@ impl Body for OutgoingBody {
                 };
                 self.state = State::Over;
                 Poll::Ready(frame)
+            }
+            State::Events(events) => {
+                let next = ready!(events.poll_next(cx));
+                if let Some(bytes) = next {
+                    return Poll::Ready(Some(Ok(self.frame(bytes))));
+                }
+                self.state = State::Over;
+                Poll::Ready(None)
             }
             State::Over => Poll::Ready(None),
         }

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use deskfleet::Engine;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -117,8 +116,6 @@ impl Server {
             None => None,
         };
         let slots = ConnectionSlots::new(options);
-        // hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
-        let (drain, draining) = watch::channel(false);
         let mut connections = JoinSet::new();
 
         let mut shutdown = pin!(shutdown);
@@ -135,7 +132,7 @@ impl Server {
                     };
                     // Responses are written in one piece; waiting for more would only delay them.
                     let _ = socket.set_nodelay(true);
-                    let served = serve(socket, progress, Arc::clone(&self.shared), draining.clone());
+                    let served = serve(socket, progress, Arc::clone(&self.shared));
                     connections.spawn(async move {
                         served.await;
                         drop(slot);
@@ -148,7 +145,7 @@ impl Server {
             maintenance.stop();
         }
 
-        drain.send_replace(true);
+        self.shared.draining.send_replace(true);
         let all_ended = async { while connections.join_next().await.is_some() {} };
         let _ = timeout(self.shared.live().options.drain_timeout, all_ended).await;
         // Those that are left end with the set.

@@ -25,6 +25,16 @@ pub(crate) struct Place {
     _of_all: OwnedSemaphorePermit,
 }
 
+impl Place {
+    /// A place below both bounds, if there is one now.
+    pub(crate) fn try_take(of_source: &Arc<Semaphore>, of_all: &Arc<Semaphore>) -> Option<Self> {
+        Some(Self {
+            _of_source: Arc::clone(of_source).try_acquire_owned().ok()?,
+            _of_all: Arc::clone(of_all).try_acquire_owned().ok()?,
+        })
+    }
+}
+
 impl SlowReads {
     /// At most `max` run at once.
     pub(crate) fn new(max: usize) -> Self {
@@ -61,10 +71,7 @@ impl SlowReads {
 
     /// Room for a response that is made while it is sent.
     pub(crate) fn try_begin(&self, source: &Self) -> Option<Place> {
-        Some(Place {
-            _of_source: Arc::clone(&source.unfinished).try_acquire_owned().ok()?,
-            _of_all: Arc::clone(&self.unfinished).try_acquire_owned().ok()?,
-        })
+        Place::try_take(&source.unfinished, &self.unfinished)
     }
 }
 

@@ -10,6 +10,7 @@ use http::HeaderMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::Room;
+use crate::event_streams::EventStreams;
 use crate::locks::lock;
 use crate::slow_reads::SlowReads;
 
@@ -24,6 +25,8 @@ pub(crate) struct Bounds {
     pub(crate) largest_body: usize,
     /// Slow reads of all sources together.
     pub(crate) slow_reads_max: usize,
+    /// Event streams of all sources together.
+    pub(crate) event_streams_max: usize,
 }
 
 /// The sources that have something under way.
@@ -53,6 +56,7 @@ impl Sources {
             requests: AtomicUsize::new(0),
             bodies: Room::of_source(bounds.bodies_bytes_max, bounds.largest_body),
             slow_reads: SlowReads::of_source(bounds.slow_reads_max),
+            event_streams: EventStreams::of_source(bounds.event_streams_max),
         });
         known.insert(network, Arc::downgrade(&source));
         source
@@ -69,6 +73,7 @@ pub(crate) struct Source {
     /// Its part of the budget of bodies.
     pub(crate) bodies: Room,
     pub(crate) slow_reads: SlowReads,
+    pub(crate) event_streams: EventStreams,
 }
 
 impl Source {

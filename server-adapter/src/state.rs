@@ -9,10 +9,12 @@ use http::HeaderMap;
 use hyper::server::conn::http1;
 #[cfg(feature = "http2")]
 use tokio::sync::Semaphore;
+use tokio::sync::watch;
 
 use crate::access_log::LogFormat;
 use crate::budget::Room;
 use crate::cors::Cors;
+use crate::event_streams::EventStreams;
 use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
 use crate::locks::lock;
@@ -63,6 +65,9 @@ pub(crate) struct ServerState {
     /// Whether a proxy names the source of each request.
     proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
+    pub(crate) event_streams: EventStreams,
+    /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
+    pub(crate) draining: watch::Sender<bool>,
     pub(crate) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(crate) http2: hyper::server::conn::http2::Builder<hyper_util::rt::TokioExecutor>,
@@ -96,12 +101,15 @@ impl ServerState {
             bodies_bytes_max: options.bodies_bytes_max,
             largest_body,
             slow_reads_max: options.slow_reads_max,
+            event_streams_max: options.event_streams_max,
         };
         Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
             scraped: Scraped::default(),
             failed_keys: FailedKeys::default(),
+            event_streams: EventStreams::new(options.event_streams_max),
+            draining: watch::Sender::new(false),
             slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
             http1: protocol::http1(),
             #[cfg(feature = "http2")]

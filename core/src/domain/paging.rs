@@ -37,7 +37,7 @@ impl List {
             Self::History(stream) => 3 + stream.number(),
             Self::Audit => 0,
             Self::Rows(question) => question.number(),
-            Self::Events => 32,
+            Self::Events => 31,
         }
     }
 }

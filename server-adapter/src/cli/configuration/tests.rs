@@ -159,6 +159,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         connections_per_source: _,
         bodies_bytes_max: _,
         slow_reads_max: _,
+        event_streams_max: _,
         head_timeout: _,
         body_timeout: _,
         idle_timeout: _,
@@ -174,7 +175,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         access_log: _,
     } = ServerOptions::default();
     let of_the_server = names(&mut ServerOptions::default());
-    assert_eq!(of_the_server.len(), 15, "all but the last two");
+    assert_eq!(of_the_server.len(), 16, "all but the last two");
     let mut settings = Settings::default();
     let of_the_engine = names(&mut settings.engine);
     let known = names(&mut settings);
