@@ -14,6 +14,7 @@
 pub mod conformance;
 pub mod crash;
 pub mod disk;
+pub mod events;
 pub mod failing;
 pub mod files;
 pub mod fuzzing;

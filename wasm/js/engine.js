@@ -1,5 +1,6 @@
 import { Bridge } from "./bridge.js";
 import { DeskfleetError, invalidArgument, kindOf, storageFailure } from "./errors.js";
+import { followed, position } from "./events.js";
 import { EMPTY, Underway, bodyBytes, headerLines, headerPairs, headerRecord, onlyReads, requestFrom, text, toResponse } from "./exchange.js";
 import { instances } from "./loading.js";
 import { coreOptions } from "./options.js";
@@ -45,6 +46,8 @@ export function defineEngine(load) {
          */
         #waiting = [];
         #underway = new Underway();
+        /** Those who follow events, to be called after the next write. @type {Array<() => void>} */
+        #followers = [];
         #closing;
         query = questions(this);
 
@@ -89,6 +92,7 @@ export function defineEngine(load) {
             const bytes = this.#cut(method, url, bodyBytes(body));
             const result = this.#enter((core) => core.handle(this.#now(), method, url.slice(0, URL_LENGTH_MAX), lines, bytes));
             const answer = this.#answer(result);
+            this.#wakeFollowers();
             return { status: answer.status, headers: headerRecord(headerPairs(answer.headers)), body: answer.body };
         }
 
@@ -135,6 +139,24 @@ export function defineEngine(load) {
             return this.#call("failAction", { id, state: how.state, detail: how.detail });
         }
 
+        events(options = {}) {
+            const after = position(options?.after);
+            this.#mustBeOpen();
+            const now = () => JSON.parse(this.#enter((core) => core.call(this.#now(), "readEvents", '{"after":null}'))).position;
+            return followed(after ?? now(), {
+                read: async (from) => {
+                    while (this.#inside) await undefined;
+                    return this.#call("readEvents", { after: from });
+                },
+                whenMoved: (wake) => void this.#followers.push(wake),
+                isOver: () => this.#closing !== undefined,
+            });
+        }
+
+        async readEvents(after) {
+            return this.#call("readEvents", { after: position(after) });
+        }
+
         async queueCount() {
             return this.#call("queueCount", null);
         }
@@ -174,6 +196,7 @@ export function defineEngine(load) {
 
         close() {
             this.#closing ??= this.#close();
+            this.#wakeFollowers();
             return this.#closing;
         }
 
@@ -257,12 +280,20 @@ export function defineEngine(load) {
             this.#waiting = [];
             for (const { failed } of waiting) failed(why);
             this.#underway.stop(why);
+            this.#wakeFollowers();
+        }
+
+        #wakeFollowers() {
+            const followers = this.#followers;
+            this.#followers = [];
+            for (const wake of followers) wake();
         }
 
         #call(name, argument) {
             const json = jsonOf(name, argument);
             this.#mustBeOpen();
             const answer = JSON.parse(this.#enter((core) => core.call(this.#now(), name, json)));
+            if (!onlyReads(name)) this.#wakeFollowers();
             if (!this.#bridge.mustSettle) return answer;
             const settled = onlyReads(name) ? this.#bridge.settled() : this.#writesSettled();
             return settled.then(() => answer);
@@ -335,6 +366,8 @@ export function defineEngine(load) {
             } catch (error) {
                 for (const { failed } of waiting) failed(error);
                 return;
+            } finally {
+                this.#wakeFollowers();
             }
             if (!this.#bridge.mustSettle) {
                 for (const { answered, answer } of committed) answered(answer);

@@ -1,4 +1,4 @@
-import type { ActionFailure, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { ActionFailure, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
@@ -78,6 +78,8 @@ export interface Limits {
     headersBytes?: Bytes;
     queueRecords?: number;
     queueHighWater?: number;
+    /** Events that are kept. */
+    events?: number;
     /** Default `"none"`. */
     keyRequestsPerMinute?: number | "none";
     freeBytesMin?: Bytes;
@@ -111,6 +113,7 @@ export interface RetentionDays {
     processes?: number;
     audit?: number;
     rollups?: number;
+    events?: number;
 }
 
 /** What advice about cost counts with. */
@@ -219,6 +222,14 @@ export class Engine {
     readonly query: Questions;
     /** Asks a question about the fleet by its name. */
     ask<Name extends keyof Questions>(question: Name, parameters?: Parameters<Questions[Name]>[0]): ReturnType<Questions[Name]>;
+    /**
+     * The event log from a position on: what there is, and then what comes, until the loop is left or the engine is closed. A loop
+     * that falls behind what is kept gets one event `resync`.
+     * @param options.after the id of the last event that is known; from now on when left out, from the first one with 0
+     */
+    events(options?: { after?: number | null }): EventIterator;
+    /** At most 100 events after a position, and the position to go on after; none when it is left out, which returns that of now. */
+    readEvents(after?: number | null): Promise<{ events: FleetEvent[]; position: number }>;
     /** Telemetry records that are not filed yet. */
     queueCount(): Promise<number>;
     /** Files all queued telemetry into history; returns the number of records. */
@@ -241,6 +252,13 @@ export class Engine {
      * is refused with `EngineClosed`.
      */
     close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Events as they happen, for `for await`. */
+export interface EventIterator extends AsyncIterableIterator<FleetEvent> {
+    /** Ends it, also while it waits. */
+    return(value?: unknown): Promise<IteratorResult<FleetEvent>>;
     [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -43,6 +43,8 @@ export interface ConnectedEngine
         | "completeAction"
         | "failAction"
         | "queueCount"
+        | "events"
+        | "readEvents"
         | "filePending"
         | "maintain"
         | "snapshot"

@@ -1,16 +1,21 @@
 //! The typed calls of the host, by name: JSON in, JSON out.
 
-use deskfleet::{Engine, EngineError, FailedState, NewKey, Scope, Timestamp, Workspace};
+use deskfleet::{
+    Engine, EngineError, FailedState, FleetEvent, NewKey, Scope, Timestamp, Workspace,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
+/// Events that are read at a time.
+const EVENTS_READ: usize = 100;
+
 /// The result of a call, as JSON.
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "putWorkspaces",
     "importWorkspaces",
     "placeHold",
@@ -25,6 +30,7 @@ pub const NAMES: [&str; 14] = [
     "maintain",
     "queueCount",
     "ask",
+    "readEvents",
 ];
 
 /// Runs the operation of that name.
@@ -58,6 +64,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "maintain" => done(engine.maintain()),
         "queueCount" => to_json(&engine.queue_count()),
         "ask" => ask(engine, &argument(json)?),
+        "readEvents" => read_events(engine, &argument(json)?),
         _ => Err(Failure::argument("there is no such operation")),
     }
 }
@@ -148,4 +155,26 @@ fn fail_action(engine: &Engine, failed: &Failed) -> JsonResult {
         Some(FailedAs::Error) | None => FailedState::Error,
     };
     done(engine.fail_action(failed.id, state, failed.detail.as_deref()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventsAfter {
+    after: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct EventsRead {
+    events: Vec<FleetEvent>,
+    position: u64,
+}
+
+fn read_events(engine: &Engine, from: &EventsAfter) -> JsonResult {
+    let mut stream = engine.events(from.after);
+    let events = stream
+        .by_ref()
+        .take(EVENTS_READ)
+        .collect::<Result<_, _>>()?;
+    let position = stream.position();
+    to_json(&EventsRead { events, position })
 }

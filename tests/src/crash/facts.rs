@@ -1,12 +1,17 @@
 //! All that can be read from an engine, as text.
 
-use deskfleet::{Engine, HistoryQuery, Stream, WorkspaceList, WorkspaceQuery};
+use deskfleet::{Engine, FleetEvent, HistoryQuery, Stream, WorkspaceList, WorkspaceQuery};
 
+use crate::events::kept;
 use crate::model::op::{Desk, Instance, Person};
 
 /// The readable state of an engine, part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts(Vec<(String, String)>);
+pub struct Facts {
+    parts: Vec<(String, String)>,
+    /// The event log.
+    events: Vec<FleetEvent>,
+}
 
 impl Facts {
     /// Reads all of `engine`.
@@ -64,22 +69,33 @@ impl Facts {
         }
         tell("keys", format!("{keys:?}"));
         tell("queued", engine.queue_count().to_string());
-        Ok(Self(facts))
+        Ok(Self {
+            parts: facts,
+            events: kept(engine)?,
+        })
     }
 
     /// The parts in which the two differ.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let pairs = self.0.iter().zip(&other.0);
+        let pairs = self.parts.iter().zip(&other.parts);
         let differing = pairs.filter(|(left, right)| left != right);
-        differing
-            .map(|((name, left), (_, right))| format!("{name}:\n  {left}\n  {right}"))
-            .collect()
+        let parts =
+            differing.map(|((name, left), (_, right))| format!("{name}:\n  {left}\n  {right}"));
+        let (left, right) = (&self.events, &other.events);
+        let events = (left != right).then(|| format!("events:\n  {left:?}\n  {right:?}"));
+        parts.chain(events).collect()
     }
 
-    /// Whether each part is as in the one or as in the other.
+    /// Whether each part is as in the one or as in the other. Of the events there are those that both have, and no others than
+    /// one of them has.
     pub fn is_between(&self, before: &Self, after: &Self) -> bool {
-        let told = before.0.iter().zip(&after.0);
-        let mut parts = self.0.iter().zip(told);
+        let told = before.parts.iter().zip(&after.parts);
+        let mut parts = self.parts.iter().zip(told);
+        let stays = |event: &&FleetEvent| after.events.contains(event);
+        let mut kept = before.events.iter().filter(stays);
+        let known = |event| before.events.contains(event) || after.events.contains(event);
         parts.all(|(part, (before, after))| part == before || part == after)
+            && kept.all(|event| self.events.contains(event))
+            && self.events.iter().all(known)
     }
 }

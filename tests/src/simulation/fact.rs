@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use deskfleet::{
-    Action, AuditEntry, CheckReport, PendingAction, Received, Stream, Timestamp, WorkspaceView,
+    Action, AuditEntry, CheckReport, FleetEvent, PendingAction, Received, Stream, Timestamp,
+    WorkspaceView,
 };
 
 /// A record as it was sent, identified by its number.
@@ -109,6 +110,8 @@ pub struct Reading {
     pub held: Vec<String>,
     /// The audit, oldest first.
     pub audit: Vec<AuditEntry>,
+    /// The event log, oldest first.
+    pub events: Vec<FleetEvent>,
     /// The outbox.
     pub pending: Vec<PendingAction>,
     /// The numbers of all keys, with whether they are revoked.

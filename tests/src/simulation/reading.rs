@@ -8,6 +8,7 @@ use deskfleet::{
 };
 
 use super::fact::Reading;
+use crate::events::kept;
 use crate::sweeps::NEVER_SET_BEFORE;
 
 use super::fault_schedule::Time;
@@ -65,6 +66,7 @@ pub(super) fn read(engine: &Engine, limit: u32) -> Result<Reading> {
         desks,
         held: held.into_iter().map(|desk| desk.id).collect(),
         audit,
+        events: kept(engine)?,
         pending: engine.pending_actions()?,
         keys: keys
             .iter()

@@ -1,4 +1,5 @@
 import { DeskfleetError, invalidArgument, kindOf } from "../errors.js";
+import { followed, position } from "../events.js";
 import { Underway, requestFrom } from "../exchange.js";
 import { coreOptions } from "../options.js";
 import { questions } from "../query.js";
@@ -19,6 +20,8 @@ const SIZES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 const START_MS = 60_000;
 /** How long closing waits for the bodies of earlier requests, in milliseconds. */
 const CLOSE_PATIENCE_MS = 1000;
+/** How often the worker is asked for events that another tab may have made, in milliseconds. */
+const EVENTS_EVERY_MS = 500;
 
 /**
  * Opens the store of this origin in a worker, or joins the tab that has it open.
@@ -122,6 +125,17 @@ class Client {
         if (!Number.isFinite(milliseconds)) throw invalidArgument("milliseconds must be a finite number");
         this.#mustBeOpen();
         this.#call("advanceClock", [milliseconds]).catch(() => {});
+    }
+
+    events(options = {}) {
+        const after = position(options?.after);
+        this.#mustBeOpen();
+        const start = after ?? this.readEvents().then((read) => read.position);
+        return followed(start, {
+            read: (from) => this.readEvents(from),
+            whenMoved: (wake) => void setTimeout(wake, EVENTS_EVERY_MS),
+            isOver: () => this.#ended !== undefined || this.#closing !== undefined,
+        });
     }
 
     persisted() {

@@ -2,6 +2,7 @@
 
 use deskfleet::{AuditResult, WorkspaceView};
 
+use super::events::about_events;
 use super::retention::{about_retention, about_right_times, about_sweeps};
 use super::{FactChange, Mutant};
 use crate::simulation::fact::{Ending, Intent, Observer, Reading};
@@ -36,6 +37,7 @@ pub fn mutants() -> Vec<Mutant> {
         about_the_queue(),
         about_actions(),
         about_the_audit(),
+        about_events(),
         about_holds(),
         about_keys(),
         about_the_file(),

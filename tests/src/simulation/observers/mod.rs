@@ -8,6 +8,7 @@
 mod answers;
 mod audit;
 mod dated;
+mod events;
 mod held;
 mod holds;
 mod keys;
@@ -21,6 +22,7 @@ mod upkeep;
 pub use answers::{Answers, Secrets};
 pub use audit::{AuditRows, OneRowPerAction};
 pub use dated::RightTimes;
+pub use events::EventLog;
 pub use holds::Holds;
 pub use keys::Keys;
 pub use lifecycle::Lifecycle;
@@ -44,6 +46,7 @@ pub fn all() -> Vec<Box<dyn Observer>> {
         Box::new(Lifecycle::default()),
         Box::new(AuditRows::default()),
         Box::new(OneRowPerAction::default()),
+        Box::new(EventLog::default()),
         Box::new(Holds::default()),
         Box::new(Keys::default()),
         Box::new(Pages::default()),
