@@ -177,6 +177,7 @@ mod tests {
                 requests_max: 0,
                 bodies_bytes_max: 0,
                 largest_body: 0,
+                event_streams_max: 0,
                 slow_reads_max: 0,
             };
             Self {

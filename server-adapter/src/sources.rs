@@ -195,6 +195,7 @@ mod tests {
             bodies_bytes_max: 0,
             largest_body: 0,
             slow_reads_max: 0,
+            event_streams_max: 0,
         });
         let source = sources.of(address("2001:db8::1"));
         let (first, second) = (source.begin(), sources.of(address("2001:db8::2")).begin());

@@ -8,8 +8,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use deskfleet::{AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream};
+use deskfleet::{
+    AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream,
+    WorkspaceRowsQuery,
+};
 use redb::{Database, ReadableDatabase as _, TableDefinition};
 
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
@@ -62,25 +66,25 @@ fn file_of_format_1_keeps_its_data_and_becomes_the_current_format() {
 }
 
 #[test]
-fn file_of_format_2_or_3_keeps_its_data_and_has_the_current_format() {
-    for (format, later) in [(2, 1), (3, 5)] {
+fn file_of_format_2_3_or_4_keeps_its_data_and_has_the_current_format() {
+    for (format, workspaces, later) in [(2, 7, 1), (3, 7, 5), (4, 8, 9)] {
         let folder = tempfile::tempdir().unwrap();
         let path = copied(format, folder.path());
         if format == 2 {
             assert_eq!(stored_format(&path), format);
         }
         let engine = builder().open(&path).unwrap();
-        check_names(&engine, later);
+        check_names(&engine, workspaces, later);
         engine.close().unwrap();
         assert_eq!(stored_format(&path), FORMAT);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        check_names(&builder().open(&path).unwrap(), later);
+        check_names(&builder().open(&path).unwrap(), workspaces, later);
     }
 }
 
 /// The content of the fixtures from format 2 on, whose queue is in the file or beside it.
-fn check_names(engine: &Engine, later: u32) {
-    check_contents(engine, (7, 1, 1, 18), later);
+fn check_names(engine: &Engine, workspaces: u64, later: u32) {
+    check_contents(engine, (workspaces, 1, 1, 18), later);
     let refused = engine.admin_activity(1).unwrap().remove(0);
     assert_eq!(
         refused.detail.as_deref(),
@@ -136,14 +140,16 @@ fn check_contents(engine: &Engine, counts: (u64, u64, u64, u64), later: u32) {
     assert_eq!(keys[0].name, "service-desk");
     assert!(keys[0].revoked.is_some());
     let results: Vec<_> = engine
-        .admin_activity(10)
+        .admin_activity(20)
         .unwrap()
         .into_iter()
         .skip(usize::try_from(later).unwrap())
         .map(|row| row.result)
         .collect();
-    let done = AuditResult::Completed;
-    assert_eq!(results, [AuditResult::Accepted, done, done, done, done]);
+    let (running, ended) = results.split_first().unwrap();
+    assert_eq!(*running, AuditResult::Accepted);
+    assert!(ended.len() >= 4, "{ended:?}");
+    assert!(ended.iter().all(|result| *result == AuditResult::Completed));
 
     for stream in Stream::ALL {
         let page = engine
@@ -179,6 +185,29 @@ fn old_file_after_opening_and_filing_is_whole() {
 }
 
 #[test]
+fn old_file_after_upkeep_has_rollups_of_its_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied(1, folder.path());
+    let engine = builder().open(&path).unwrap();
+    let query = WorkspaceRowsQuery {
+        window: Some(Duration::from_secs(3600)),
+        ..WorkspaceRowsQuery::default()
+    };
+    let rows = engine.query_workspaces(&query).unwrap();
+    assert_eq!(rows.rows[0].last_seen, None);
+    assert!(rows.warnings[0].contains("still being built"), "{rows:?}");
+    engine.maintain().unwrap();
+    let rows = engine.query_workspaces(&query).unwrap();
+    assert_eq!(
+        rows.warnings,
+        ["The answer is of whole days (UTC), from 2026-11-20T00:00:00Z to 2026-11-21T00:00:00Z."]
+    );
+    let seen = rows.rows[0].last_seen.unwrap();
+    assert_eq!(seen.to_string(), "2026-11-20T08:04:00Z");
+    assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
 fn newer_format_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = copied(1, folder.path());
@@ -188,7 +217,7 @@ fn newer_format_is_refused_and_unchanged() {
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
     let said = error.to_string();
     assert!(
-        said.contains("fleet.redb") && said.contains("format 4"),
+        said.contains("fleet.redb") && said.contains("format 5"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);
