@@ -222,7 +222,7 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
     for key in keys {
         for query in [
             "",
-            "?username=x&workSpaceId=ws-2&instanceId=ws-1",
+            "?username=x&workSpaceId=ws-2&instanceId=ws-1&metric=cpu",
             "?limit=abc&from=x&numberOfActivities=x",
             "?%zz",
             "?instanceId=ws-1&workSpaceId=ws-1",

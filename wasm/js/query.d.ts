@@ -1,4 +1,4 @@
-import type { PreviewRequest, PreviewRows, WorkspaceRows } from "./types.js";
+import type { FleetSummary, PreviewRequest, PreviewRows, TopRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -36,10 +36,20 @@ export interface TimeRange {
     to?: Date | string;
 }
 
+/** What is measured of a desktop. */
+export type Metric = "cpu" | "memory" | "rootVolume" | "userVolume" | "diskReads" | "diskWrites" | "networkReceived" | "networkSent" | "uptime" | "startupTotal" | "healthScore";
+
+/** What is made of the samples of a metric. */
+export type Statistic = "p95" | "p50" | "avg" | "max" | "min" | "last";
+
 /** The questions about the fleet, as the endpoints of the same names below `/query/` answer them. They reject with a `DeskfleetError`. */
 export interface Questions {
-    /** One page of the workspaces as rows. */
-    workspaces(parameters?: WorkspaceFilters & RowPaging): Promise<WorkspaceRows>;
+    /** The fleet in numbers. */
+    fleet(): Promise<FleetSummary>;
+    /** One page of the workspaces as rows; with a `window` such as `"24h"` also what the days in it say. */
+    workspaces(parameters?: WorkspaceFilters & RowPaging & { window?: string }): Promise<WorkspaceRows>;
+    /** One page of the desktops with the worst values of a metric. */
+    top(parameters: { metric: Metric; statistic?: Statistic } & TimeRange & Omit<RowPaging, "sort">): Promise<TopRows>;
     /** What an action would do now to each workspace; nothing is written. */
     preview(request: PreviewRequest): Promise<PreviewRows>;
 }

@@ -175,6 +175,38 @@ export type ComputeType =
  */
 export type FailedState = "ERROR" | "UNHEALTHY";
 
+/** The fleet in numbers. */
+export interface FleetSummary {
+    /** Listed workspaces. */
+    workSpaces: number;
+    /** Workspaces by state; those in none that is known are `other`. */
+    byState: Record<string, number>;
+    /** Workspaces by running mode; `unknown` where it is not known. Of this and the maps below, values beyond the first 200 are `other`. */
+    byRunningMode: Record<string, number>;
+    /** Workspaces by compute type. */
+    byComputeType: Record<string, number>;
+    /** Workspaces by region. */
+    byRegion: Record<string, number>;
+    /** Workspaces by protocol. */
+    byProtocol: Record<string, number>;
+    /** Workspaces on litigation hold. */
+    onHold: number;
+    /** Workspaces on which an action runs. */
+    inTransition: number;
+    /** Instances that sent telemetry in the last 15 minutes, as far as it is filed. */
+    reporting15m: number;
+    /** Instances that sent telemetry in the last 24 hours, as far as it is filed. */
+    reporting24h: number;
+    /** Records committed in the last minute, a second; since this engine was opened. */
+    recordsPerSecond: number;
+    /** Records that are not filed yet. */
+    queued: number;
+    /** The length of the store, in bytes. */
+    storeBytes: number;
+    /** The moment of the answer. */
+    at: string;
+}
+
 /** What an import has done. */
 export interface ImportReport {
     /** Records that were applied. */
@@ -704,6 +736,38 @@ export interface TelemetryLine {
     processes?: ProcessReport;
     startup?: StartupRecord;
     stats?: StatsRecord;
+}
+
+/** A desktop and its value of a metric. */
+export interface TopRow {
+    /** Id of the workspace that the instance is; null where none is known by its name. */
+    workSpId: string | null;
+    /** The instance as its agent names it. */
+    instanceId: string;
+    /** User in its newest statistics; null where they name none. */
+    username: string | null;
+    /** The metric that was asked for. */
+    metric: string;
+    /** The statistic of it; null for `healthScore`. */
+    statistic: string | null;
+    /** The value, in the unit of the metric. */
+    value: number;
+    /** Samples that it is made of; null for `healthScore`. */
+    samples: number | null;
+}
+
+/** One page of rows. */
+export interface TopRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: TopRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
 }
 
 /** An activity as posted, with the workspace it belongs to. */

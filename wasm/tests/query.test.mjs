@@ -34,6 +34,15 @@ test("question_by_method_returns_what_the_endpoint_does", async () => {
     await engine.close();
 });
 
+test("each_question_is_a_method", async () => {
+    const engine = await withFleet();
+    assert.deepEqual(Object.keys(engine.query), ["fleet", "workspaces", "top", "preview"]);
+    assert.equal((await engine.query.fleet()).workSpaces, 3);
+    const { rows } = await engine.query.top({ metric: "cpu", from: new Date(Date.UTC(2026, 10, 20)), to: "-1s" });
+    assert.deepEqual(rows, []);
+    await engine.close();
+});
+
 test("walk_by_tokens_returns_each_row_once", async () => {
     const engine = await withFleet();
     const found = [];

@@ -213,14 +213,13 @@ impl RequestBody {
     pub(crate) const fn bytes_max(self, limits: &Limits) -> usize {
         match self {
             Self::None => 0,
-            Self::Record(Stream::Processes) => limits.processes_body_bytes,
+            // A preview has a thousand ids.
+            Self::Record(Stream::Processes) | Self::Preview => limits.processes_body_bytes,
             Self::Record(Stream::Stats | Stream::Activity | Stream::Startup)
             | Self::Workspace
             | Self::Hold
             | Self::NewKey
             | Self::ActionFailure => limits.record_body_bytes,
-            // A thousand ids.
-            Self::Preview => limits.processes_body_bytes,
             Self::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
             Self::Workspaces => usize::MAX,

@@ -140,6 +140,7 @@ const QUERY_WORKSPACES: &[&str] = &[
     "runningMode",
     "computeTypeName",
     "q",
+    "window",
     "sort",
     "fields",
     "limit",
@@ -161,6 +162,7 @@ const AUDIT: &[&str] = &[
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
 pub const ENDPOINTS: &[Documented] = &[
+pub const ENDPOINTS: [Documented; 41] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -199,6 +201,8 @@ pub const ENDPOINTS: &[Documented] = &[
     posted("POST",   "/operator/keys",                                 "admin"),
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
+    endpoint("GET",  "/query/fleet",                                   "read",  &[]),
+    endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "limit", "nextToken"]),
     Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
     endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
 ];
@@ -228,4 +232,5 @@ pub const ROWS: &[&str] = &[
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
     "q rows", "q parameters", "q workspaces", "q preview",
     "q events",
+    "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q top",
 ];

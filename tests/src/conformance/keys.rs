@@ -45,6 +45,8 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
         "/operator/telemetry" => 200,
         "/operator/actions/{}/fail" => 404,
         path if path.starts_with("/operator/telemetry/") => 400,
+        // What a question cannot be without.
+        "/query/top" => 400,
         _ if endpoint.body => 415,
         "/operator/workspaces" | "/operator/actions" | "/operator/audit" | "/operator/keys" => 200,
         path if path.contains("{}") => 404,

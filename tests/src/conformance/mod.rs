@@ -22,7 +22,9 @@ mod negotiation;
 mod operator;
 mod paging;
 mod problems;
+mod query_fleet;
 mod query_preview;
+mod query_top;
 mod query_workspaces;
 mod queue;
 mod requests;
@@ -40,7 +42,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 27] = [
+pub const AREAS: [Area; 29] = [
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
@@ -59,7 +61,9 @@ pub const AREAS: [Area; 27] = [
     ("operator", operator::cases),
     ("paging", paging::cases),
     ("problems", problems::cases),
+    ("query_fleet", query_fleet::cases),
     ("query_preview", query_preview::cases),
+    ("query_top", query_top::cases),
     ("query_workspaces", query_workspaces::cases),
     ("queue", queue::cases),
     ("requests", requests::cases),

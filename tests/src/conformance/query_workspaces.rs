@@ -123,7 +123,7 @@ fn sorts() -> Case {
         ("&sort=state", &["ws-1", "ws-4", "ws-3", "ws-2", "ws-5"]), ("&sort=-state", &["ws-2", "ws-3", "ws-1", "ws-4", "ws-5"]),
         ("&sort=-state,-workSpId", &["ws-2", "ws-3", "ws-4", "ws-1", "ws-5"]), ("&sort=username", &["ws-2", "ws-1", "ws-3", "ws-4", "ws-5"]),
         ("&sort=-username", &["ws-3", "ws-1", "ws-2", "ws-4", "ws-5"]), ("&sort=onHold,-workSpId", &["ws-5", "ws-3", "ws-2", "ws-1", "ws-4"]),
-        ("&sort=-onHold", &["ws-4", "ws-1", "ws-2", "ws-3", "ws-5"]), ("&sort=-cpuP95,healthScore,-workSpId", &["ws-5", "ws-4", "ws-3", "ws-2", "ws-1"]),
+        ("&sort=-onHold", &["ws-4", "ws-1", "ws-2", "ws-3", "ws-5"]), ("&sort=-cpu,lastSeen,-workSpId", &["ws-5", "ws-4", "ws-3", "ws-2", "ws-1"]),
     ]
     .into_iter()
     .fold(case, |case, (query, found)| case.call(ids(query).gives(page(found, ""))))
@@ -305,6 +305,16 @@ fn wrong() -> Case {
             "?sort=state,region,cpu,memory",
             "sort",
             "At most 3 columns can be sorted by.".to_owned(),
+        ),
+        (
+            "?sort=healthScore",
+            "sort",
+            "Send `window`, such as window=24h, to sort by a figure of a window.".to_owned(),
+        ),
+        (
+            "?window=24",
+            "window",
+            "The value '24' is not valid. Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.".to_owned(),
         ),
         (
             "?fields=workSpaceId",

@@ -11,6 +11,7 @@ mod problems;
 mod schemas;
 mod typescript;
 
+use deskfleet::Question;
 use deskfleet::routes::{Access, Answer, ROUTES, RequestBody, Route};
 use deskfleet::schema::Schemas;
 use serde_json::{Value, json};
@@ -163,7 +164,9 @@ fn operation(
     }
     let example = |accept: &str| fleet.example(route.method, text, accept);
     let success = match (route.answer, answer) {
-        (Answer::Rows(_), Some(schema)) => rows(text.done, schema, example),
+        (Answer::Rows(question), Some(schema)) if question != Question::Fleet => {
+            rows(text.done, schema, example)
+        }
         (_, schema) => success(route.answer, text.done, schema, &example("*/*")),
     };
     let status = if route.answer == Answer::IssuedKey {

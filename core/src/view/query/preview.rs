@@ -5,7 +5,7 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::PREVIEW_IDS_MAX;
 use crate::model::row::row;
 use crate::model::{Action, AuditResult, ComputeType, Rows, State};
-use crate::store::workspaces;
+use crate::store::workspaces::{self, EntryRef};
 use crate::view::Reader;
 
 row! {
@@ -72,7 +72,7 @@ fn one(
         would_become: None,
     };
     let entry = workspaces::with(&reader.snapshot, id, |entry| {
-        Ok(reader.listed(entry).map(|entry| entry.into_entry()))
+        Ok(reader.listed(entry).map(EntryRef::into_entry))
     })?;
     let Some(entry) = entry.flatten() else {
         row.code = Some(ErrorKind::WorkSpaceNotFound.code());

@@ -17,6 +17,24 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "queryFleet",
+            summary: "The fleet in numbers",
+            description: "Workspaces by what they are, those that send telemetry, and how much arrives and is stored. What is reported is \
+                as far as it is filed, which takes about 10 seconds.",
+            done: "The numbers.",
+            target: "/query/fleet",
+            body: "",
+        },
+        Operation {
+            id: "queryTop",
+            summary: "List the worst desktops",
+            description: "One page of the desktops with the greatest values of a metric, of `healthScore` the least. The range is widened \
+                to whole days (UTC), which a warning says.",
+            done: "One page of rows.",
+            target: "/query/top?metric=cpu&statistic=max&from=-24h&limit=20",
+            body: "",
+        },
+        Operation {
             id: "previewAction",
             summary: "Preview an action",
             description: "What an action would do now to each of up to 1000 workspaces, by the rules of the actions themselves: whether it would be \
