@@ -29,7 +29,7 @@ impl Scraped {
         let (figures, pause) = match spawn_blocking(move || timed(&reading)).await {
             Ok((figures, took)) => (figures, took * PAUSE_FACTOR),
             // The runtime ends.
-            Err(_) => (Figures::unread(engine), Duration::ZERO),
+            Err(_) => (Figures::unread(), Duration::ZERO),
         };
         *last = Some((figures.clone(), Instant::now() + pause));
         figures

@@ -429,4 +429,5 @@ pub static ROUTES: &[Route] = &[
     question(Question::Startup, "queryStartup", "/query/startup", STARTUPS),
     question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
     information(Endpoint::GetEvents, "getEvents", "/query/events", EVENT_PARAMS, Answer::Events, &[]),
+    question(Question::Metrics, "queryMetrics", "/query/metrics", &[]),
 ];

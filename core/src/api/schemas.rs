@@ -73,6 +73,7 @@ impl Schemas {
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
             Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),
+            Answer::Rows(Question::Metrics) => all.subschema_for::<String>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
             Answer::Rows(Question::Series) => all.subschema_for::<SeriesPage>(),
             Answer::Rows(Question::Startup) => all.subschema_for::<StartupPage>(),

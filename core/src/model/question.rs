@@ -16,6 +16,7 @@ pub enum Question {
     Series,
     Startup,
     Heatmap,
+    Metrics,
 }
 
 impl Question {
@@ -31,6 +32,7 @@ impl Question {
             Self::Series => 36,
             Self::Startup => 37,
             Self::Heatmap => 38,
+            Self::Metrics => 39,
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod list;
+pub(crate) mod metrics;
 pub(crate) mod problem;
 pub(crate) mod query;
 pub(crate) mod question;

@@ -12,6 +12,11 @@ impl Exposition {
         self.0
     }
 
+    /// Adds whole families.
+    pub(super) fn families(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
     /// Begins the family `name`; returns its whole name.
     pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) -> String {
         let name = format!("deskfleet_{name}");

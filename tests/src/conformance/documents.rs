@@ -163,6 +163,7 @@ const AUDIT: &[&str] = &[
 #[rustfmt::skip]
 pub const ENDPOINTS: &[Documented] = &[
 pub const ENDPOINTS: [Documented; 41] = [
+pub const ENDPOINTS: [Documented; 42] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -203,6 +204,7 @@ pub const ENDPOINTS: [Documented; 41] = [
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
     endpoint("GET",  "/query/fleet",                                   "read",  &[]),
     endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "limit", "nextToken"]),
+    endpoint("GET",  "/query/metrics",                                 "read",  &[]),
     Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
     endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
 ];
@@ -233,4 +235,5 @@ pub const ROWS: &[&str] = &[
     "q rows", "q parameters", "q workspaces", "q preview",
     "q events",
     "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q top",
+    "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q metrics", "q top",
 ];

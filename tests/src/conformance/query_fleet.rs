@@ -1,11 +1,11 @@
-//! `GET /query/fleet`
+//! `GET /query/fleet` and `GET /query/metrics`
 
 use super::case::{Call, Case, call};
 use super::fixtures::{desk, full, stats};
 
 /// Every case of this area.
 pub(super) fn cases() -> Vec<Case> {
-    vec![counts(), access()]
+    vec![counts(), access(), metrics()]
 }
 
 fn get() -> Call {
@@ -36,4 +36,17 @@ fn access() -> Case {
         .call(call("GET - /query/fleet").refused("InvalidApiKey"))
         .call(call("GET act /query/fleet").refused("InsufficientScope"))
         .call(call("GET read /query/fleet?x=%zz").refused("InvalidParameter"))
+}
+
+/// What the text says is tested in `tests/tests/metrics.rs`.
+fn metrics() -> Case {
+    let get = call("GET read /query/metrics").header("accept", "text/csv");
+    Case::new("q metrics", "the fleet in the exposition format")
+        .call(
+            get.gives_any()
+                .answers("content-type", "text/plain; version=0.0.4; charset=utf-8"),
+        )
+        .call(call("GET - /query/metrics").refused("InvalidApiKey"))
+        .call(call("GET ingest /query/metrics").refused("InsufficientScope"))
+        .call(call("GET read /query/metrics?x=%zz").refused("InvalidParameter"))
 }

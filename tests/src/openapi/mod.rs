@@ -164,6 +164,20 @@ fn operation(
     }
     let example = |accept: &str| fleet.example(route.method, text, accept);
     let success = match (route.answer, answer) {
+        (Answer::Rows(Question::Metrics), Some(schema)) => {
+            let media = [
+                ("schema", schema.clone()),
+                ("example", json!(example("*/*"))),
+            ];
+            let content = [(
+                "text/plain",
+                Json::object(media.map(|(name, value)| (name, value.into()))),
+            )];
+            Json::object([
+                ("description", json!(text.done).into()),
+                ("content", Json::object(content)),
+            ])
+        }
         (Answer::Rows(question), Some(schema)) if question != Question::Fleet => {
             rows(text.done, schema, example)
         }

@@ -3,6 +3,7 @@
 mod advice;
 mod fleet;
 mod heatmap;
+pub(crate) mod metrics;
 mod preview;
 mod processes;
 mod series;
@@ -32,10 +33,11 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Series => series::answer(call),
         Question::Startup => startup::answer(call),
         Question::Heatmap => heatmap::answer(call),
+        Question::Metrics => Ok(metrics::answer(call)),
     }
 }
 
-/// The JSON of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
+/// The body of the answer to a question that the host asks, which needs no key; `name` is the last segment of its path.
 pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Result<Vec<u8>> {
     let is_asked = |path: &str| path.strip_prefix("/query/") == Some(name);
     let route = ROUTES.iter().find(|route| is_asked(route.path));

@@ -1,5 +1,6 @@
 //! What monitoring asks for.
 
+use crate::api;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::model::{FleetCounts, StoreStatus};
@@ -23,6 +24,19 @@ impl Engine {
     /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) when the store cannot be read.
     pub fn fleet_counts(&self) -> Result<FleetCounts> {
         self.core().fleet_counts()
+    }
+
+    /// The fleet and the store in the Prometheus exposition format, as `GET /query/metrics` returns them: aggregates alone. Takes as long as
+    /// [`Self::fleet_counts`]; what cannot be read is left out.
+    ///
+    /// ```
+    /// let engine = deskfleet::Engine::in_memory()?;
+    /// assert!(engine.metrics().contains("\ndeskfleet_workspaces_held 0\n"));
+    /// # Ok::<(), deskfleet::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        api::query::metrics::text(self.core())
     }
 
     /// How much is stored, how much of it is not filed yet, and how far retention has come.

@@ -35,6 +35,16 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "queryMetrics",
+            summary: "Read metrics of the fleet",
+            description: "Aggregates of the fleet and the store in the Prometheus exposition format, for a scraper with a key; never a series \
+                for each desktop. Labels hold values that the vocabularies know; all others are `other`. The server's own `/metrics` has \
+                the same families, and those of the server.",
+            done: "The metrics.",
+            target: "/query/metrics",
+            body: "",
+        },
+        Operation {
             id: "previewAction",
             summary: "Preview an action",
             description: "What an action would do now to each of up to 1000 workspaces, by the rules of the actions themselves: whether it would be \

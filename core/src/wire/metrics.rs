@@ -1,0 +1,214 @@
+//! The fleet and the store in the Prometheus exposition format, version 0.0.4: aggregates, never a series for each desktop.
+//!
+//! A label holds only values of the vocabularies, so what a client stores can neither add series nor break the text.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+
+use http::HeaderValue;
+
+use crate::model::{
+    ComputeType, FleetCounts, Protocol, RunningMode, State, StoreStatus, Vocabulary,
+};
+use crate::timestamp::Timestamp;
+use crate::view::query::fleet::FleetSummary;
+
+/// The content type.
+pub(crate) const PROMETHEUS: HeaderValue =
+    HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+
+/// What is shown, at one moment; `None` where it cannot be read.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    pub(crate) now: Timestamp,
+    pub(crate) counts: Option<FleetCounts>,
+    pub(crate) summary: Option<FleetSummary>,
+    pub(crate) store: Option<StoreStatus>,
+    pub(crate) queue_records_max: u64,
+}
+
+/// A text that is written family by family. Names begin with `deskfleet_`, which is left out of the arguments.
+struct Text(String);
+
+// Writing to a String never fails, so the results below are dropped.
+impl Text {
+    fn gauge(&mut self, name: &str, help: &str, value: &dyn Display) {
+        self.family(name, help);
+        let _ = writeln!(self.0, "deskfleet_{name} {value}");
+    }
+
+    fn family(&mut self, name: &str, help: &str) {
+        let _ = writeln!(
+            self.0,
+            "# HELP deskfleet_{name} {help}\n# TYPE deskfleet_{name} gauge"
+        );
+    }
+
+    /// A family with a sample for each value of a label.
+    fn by<'v>(
+        &mut self,
+        (name, label, help): (&str, &str, &str),
+        samples: impl IntoIterator<Item = (&'v str, u64)>,
+    ) {
+        self.family(name, help);
+        for (value, count) in samples {
+            let _ = writeln!(self.0, "deskfleet_{name}{{{label}=\"{value}\"}} {count}");
+        }
+    }
+}
+
+/// The text.
+pub(crate) fn text(figures: &Figures) -> String {
+    let mut text = Text(String::new());
+    let age = |moment: Option<Timestamp>| {
+        let age = moment.map(|moment| figures.now.duration_since(moment));
+        age.unwrap_or_default().as_secs_f64()
+    };
+    if let Some(counts) = &figures.counts {
+        let states = State::ALL.iter();
+        let states = states.map(|state| (state.as_str(), counts.in_state(*state)));
+        text.by(
+            ("workspaces", "state", "Workspaces, by state."),
+            states.chain([("other", counts.in_other_state)]),
+        );
+        let (held, actions) = (&counts.held, &counts.actions);
+        text.gauge("workspaces_held", "Workspaces on litigation hold.", held);
+        let help = "Actions that were accepted and have not ended.";
+        text.gauge("actions_running", help, actions);
+        let help = "Time since the oldest running action was accepted; 0 without one.";
+        text.gauge(
+            "oldest_action_age_seconds",
+            help,
+            &age(counts.oldest_action),
+        );
+    }
+    if let Some(summary) = &figures.summary {
+        summary_text(&mut text, summary);
+    }
+    if let Some(store) = &figures.store {
+        store_text(
+            &mut text,
+            store,
+            figures.queue_records_max,
+            age(store.oldest_queued),
+        );
+    }
+    text.0
+}
+
+fn summary_text(text: &mut Text, summary: &FleetSummary) {
+    let by = |text: &mut Text, family, known: fn(&str) -> bool, counts| {
+        let counts = known_counts(counts, known);
+        text.by(family, counts.iter().map(|(value, count)| (*value, *count)));
+    };
+    let modes = (
+        "workspaces_by_running_mode",
+        "running_mode",
+        "Workspaces, by running mode.",
+    );
+    by(
+        text,
+        modes,
+        is_known::<RunningMode>,
+        &summary.by_running_mode,
+    );
+    let types = (
+        "workspaces_by_compute_type",
+        "compute_type",
+        "Workspaces, by compute type.",
+    );
+    by(
+        text,
+        types,
+        is_known::<ComputeType>,
+        &summary.by_compute_type,
+    );
+    let protocols = (
+        "workspaces_by_protocol",
+        "protocol",
+        "Workspaces, by streaming protocol.",
+    );
+    by(text, protocols, is_known::<Protocol>, &summary.by_protocol);
+    let help = "Instances that sent telemetry within that time, as far as it is filed.";
+    text.by(
+        ("instances_reporting", "within", help),
+        [
+            ("15m", summary.reporting_15m),
+            ("24h", summary.reporting_24h),
+        ],
+    );
+    let help = "Telemetry records committed in the last minute, a second.";
+    text.gauge("records_per_second", help, &summary.records_per_second);
+}
+
+fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: f64) {
+    text.gauge("store_bytes", "Size of the store's file.", &store.bytes);
+    if let Some(free) = &store.free_bytes {
+        text.gauge("disk_free_bytes", "Free space of the store's disk.", free);
+    }
+    let help = "Telemetry records accepted and not yet filed.";
+    text.gauge("queue_records", help, &store.queue_records);
+    let help = "Queued records above which telemetry is refused.";
+    text.gauge("queue_records_max", help, &records_max);
+    let help = "Bytes of these records in the store.";
+    text.gauge("queue_bytes", help, &store.queue_bytes);
+    let help = "Time since the oldest of these records was received; 0 without one.";
+    text.gauge("oldest_queued_record_age_seconds", help, &age);
+    if let Some(applied) = store.retention_applied {
+        let help = "Time up to which retention was applied, since the epoch.";
+        let applied = applied.duration_since(Timestamp::UNIX_EPOCH).as_secs_f64();
+        text.gauge("retention_applied_timestamp_seconds", help, &applied);
+    }
+}
+
+fn is_known<T: Vocabulary>(value: &str) -> bool {
+    T::named(value).is_some()
+}
+
+/// The counts of the known values, and of all others together.
+fn known_counts(counts: &BTreeMap<String, u64>, is_known: fn(&str) -> bool) -> BTreeMap<&str, u64> {
+    let mut known = BTreeMap::new();
+    for (value, count) in counts {
+        let value = if is_known(value) { value } else { "other" };
+        *known.entry(value).or_default() += *count;
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_holds_no_value_outside_its_vocabulary() {
+        let counts = [
+            ("AUTO_STOP", 3),
+            ("a\"} 1\ndeskfleet_x 1", 2),
+            ("unknown", 4),
+        ];
+        let counts = counts
+            .map(|(value, count)| (value.to_owned(), count))
+            .into();
+        let known = known_counts(&counts, is_known::<RunningMode>);
+        assert_eq!(known, BTreeMap::from([("AUTO_STOP", 3), ("other", 6)]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out() {
+        let figures = Figures {
+            now: Timestamp::UNIX_EPOCH,
+            counts: None,
+            summary: None,
+            store: Some(StoreStatus::default()),
+            queue_records_max: 7,
+        };
+        let text = text(&figures);
+        assert!(text.starts_with("# HELP deskfleet_store_bytes Size of the store's file.\n"));
+        assert!(
+            text.contains(
+                "# TYPE deskfleet_queue_records_max gauge\ndeskfleet_queue_records_max 7\n"
+            )
+        );
+        assert!(!text.contains("disk_free") && !text.contains("workspaces"));
+    }
+}

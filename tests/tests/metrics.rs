@@ -1,0 +1,96 @@
+//! The metrics of the fleet: every family, bounded labels, and the same text from Rust and over the interface.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use deskfleet::{
+    ActionRequest, Engine, ManualClock, NewKey, Record, Scope, StatsRecord, Workspace,
+};
+use http::Request;
+
+fn engine() -> (Engine, ManualClock) {
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
+    let engine = Engine::builder().clock(clock.clone()).seed(1);
+    (engine.open_in_memory().unwrap(), clock)
+}
+
+fn put(engine: &Engine, id: usize, mode: &str) {
+    let workspace = Workspace {
+        id: format!("ws-{id}"),
+        state: Some("AVAILABLE".into()),
+        running_mode: Some(mode.into()),
+        compute_type_name: Some(if id == 1 { "power" } else { "HUGE" }.into()),
+        region: Some(format!("region-{id}")),
+        username: Some(format!("user-{id}")),
+        ..Workspace::default()
+    };
+    engine.put_workspace(workspace).unwrap();
+}
+
+#[test]
+fn metrics_show_the_fleet_and_the_store() {
+    let (engine, clock) = engine();
+    put(&engine, 1, "auto_stop");
+    put(&engine, 2, "a\"} 1\ndeskfleet_x 1");
+    engine.place_hold("ws-2", "matter", None).unwrap();
+    engine.act(ActionRequest::reboot("ws-1")).unwrap();
+    let record = || {
+        Record::Stats(Box::new(StatsRecord {
+            instance_id: "ws-1".into(),
+            ..StatsRecord::default()
+        }))
+    };
+    engine.record(record()).unwrap();
+    engine.file_pending().unwrap();
+    engine.record(record()).unwrap();
+    clock.advance_seconds(30);
+    let key = NewKey {
+        name: "scraper".into(),
+        scopes: [Scope::Read].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(key).unwrap().secret;
+    let text = engine.metrics();
+    for line in [
+        "deskfleet_workspaces{state=\"AVAILABLE\"} 1",
+        "deskfleet_workspaces{state=\"REBOOTING\"} 1",
+        "deskfleet_workspaces{state=\"STOPPED\"} 0",
+        "deskfleet_workspaces{state=\"other\"} 0",
+        "deskfleet_workspaces_held 1",
+        "deskfleet_actions_running 1",
+        "deskfleet_oldest_action_age_seconds 30",
+        "deskfleet_workspaces_by_running_mode{running_mode=\"AUTO_STOP\"} 1",
+        "deskfleet_workspaces_by_running_mode{running_mode=\"other\"} 1",
+        "deskfleet_workspaces_by_compute_type{compute_type=\"POWER\"} 1",
+        "deskfleet_workspaces_by_compute_type{compute_type=\"other\"} 1",
+        "deskfleet_workspaces_by_protocol{protocol=\"other\"} 2",
+        "deskfleet_instances_reporting{within=\"15m\"} 1",
+        "deskfleet_instances_reporting{within=\"24h\"} 1",
+        "deskfleet_queue_records 1",
+        "deskfleet_oldest_queued_record_age_seconds 30",
+    ] {
+        let count = text.lines().filter(|each| *each == line).count();
+        assert_eq!(count, 1, "{line}\n{text}");
+    }
+    let request = Request::get("/query/metrics").header("x-api-key", key);
+    let response = engine.handle(request.body(Bytes::new()).unwrap());
+    assert_eq!(response.body(), text.as_bytes());
+    assert_eq!(engine.ask("metrics", "", b"").unwrap(), text.as_bytes());
+}
+
+#[test]
+fn metrics_of_any_fleet_have_the_same_series() {
+    let series = |count: usize| {
+        let (engine, _) = engine();
+        for id in 1..=count {
+            put(&engine, id, &format!("mode {id}"));
+        }
+        let text = engine.metrics();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let names = lines.map(|line| line.rsplit_once(' ').unwrap().0.to_owned());
+        names.collect::<BTreeSet<_>>()
+    };
+    assert_eq!(series(300), series(2));
+}
