@@ -111,6 +111,7 @@ pub use view::query::series::{MetricValues, Series, SeriesPoint, SeriesQuery};
 pub use view::query::startup::{
     DurationQuantiles, SlowStartup, StartupPoint, StartupQuery, StartupReport,
 };
+pub use view::query::timeline::{TimelineQuery, TimelineRow};
 pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;

@@ -118,6 +118,10 @@ pub const PROCESS_PENDING_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub const PROCESS_NAMES_MAX: usize = 10_000;
 /// Bytes of a process name that count.
 pub const PROCESS_NAME_BYTES: usize = 256;
+/// Records of one stream, instance and moment that `GET /query/timeline` shows.
+pub const TIMELINE_MOMENT_RECORDS_MAX: u32 = 1000;
+/// Bytes of a title and of a detail in a row of `GET /query/timeline`.
+pub const TIMELINE_TEXT_BYTES: usize = 512;
 /// A desktop is too large if, on each day, the 95th percentile of its processor load is at most this, in percent: on half of the processors
 /// that is the 40 % that Azure Advisor leaves a machine with a user.
 pub const OVERSIZED_CPU_PERCENT: f64 = 20.0;

@@ -39,7 +39,7 @@ macro_rules! areas {
         #[test]
         fn every_conformance_area_is_run() {
             let run = [$(stringify!($name)),*];
-            let all = deskfleet_tests::conformance::AREAS.map(|(name, _)| name);
+            let all: Vec<_> = deskfleet_tests::conformance::AREAS.iter().map(|(name, _)| *name).collect();
             assert_eq!(run.as_slice(), all);
         }
     };
@@ -48,7 +48,7 @@ macro_rules! areas {
 areas! {
     audit audit_list bodies codings compute_types day endings fields holds imports key_list keys lifecycle methods negotiation operator
     paging
-    problems query_fleet query_preview query_top query_workspaces queue requests retention rules stops telemetry users
+    problems query_advice query_fleet query_preview query_processes query_timeline query_top query_workspaces queue requests retention rules stops telemetry users
 }
 
 fn calls(cases: &[Case]) -> impl Iterator<Item = &Call> {

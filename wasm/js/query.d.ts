@@ -1,4 +1,4 @@
-import type { FleetSummary, PreviewRequest, PreviewRows, TopRows, WorkspaceRows } from "./types.js";
+import type { AdviceRows, FleetSummary, PreviewRequest, PreviewRows, ProcessRows, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -50,6 +50,12 @@ export interface Questions {
     workspaces(parameters?: WorkspaceFilters & RowPaging & { window?: string }): Promise<WorkspaceRows>;
     /** One page of the desktops with the worst values of a metric. */
     top(parameters: { metric: Metric; statistic?: Statistic } & TimeRange & Omit<RowPaging, "sort">): Promise<TopRows>;
+    /** What runs on the desktops, by the name of the process. */
+    processes(parameters?: { instanceId?: string } & TimeRange & RowPaging): Promise<ProcessRows>;
+    /** The story of one desktop, newest first. */
+    timeline(parameters: { workSpaceId: string } & TimeRange & Omit<RowPaging, "sort">): Promise<TimelineRows>;
+    /** What to do about each desktop. */
+    advice(parameters?: WorkspaceFilters & TimeRange & Omit<RowPaging, "sort">): Promise<AdviceRows>;
     /** What an action would do now to each workspace; nothing is written. */
     preview(request: PreviewRequest): Promise<PreviewRows>;
 }

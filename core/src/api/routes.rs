@@ -145,6 +145,18 @@ const PROCESSES_PARAMS: &[Param] = &[
     text("nextToken"),
 ];
 
+const TIMELINE_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("workSpaceId")
+    },
+    moment("from"),
+    moment("to"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
 const TOP_PARAMS: &[Param] = &[
     Param {
         required: true,
@@ -424,6 +436,10 @@ pub static ROUTES: &[Route] = &[
         ..question(Question::Preview, "previewAction", "/query/preview", &[text("fields")])
     },
     question(Question::Processes, "queryProcesses", "/query/processes", PROCESSES_PARAMS),
+    Route {
+        problems: &[Code::WorkSpaceNotFound],
+        ..question(Question::Timeline, "queryTimeline", "/query/timeline", TIMELINE_PARAMS)
+    },
     question(Question::Advice, "queryAdvice", "/query/advice", ADVICE_PARAMS),
     question(Question::Series, "querySeries", "/query/series", SERIES),
     question(Question::Startup, "queryStartup", "/query/startup", STARTUPS),

@@ -12,6 +12,7 @@ use crate::view::query::fleet::FleetSummary;
 use crate::view::query::heatmap::HeatmapCell;
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::processes::ProcessRow;
+use crate::view::query::timeline::TimelineRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
@@ -74,6 +75,7 @@ impl Schemas {
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
             Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),
             Answer::Rows(Question::Metrics) => all.subschema_for::<String>(),
+            Answer::Rows(Question::Timeline) => all.subschema_for::<RowPage<TimelineRow>>(),
             Answer::Rows(Question::Fleet) => all.subschema_for::<FleetSummary>(),
             Answer::Rows(Question::Series) => all.subschema_for::<SeriesPage>(),
             Answer::Rows(Question::Startup) => all.subschema_for::<StartupPage>(),

@@ -17,6 +17,7 @@ pub enum Question {
     Startup,
     Heatmap,
     Metrics,
+    Timeline,
 }
 
 impl Question {
@@ -33,6 +34,7 @@ impl Question {
             Self::Startup => 37,
             Self::Heatmap => 38,
             Self::Metrics => 39,
+            Self::Timeline => 42,
         }
     }
 }

@@ -170,14 +170,62 @@ impl AuditRows {
         if !passes || !running && !wanted(row.result) {
             return Ok(None);
         }
-        let mut entry = row.entry()?;
-        if running && let Some((due_at, state)) = ended(reader, entry.id)? {
-            entry.result = AuditResult::Completed;
-            entry.completed_time = Some(due_at);
-            entry.new_state = Some(state.to_owned());
-        }
+        let entry = current(reader, row)?;
         Ok(wanted(entry.result).then_some(entry))
     }
+}
+
+/// Shows what the audit says of the workspace `id`, newest first, from the row before the number `before` on to those of `from`.
+/// Returns the number and the time of the row at which it stopped, as it had examined [`AUDIT_ROWS_EXAMINED_MAX`].
+pub(super) fn of_workspace(
+    reader: &Reader,
+    id: &str,
+    before: u64,
+    from: Timestamp,
+    mut show: impl FnMut(AuditEntry),
+) -> Result<Option<(u64, Timestamp)>> {
+    // The clock may have been set back meanwhile.
+    let end = from.plus_seconds(-24 * 60 * 60);
+    let (mut examined, mut stopped) = (0, None);
+    audit::scan_before(&reader.snapshot, Some(before), |row| {
+        if row.time < end {
+            return Ok(Step::Break(()));
+        }
+        let place = (row.id, row.time);
+        if row.workspace_id == Some(id) {
+            show(current(reader, row)?);
+        }
+        examined += 1;
+        if examined == AUDIT_ROWS_EXAMINED_MAX {
+            stopped = Some(place);
+            return Ok(Step::Break(()));
+        }
+        Ok(Step::Continue(()))
+    })?;
+    Ok(stopped)
+}
+
+/// The number after that of the newest row.
+pub(super) fn end(reader: &Reader) -> Result<u64> {
+    let mut end = 0;
+    audit::scan_before(&reader.snapshot, None, |row| {
+        end = row.id.saturating_add(1);
+        Ok(Step::Break(()))
+    })?;
+    Ok(end)
+}
+
+/// The row as it stands now: the clock may have ended its action.
+fn current(reader: &Reader, row: StoredRow<'_>) -> Result<AuditEntry> {
+    let mut entry = row.entry()?;
+    if entry.result == AuditResult::Accepted
+        && let Some((due_at, state)) = ended(reader, entry.id)?
+    {
+        entry.result = AuditResult::Completed;
+        entry.completed_time = Some(due_at);
+        entry.new_state = Some(state.to_owned());
+    }
+    Ok(entry)
 }
 
 /// When and in which state the clock ended an action whose end is not written yet.

@@ -16,7 +16,7 @@ use crate::timestamp::Timestamp;
 
 use super::Reader;
 
-use places::{Place, each_content, first_places};
+use places::{Place, each_content, first_places, last_places};
 
 pub(crate) use scan::scan;
 
@@ -111,6 +111,21 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
     Ok(HistoryPage {
         records,
         next_token: next_token.flatten(),
+    })
+}
+
+/// Shows the last records of the range of `query`, at most its `limit`, in no order. The reader must have been made for the queue of the
+/// instance.
+pub(super) fn each_last(
+    reader: &Reader,
+    query: &HistoryQuery,
+    mut show: impl FnMut(Received),
+) -> Result<()> {
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let places = last_places(reader, query, limit)?;
+    each_content(reader, query, &places, |_, rows, row| {
+        show(rows.received(row)?);
+        Ok(())
     })
 }
 

@@ -146,6 +146,30 @@ const QUERY_WORKSPACES: &[&str] = &[
     "limit",
     "nextToken",
 ];
+const QUERY_PROCESSES: &[&str] = &[
+    "instanceId",
+    "from",
+    "to",
+    "sort",
+    "fields",
+    "limit",
+    "nextToken",
+];
+const QUERY_TIMELINE: &[&str] = &["workSpaceId", "from", "to", "fields", "limit", "nextToken"];
+const QUERY_ADVICE: &[&str] = &[
+    "from",
+    "to",
+    "state",
+    "username",
+    "region",
+    "directoryId",
+    "runningMode",
+    "computeTypeName",
+    "q",
+    "fields",
+    "limit",
+    "nextToken",
+];
 const HISTORY: &[&str] = &["instanceId", "from", "to", "limit", "nextToken"];
 
 const AUDIT: &[&str] = &[
@@ -162,8 +186,6 @@ const AUDIT: &[&str] = &[
 /// Every endpoint: the interface document's 19, then the contract's sections 7 and 9.
 #[rustfmt::skip]
 pub const ENDPOINTS: &[Documented] = &[
-pub const ENDPOINTS: [Documented; 41] = [
-pub const ENDPOINTS: [Documented; 42] = [
     endpoint("GET",  "/api/Information/GetUserInformation",            "read", &["username"]),
     endpoint("GET",  "/api/Information/Get24HourActivity",             "read", &[]),
     endpoint("GET",  "/api/Information/GetAdminActivity",              "read", &["numberOfActivities"]),
@@ -207,6 +229,9 @@ pub const ENDPOINTS: [Documented; 42] = [
     endpoint("GET",  "/query/metrics",                                 "read",  &[]),
     Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
     endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
+    endpoint("GET",  "/query/processes",                               "read",  QUERY_PROCESSES),
+    endpoint("GET",  "/query/timeline",                                "read",  QUERY_TIMELINE),
+    endpoint("GET",  "/query/advice",                                  "read",  QUERY_ADVICE),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
@@ -232,8 +257,7 @@ pub const ROWS: &[&str] = &[
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
-    "q rows", "q parameters", "q workspaces", "q preview",
-    "q events",
-    "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q top",
     "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q metrics", "q top",
+    "q processes", "q timeline", "q advice",
+    "q events",
 ];

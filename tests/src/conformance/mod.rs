@@ -22,8 +22,11 @@ mod negotiation;
 mod operator;
 mod paging;
 mod problems;
+mod query_advice;
 mod query_fleet;
 mod query_preview;
+mod query_processes;
+mod query_timeline;
 mod query_top;
 mod query_workspaces;
 mod queue;
@@ -42,7 +45,7 @@ use case::Case;
 pub type Area = (&'static str, fn() -> Vec<Case>);
 
 /// The areas, each with its cases.
-pub const AREAS: [Area; 29] = [
+pub const AREAS: &[Area] = &[
     ("audit", audit::cases),
     ("audit_list", audit_list::cases),
     ("bodies", bodies::cases),
@@ -61,8 +64,11 @@ pub const AREAS: [Area; 29] = [
     ("operator", operator::cases),
     ("paging", paging::cases),
     ("problems", problems::cases),
+    ("query_advice", query_advice::cases),
     ("query_fleet", query_fleet::cases),
     ("query_preview", query_preview::cases),
+    ("query_processes", query_processes::cases),
+    ("query_timeline", query_timeline::cases),
     ("query_top", query_top::cases),
     ("query_workspaces", query_workspaces::cases),
     ("queue", queue::cases),

@@ -8,6 +8,7 @@ mod preview;
 mod processes;
 mod series;
 mod startup;
+mod timeline;
 mod top;
 mod workspaces;
 
@@ -34,6 +35,7 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Startup => startup::answer(call),
         Question::Heatmap => heatmap::answer(call),
         Question::Metrics => Ok(metrics::answer(call)),
+        Question::Timeline => timeline::answer(call),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
 use crate::view::query::processes::{self, ProcessRow, ProcessesQuery};
 use crate::view::query::series::{self, Series, SeriesQuery};
 use crate::view::query::startup::{self, StartupQuery, StartupReport};
+use crate::view::query::timeline::{self, TimelineQuery, TimelineRow};
 use crate::view::query::top::{self, TopQuery, TopRow};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 
@@ -74,6 +75,18 @@ impl Engine {
     pub fn query_processes(&self, query: &ProcessesQuery) -> Result<Rows<ProcessRow>> {
         let wanted = processes::wanted(query.instance_id.as_deref());
         processes::processes(&self.core().telemetry_reader(wanted)?, query)
+    }
+
+    /// The story of one desktop, newest first; a page ends early where many rows of the audit were examined.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WorkSpaceNotFound`] where nothing is known of the workspace; [`ErrorKind::InvalidParameter`] on a range that is empty and on a
+    /// token of another question; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_timeline(&self, query: &TimelineQuery) -> Result<Rows<TimelineRow>> {
+        let core = self.core();
+        timeline::timeline(&core.reader()?, query, |wanted| {
+            core.telemetry_reader(wanted)
+        })
     }
 
     /// The fleet in numbers.

@@ -83,6 +83,57 @@ pub(super) fn first_places(
     Ok(first.places.into_iter().collect())
 }
 
+/// The last places of the range of `query`, at most `count`. Pending records that repeat an earlier one have none.
+pub(super) fn last_places(
+    reader: &Reader,
+    query: &HistoryQuery,
+    count: usize,
+) -> Result<Vec<Place>> {
+    let (from, to) = (query.from.unwrap_or(Timestamp::MIN), query.to);
+    let last_day = query.to.unwrap_or(Timestamp::MAX).day();
+    let mut places = BTreeSet::new();
+    let mut offer = |places: &mut BTreeSet<Place>, place: Place| {
+        let filed_at = place.order.0;
+        if filed_at >= from && to.is_none_or(|to| filed_at < to) {
+            places.insert(place);
+            if places.len() > count {
+                places.pop_first();
+            }
+        }
+    };
+    for place in pending(reader, query, |day| (from.day()..=last_day).contains(&day))? {
+        offer(&mut places, place);
+    }
+    let mut days = Vec::new();
+    let mut next = Some(from.day());
+    while let Some(day) = next
+        && let Some(day) = history::next_day(&reader.snapshot, query.stream, day, last_day)?
+    {
+        days.push(day);
+        next = (day < last_day).then(|| day + 1);
+    }
+    for day in days.into_iter().rev() {
+        let is_full = |places: &BTreeSet<Place>, end: Timestamp| {
+            let first = places.first().map(|place| place.order.0);
+            places.len() == count && first.is_some_and(|first| first > end)
+        };
+        if is_full(&places, Timestamp::from_day(day + 1)) {
+            break;
+        }
+        history::scan_bucket(&reader.snapshot, query.bucket(day), |part| {
+            if is_full(&places, part.last) {
+                return Ok(());
+            }
+            let source = Source::Part(day, part.number()?);
+            for (row, order) in part.orders()?.into_iter().enumerate() {
+                offer(&mut places, Place { order, source, row });
+            }
+            Ok(())
+        })?;
+    }
+    Ok(places.into_iter().collect())
+}
+
 /// The smallest places that were offered.
 struct FirstPlaces {
     start: Place,

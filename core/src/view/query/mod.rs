@@ -11,5 +11,6 @@ pub(crate) mod preview;
 pub(crate) mod processes;
 pub(crate) mod series;
 pub(crate) mod startup;
+pub(crate) mod timeline;
 pub(crate) mod top;
 pub(crate) mod workspaces;

@@ -45,6 +45,38 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "queryProcesses",
+            summary: "Query processes by name",
+            description: "One page of what runs on the desktops: of each process name the instances and the reports that name it, and what it takes of \
+                processor and memory. Several items of one name in a report add up. `sort` takes `cpu` and `memory` for the means. Where there are \
+                more reports than one answer examines, it is of the newest day first, and a warning says how many that were.",
+            done: "One page of rows.",
+            target: "/query/processes?from=-24h&sort=-cpu&limit=2",
+            body: "",
+        },
+        Operation {
+            id: "queryTimeline",
+            summary: "Query the story of one desktop",
+            description: "One page of what happened to a desktop, newest first: rows of the audit, states, litigation holds, and the activities and startups \
+                of its instances, which are those with its id and, if no other workspace has it, the name of its computer. A page may hold fewer rows \
+                than `limit`, even none, where many rows of the audit were examined: the walk ends where there is no token. Of a removed workspace \
+                there is what the audit and its instance still have.",
+            done: "One page of rows.",
+            target: "/query/timeline?workSpaceId=ws-8k2m4n6p1&from=-7d&limit=3",
+            body: "",
+        },
+        Operation {
+            id: "queryAdvice",
+            summary: "Query advice",
+            description: "One page of advice, in the order of `workSpId`: desktops that nobody uses, that the other running mode makes cheaper, that are \
+                overloaded or too large. `hours` is what the use of a desktop costs under `AUTO_STOP` in a month of 30 days, compared with the limit of its \
+                compute type in the configuration (`cost`). Advice about cost and size needs 7 days with records. All of it is an estimate. A page may hold \
+                fewer rows than `limit`, even none, where many days were examined: the walk ends where there is no token.",
+            done: "One page of rows.",
+            target: "/query/advice?from=-30d&limit=2",
+            body: "",
+        },
+        Operation {
             id: "previewAction",
             summary: "Preview an action",
             description: "What an action would do now to each of up to 1000 workspaces, by the rules of the actions themselves: whether it would be \

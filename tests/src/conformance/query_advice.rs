@@ -1,0 +1,216 @@
+//! `GET /query/advice`
+
+use deskfleet::{Record, StatsRecord, Timestamp, Workspace};
+
+use super::case::{Call, Case, NOW, call};
+use super::fixtures::{desk, workspace};
+
+/// Every case of this area.
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        idle(),
+        cost(),
+        overloaded(),
+        oversized(),
+        instances(),
+        pages(),
+        window(),
+        wrong(),
+    ]
+}
+
+fn get(query: &str) -> Call {
+    call(&format!("GET read /query/advice{query}"))
+}
+
+const END: &str = r#""nextToken":null,"hasMore":false,"at":"«_»","warnings":["The answer is of whole days (UTC), from 2026-10-21T00:00:00Z to 2026-11-21T00:00:00Z."]"#;
+
+/// The rows of the default window.
+fn rows(rows: &[&str]) -> String {
+    format!(r#"{{"rows":[{}],{END}}}"#, rows.join(","))
+}
+
+/// The newest `days` days, each with a sample at these hours, of cpu and memory in use in percent.
+fn samples(
+    case: Case,
+    (instance, username): (&str, &str),
+    (days, hours): (i64, std::ops::Range<i64>),
+    (cpu, memory): (i32, i64),
+) -> Case {
+    let midnight: Timestamp = "2026-11-20T00:00:00Z".parse().expect("a date-time");
+    let places = (0..days).flat_map(|day| hours.clone().map(move |hour| (day, hour)));
+    let case = places.fold(case, |case, (day, hour)| {
+        let record = StatsRecord {
+            update_time: Some(midnight.plus_seconds(3600 * hour - 86_400 * day)),
+            instance_id: instance.into(),
+            username: username.into(),
+            processor_in_use: Some(cpu),
+            physical_memory: Some(100),
+            available_physical_memory: Some(100 - memory),
+            ..StatsRecord::default()
+        };
+        case.record(Record::Stats(Box::new(record)))
+    });
+    case.file()
+}
+
+fn mode(id: &str, mode: &str) -> Workspace {
+    Workspace {
+        running_mode: Some(mode.into()),
+        ..desk(id, "AVAILABLE", "jdoe")
+    }
+}
+
+fn idle() -> Case {
+    let case = Case::new("q advice", "idle")
+        .put(desk("ws-1", "STOPPED", "jdoe"))
+        .put(workspace("ws-2"))
+        .put(workspace("ws-3"))
+        .put(desk("ws-4", "TERMINATED", "jdoe"))
+        .put(desk("ws-5", "AVAILABLE", "jdoe"));
+    let case = samples(case, ("ws-2", ""), (3, 8..10), (50, 50));
+    samples(case, ("WS-3", "asmith"), (1, 8..10), (50, 50))
+        .call(get("?q=ws-1").gives_json(rows(&[r#"{"workSpId":"ws-1","username":"jdoe","advice":"idle","hours":null,"limitHours":85,"evidence":"It never reported.","estimate":true}"#])))
+        .call(get("?fields=workSpId,hours,limitHours,evidence").gives_json(rows(&[
+            r#"{"workSpId":"ws-1","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-2","hours":0,"limitHours":null,"evidence":"It reported on 3 days, and no record named a user."}"#,
+            r#"{"workSpId":"ws-5","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
+        ])))
+        .call(get("?from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z&fields=evidence&q=ws-3").gives_json(
+            r#"{"rows":[{"evidence":"It did not report in this time."}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}"#,
+        ))
+}
+
+/// The window of 30.5 days has 8 days without a break, or 7 sessions of an hour and its timeout.
+fn cost() -> Case {
+    let case = Case::new("q advice", "the cheaper running mode")
+        .put(mode("ws-1", "AUTO_STOP"))
+        .put(mode("ws-2", "ALWAYS_ON"))
+        .put(mode("ws-3", "ALWAYS_ON"))
+        .put(mode("ws-4", "AUTO_STOP"));
+    let case = samples(case, ("ws-1", "jdoe"), (8, 0..24), (50, 50));
+    let case = samples(case, ("ws-2", "jdoe"), (7, 8..9), (50, 50));
+    let case = samples(case, ("ws-3", "jdoe"), (6, 8..9), (50, 50));
+    samples(case, ("ws-4", "jdoe"), (7, 8..9), (50, 50))
+        .call(get("?fields=workSpId,advice,hours,limitHours,evidence").gives_json(rows(&[
+            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":189.84,"limitHours":85,"evidence":"1 sessions of 193 hours with auto-stop, 189.84 in 30 days: more than 85."}"#,
+            r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":13.77,"limitHours":85,"evidence":"7 sessions of 14 hours with auto-stop, 13.77 in 30 days: no more than 85."}"#,
+        ])))
+}
+
+fn overloaded() -> Case {
+    let case = Case::new("q advice", "overloaded")
+        .put(workspace("ws-1"))
+        .put(workspace("ws-2"));
+    let case = samples(case, ("ws-1", "jdoe"), (1, 6..8), (81, 10));
+    let case = samples(case, ("ws-1", "jdoe"), (1, 8..10), (80, 80));
+    let case = samples(case, ("ws-2", "jdoe"), (1, 6..7), (10, 81));
+    samples(case, ("ws-2", "jdoe"), (1, 7..10), (10, 80))
+        .call(get("?fields=workSpId,advice,evidence").gives_json(rows(&[
+            r#"{"workSpId":"ws-1","advice":"overloaded","evidence":"Overloaded in 10 of 20 minutes of use: a health score of 50, which is fair."}"#,
+        ])))
+}
+
+fn oversized() -> Case {
+    let case = Case::new("q advice", "oversized")
+        .put(mode("ws-1", "MANUAL"))
+        .put(mode("ws-2", "MANUAL"))
+        .put(Workspace {
+            compute_type_name: Some("VALUE".into()),
+            ..mode("ws-3", "MANUAL")
+        });
+    let case = samples(case, ("ws-1", "jdoe"), (7, 8..12), (20, 40));
+    let case = samples(case, ("ws-2", "jdoe"), (7, 8..12), (20, 40));
+    let case = samples(case, ("ws-2", "jdoe"), (1, 3..4), (30, 40));
+    samples(case, ("ws-3", "jdoe"), (7, 8..12), (1, 1))
+        .call(get("?fields=workSpId,advice,evidence").gives_json(rows(&[
+            r#"{"workSpId":"ws-1","advice":"oversized","evidence":"On each of 7 days the 95th percentile of cpu was at most 20 % and of memory at most 40 %."}"#,
+        ])))
+}
+
+/// Records under the id and under the name of the computer are one desktop's; those of a name that two have are nobody's.
+fn instances() -> Case {
+    let computer = |id: &str, computer: &str| Workspace {
+        computer_name: Some(computer.to_owned()),
+        ..workspace(id)
+    };
+    let case = Case::new("q advice", "instances of a workspace")
+        .put(computer("ws-1", "PC-1"))
+        .put(computer("ws-2", "PC-2"))
+        .put(computer("ws-3", "pc-2"))
+        .put(computer("ws-4", "ws-1"));
+    let case = samples(case, ("pc-1", "jdoe"), (1, 8..9), (50, 50));
+    let case = samples(case, ("PC-2", "jdoe"), (1, 8..9), (50, 50));
+    samples(case, ("ws-1", ""), (2, 8..9), (50, 50)).call(
+        get("?fields=workSpId,evidence").gives_json(rows(&[
+            r#"{"workSpId":"ws-2","evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-3","evidence":"It never reported."}"#,
+            r#"{"workSpId":"ws-4","evidence":"It never reported."}"#,
+        ])),
+    )
+}
+
+/// Two pieces of advice on one desktop, on two pages.
+fn pages() -> Case {
+    let case = Case::new("q advice", "pages")
+        .put(workspace("ws-0"))
+        .put(mode("ws-1", "ALWAYS_ON"))
+        .put(workspace("ws-2"));
+    let case = samples(case, ("ws-1", "jdoe"), (7, 8..9), (5, 5));
+    let all = [
+        "ws-0 idle",
+        "ws-1 autoStopCheaper",
+        "ws-1 oversized",
+        "ws-2 idle",
+    ];
+    let row = |row: &str| {
+        let (id, advice) = row.split_once(' ').expect("id and advice");
+        format!(r#"{{"workSpId":"{id}","advice":"{advice}"}}"#)
+    };
+    let warned = END.split_once(r#""at""#).expect("at").1;
+    let mut case = case;
+    for size in [1, 2, 3] {
+        let mut token = String::new();
+        for (number, shown) in all.chunks(size).enumerate() {
+            let rows: Vec<String> = shown.iter().map(|shown| row(shown)).collect();
+            let rows = rows.join(",");
+            let next = format!("«t{size}.{number}»");
+            let (said, more) = if (number + 1) * size < all.len() {
+                (format!("\"{next}\""), true)
+            } else {
+                ("null".to_owned(), false)
+            };
+            let query = format!("?fields=workSpId,advice&limit={size}{token}");
+            case = case.call(get(&query).gives_json(format!(
+                r#"{{"rows":[{rows}],"nextToken":{said},"hasMore":{more},"at"{warned}}}"#
+            )));
+            token = format!("&nextToken={next}");
+        }
+    }
+    case.call(get("?nextToken=AAAA").refused("InvalidParameter"))
+}
+
+fn window() -> Case {
+    let _: Timestamp = NOW.parse().expect("a date-time");
+    let case = Case::new("q advice", "windows").put(workspace("ws-1"));
+    samples(case, ("ws-1", "jdoe"), (2, 8..9), (50, 50))
+        .call(get("?from=2026-11-19&to=2026-11-20").gives_json(
+            r#"{"rows":[],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}"#,
+        ))
+        .call(get("?from=2020-01-01&to=2026-11-21").gives_json(
+            r#"{"rows":[],"nextToken":null,"hasMore":false,"at":"«_»","warnings":["There is more than one answer examines: what is before 2025-10-17T00:00:00Z is left out. Ask for a shorter time."]}"#,
+        ))
+}
+
+fn wrong() -> Case {
+    let bad = |query: &str| get(query).refused("InvalidParameter");
+    Case::new("q advice", "wrong parameters")
+        .call(bad("?from=30d").error_holding("from", &["-24h"]))
+        .call(bad("?from=-1h&to=-2h").error_holding("from", &["before `to`"]))
+        .call(bad("?fields=advise").error(
+            "fields",
+            "There is no column 'advise'. Did you mean 'advice'?",
+        ))
+        .call(bad("?limit=501"))
+        .call(call("GET act /query/advice").refused("InsufficientScope"))
+}
