@@ -23,6 +23,7 @@ mod operator;
 mod paging;
 mod problems;
 mod query_advice;
+mod query_events;
 mod query_fleet;
 mod query_preview;
 mod query_processes;
@@ -66,6 +67,7 @@ pub const AREAS: &[Area] = &[
     ("problems", problems::cases),
     ("query_advice", query_advice::cases),
     ("query_fleet", query_fleet::cases),
+    ("query_events", query_events::cases),
     ("query_preview", query_preview::cases),
     ("query_processes", query_processes::cases),
     ("query_timeline", query_timeline::cases),
