@@ -42,11 +42,12 @@ pub(super) fn about_events() -> Vec<Mutant> {
             }),
         ),
         mutant(
-            "a number of an event is given out again",
+            "the last events are gone again",
             events,
             FactChange::Reading(|reading| {
-                if reading.events.len() > 8 {
-                    reading.events.pop();
+                let count = reading.events.len();
+                if count > 8 && count.is_multiple_of(2) {
+                    reading.events.truncate(count - 3);
                 }
             }),
         ),
