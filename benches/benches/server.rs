@@ -13,6 +13,7 @@
 //! cargo bench -p deskfleet-benches --bench server -- tail
 //! cargo bench -p deskfleet-benches --bench server -- actions
 //! cargo bench -p deskfleet-benches --bench server -- slow-syncs
+//! cargo bench -p deskfleet-benches --bench server -- events
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
@@ -24,6 +25,7 @@ use std::time::Duration;
 use deskfleet_benches::actions_beside::actions_beside;
 use deskfleet_benches::comparison::Comparison;
 use deskfleet_benches::drain::drain;
+use deskfleet_benches::idle_streams::idle_streams;
 use deskfleet_benches::load::{Load, STREAMS, runtime};
 use deskfleet_benches::servers::{Disk, Protocol, Served, serve_if_asked};
 use deskfleet_benches::tail::{COLUMNS, tail};
@@ -48,15 +50,18 @@ enum Mode {
     Actions,
     /// The servers in turns, on a disk with slow syncs.
     SlowSyncs,
+    /// Open streams of events.
+    Events,
 }
 
 impl Mode {
-    const ALL: [(&str, Self); 5] = [
+    const ALL: [(&str, Self); 6] = [
         ("turns", Self::Turns),
         ("drain", Self::Drain),
         ("tail", Self::Tail),
         ("actions", Self::Actions),
         ("slow-syncs", Self::SlowSyncs),
+        ("events", Self::Events),
     ];
 
     fn named(name: &std::ffi::OsStr) -> Option<Self> {
@@ -74,6 +79,8 @@ struct Options {
     clients: Vec<usize>,
     /// The desktops and workspaces where their number matters.
     fleet: u16,
+    /// The streams of events that are open.
+    streams: usize,
 }
 
 impl Options {
@@ -118,6 +125,7 @@ impl Options {
             servers: None,
             clients: if measuring { vec![64, 256] } else { vec![4] },
             fleet: if measuring { 10_000 } else { 100 },
+            streams: if measuring { 1000 } else { 10 },
         }
     }
 
@@ -188,6 +196,11 @@ fn main() -> Result<(), lexopt::Error> {
                 let load = options.load_of_fleet();
                 let workspaces = options.fleet.into();
                 actions_beside(&runtime, &disk, load, workspaces, options.seconds(60));
+            }
+            Mode::Events => {
+                let load = Load::of(options.clients.first().copied().unwrap_or(1));
+                let turns = (options.rounds, options.seconds(3));
+                idle_streams(&runtime, &disk, load, options.streams, turns);
             }
             Mode::SlowSyncs => {
                 disk.sync_delay = SYNC_DELAY;

@@ -13,6 +13,7 @@ pub mod figures;
 mod fixture;
 pub mod fleet;
 mod grouped;
+pub mod idle_streams;
 pub mod latency;
 pub mod load;
 mod probe;

@@ -18,7 +18,9 @@ pub(super) fn serve(folder: &Path, sync_delay: Duration) {
         metrics,
         ..ServerOptions::default()
     };
+    options.connections_max = 4096;
     options.connections_per_source = Some(options.connections_max);
+    options.event_streams_max = options.connections_max;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
