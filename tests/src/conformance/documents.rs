@@ -132,6 +132,26 @@ const FILTERS: &[&str] = &[
     "limit",
     "nextToken",
 ];
+const QUERY_SERIES: &[&str] = &[
+    "instanceId",
+    "metrics",
+    "from",
+    "to",
+    "step",
+    "region",
+    "runningMode",
+    "computeTypeName",
+    "fields",
+];
+const QUERY_STARTUP: &[&str] = &[
+    "from",
+    "to",
+    "step",
+    "region",
+    "runningMode",
+    "computeTypeName",
+    "fields",
+];
 const QUERY_WORKSPACES: &[&str] = &[
     "state",
     "username",
@@ -232,6 +252,9 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/query/processes",                               "read",  QUERY_PROCESSES),
     endpoint("GET",  "/query/timeline",                                "read",  QUERY_TIMELINE),
     endpoint("GET",  "/query/advice",                                  "read",  QUERY_ADVICE),
+    endpoint("GET",  "/query/series",                                  "read",  QUERY_SERIES),
+    endpoint("GET",  "/query/startup",                                 "read",  QUERY_STARTUP),
+    endpoint("GET",  "/query/heatmap",                                 "read",  &["of", "from", "to", "offset", "fields"]),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.
@@ -260,4 +283,5 @@ pub const ROWS: &[&str] = &[
     "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q metrics", "q top",
     "q processes", "q timeline", "q advice",
     "q events",
+    "q series", "q startup", "q heatmap",
 ];

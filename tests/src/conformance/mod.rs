@@ -27,6 +27,7 @@ mod query_events;
 mod query_fleet;
 mod query_preview;
 mod query_processes;
+mod query_series;
 mod query_timeline;
 mod query_top;
 mod query_workspaces;
@@ -72,6 +73,7 @@ pub const AREAS: &[Area] = &[
     ("query_processes", query_processes::cases),
     ("query_timeline", query_timeline::cases),
     ("query_top", query_top::cases),
+    ("query_series", query_series::cases),
     ("query_workspaces", query_workspaces::cases),
     ("queue", queue::cases),
     ("requests", requests::cases),

@@ -143,3 +143,6 @@ impl Engine {
         heatmap::heatmap(&self.core().reader()?, query)
     }
 }
+
+#[cfg(test)]
+mod tests;

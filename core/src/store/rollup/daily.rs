@@ -100,34 +100,29 @@ pub(crate) fn with_days<R>(
     look: impl FnOnce(&[DayRef<'_>]) -> Result<R>,
 ) -> Result<Option<R>> {
     let instance = latest::key(instance);
-    let mut newest = None;
-    let mut latest = None;
-    read.get(Table::Latest, &instance, |value| {
-        let day = LatestRef::read(value)?.day;
-        newest = Some(day);
-        latest = days.contains(&day).then(|| value.to_vec());
-        Ok(())
+    let mut values = Vec::new();
+    let newest = read.get(Table::Latest, &instance, |value| {
+        let newest = LatestRef::read(value)?.day;
+        if days.contains(&newest) {
+            values.push((None, value.to_vec()));
+        }
+        Ok(newest)
     })?;
     let Some(newest) = newest else {
         return Ok(None);
     };
-    let mut values = Vec::new();
-    let stored = stored_days(read)?.filter(|_| newest > *days.start());
-    if let Some(stored) = stored {
-        let first = *days.start().max(stored.start());
-        let last = *days.end().min(stored.end());
-        for day in (first..=last.min(newest - 1)).rev() {
-            let key = key(day, &instance);
-            let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
-            values.extend(value.map(|value| (key, value)));
-        }
+    let stored = stored_days(read)?.unwrap_or(1..=0);
+    let first = *days.start().max(stored.start());
+    let last = *days.end().min(stored.end());
+    for day in (first..=last).rev().filter(|day| *day < newest) {
+        let key = key(day, &instance);
+        let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
+        values.extend(value.map(|value| (Some(key), value)));
     }
-    let mut rollups = Vec::new();
-    if let Some(value) = &latest {
-        rollups.push(LatestRef::read(value)?.rollup);
-    }
-    for (key, value) in &values {
-        rollups.push(read_value(key, value)?);
-    }
-    look(&rollups).map(Some)
+    let days = values.iter().map(|(key, value)| match key {
+        Some(key) => read_value(key, value),
+        None => Ok(LatestRef::read(value)?.rollup),
+    });
+    let days = days.collect::<Result<Vec<_>>>()?;
+    look(&days).map(Some)
 }

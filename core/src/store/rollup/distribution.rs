@@ -20,12 +20,6 @@ impl Distribution {
         self.histogram.add(value);
     }
 
-    /// Adds all of `other`.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.summary.merge(&other.summary);
-        self.histogram.merge(&other.histogram);
-    }
-
     pub(super) fn encode(&self, encoder: &mut Encoder) {
         self.summary.encode(encoder);
         self.histogram.encode(encoder);

@@ -151,26 +151,14 @@ impl Quantiles {
         self.total = 0;
     }
 
-    /// Adds a histogram.
-    pub(crate) fn add(&mut self, histogram: &Histogram) {
-        self.make_room();
-        for (bucket, count) in &histogram.0 {
-            self.add_to(*bucket, *count);
-        }
-    }
-
     /// Adds an encoded histogram, without memory of its own.
     pub(super) fn add_encoded(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
-        self.make_room();
-        let count = decoder.count()?;
-        each_bucket(decoder, count, |bucket, count| self.add_to(bucket, count))
-    }
-
-    fn make_room(&mut self) {
         if self.counts.is_empty() {
             let buckets = usize::try_from(2 * LAST + 1).unwrap_or_default();
             self.counts.resize(buckets, 0);
         }
+        let count = decoder.count()?;
+        each_bucket(decoder, count, |bucket, count| self.add_to(bucket, count))
     }
 
     fn add_to(&mut self, bucket: i32, count: u64) {
@@ -248,7 +236,10 @@ mod tests {
         assert_eq!(quantiles.quantile(50), None);
         let mut histogram = Histogram::default();
         (1..=60).for_each(|value| histogram.add(value));
-        quantiles.add(&histogram);
+        let mut encoder = Encoder::default();
+        histogram.encode(&mut encoder);
+        let bytes = encoder.finish();
+        quantiles.add_encoded(&mut Decoder::new(&bytes)).unwrap();
         for (percent, value) in [(0, 1), (50, 30), (51, 31), (95, 57), (100, 60)] {
             assert_eq!(quantiles.quantile(percent), Some(value), "{percent}");
             assert_eq!(histogram.quantile(percent), Some(value), "{percent}");

@@ -148,16 +148,6 @@ impl HourRollup {
         }
     }
 
-    /// Adds all of `other`.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.count = self.count.saturating_add(other.count);
-        for (place, other) in other.distributions.iter().enumerate() {
-            self.add_to(place, |distribution| distribution.merge(other));
-        }
-        self.slowest.extend(other.slowest);
-        keep_slowest(&mut self.slowest);
-    }
-
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::with_capacity(512);
         encoder.u8(VERSION);
@@ -232,9 +222,24 @@ pub(crate) struct HourTotals {
     /// Records.
     pub(crate) count: u64,
     /// As [`HourRollup::distributions`].
-    pub(crate) distributions: Vec<(Summary, Quantiles)>,
+    pub(crate) distributions: Vec<Total>,
     /// The slowest startups, slowest first.
     pub(crate) slowest: Vec<SlowStartup>,
+}
+
+/// Distributions added up.
+#[derive(Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) summary: Summary,
+    quantiles: Quantiles,
+}
+
+impl Total {
+    /// As [`Quantiles::quantile`], and never outside of the values.
+    pub(crate) fn quantile(&self, percent: u64) -> Option<i64> {
+        let value = self.quantiles.quantile(percent)?;
+        Some(value.max(self.summary.min).min(self.summary.max))
+    }
 }
 
 impl HourTotals {
@@ -242,9 +247,9 @@ impl HourTotals {
     pub(crate) fn clear(&mut self) {
         self.count = 0;
         self.slowest.clear();
-        for (summary, quantiles) in &mut self.distributions {
-            *summary = Summary::default();
-            quantiles.clear();
+        for total in &mut self.distributions {
+            total.summary = Summary::default();
+            total.quantiles.clear();
         }
     }
 
@@ -254,11 +259,11 @@ impl HourTotals {
         self.count = self.count.saturating_add(decoder.varint()?);
         for place in 0..decoder.count()? {
             if self.distributions.len() <= place {
-                self.distributions.push(Default::default());
+                self.distributions.push(Total::default());
             }
-            let (summary, quantiles) = self.distributions.get_mut(place).ok_or_else(damaged)?;
-            summary.merge(&Summary::decode(&mut decoder)?);
-            quantiles.add_encoded(&mut decoder)?;
+            let total = self.distributions.get_mut(place).ok_or_else(damaged)?;
+            total.summary.merge(&Summary::decode(&mut decoder)?);
+            total.quantiles.add_encoded(&mut decoder)?;
         }
         self.add_slowest(read_slowest(decoder)?);
         Ok(())

@@ -20,8 +20,7 @@ mod window;
 
 pub(crate) use changes::{Changes, RollupRows};
 pub(crate) use day::{DayRef, DaySlots, SUMMARISED};
-pub(crate) use distribution::Distribution;
-pub(crate) use histogram::{Histogram, Quantiles};
+pub(crate) use histogram::Histogram;
 pub(crate) use latest::LatestRef;
 pub(crate) use slots::{SLOT_MINUTES, Slots};
 pub(crate) use summary::Summary;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::domain::range::{Range, step_of};
 use crate::error::Result;
-use crate::limits::ROLLUP_ROWS_EXAMINED_MAX;
+use crate::limits::{HOUR_ROWS_EXAMINED_MAX, ROLLUP_ROWS_EXAMINED_MAX};
 use crate::store::meta;
 use crate::store::table::Table;
 use crate::timestamp::Timestamp;
@@ -18,6 +18,8 @@ const DAY: i64 = 24 * HOUR;
 pub(crate) struct Coverage {
     range: Range,
     warnings: Vec<String>,
+    /// Rollups of an hour and a group that may be examined.
+    pub(crate) hour_rows_max: u64,
 }
 
 impl Coverage {
@@ -58,16 +60,24 @@ impl Coverage {
                 "The answer is of whole {units} (UTC), from {from} to {to}."
             ));
         }
-        Ok(Self { range, warnings })
+        Ok(Self {
+            range,
+            warnings,
+            hour_rows_max: HOUR_ROWS_EXAMINED_MAX,
+        })
     }
 
     /// Leaves out the oldest days where all instances have more rollups than [`ROLLUP_ROWS_EXAMINED_MAX`].
     pub(crate) fn cut_days(&mut self, reader: &Reader) -> Result<()> {
+        self.cut_days_to(reader, ROLLUP_ROWS_EXAMINED_MAX)
+    }
+
+    /// The same with another bound.
+    pub(crate) fn cut_days_to(&mut self, reader: &Reader, rows: u64) -> Result<()> {
         let instances = reader.snapshot.len(Table::Latest)?.max(1);
-        let days = (ROLLUP_ROWS_EXAMINED_MAX / instances).max(1);
-        let newest = self.days_covered().end().min(&reader.now.day()).to_owned();
-        let oldest = newest.saturating_sub(u32::try_from(days - 1).unwrap_or(u32::MAX));
-        let from = Timestamp::from_day(oldest);
+        let days = u32::try_from((rows / instances).max(1)).unwrap_or(u32::MAX);
+        let newest = *self.days_covered().end().min(&reader.now.day());
+        let from = Timestamp::from_day(newest.saturating_sub(days - 1));
         if from > self.range.from {
             self.leave_out_before(from);
         }

@@ -2,7 +2,6 @@
 
 use crate::domain::steps::Steps;
 use crate::error::Result;
-use crate::limits::HOUR_ROWS_EXAMINED_MAX;
 use crate::model::Stream;
 use crate::store::rollup::hourly::{self, Group, HourTotals};
 use crate::store::table::Step;
@@ -55,7 +54,7 @@ impl Matcher {
 
 /// Calls `visit` with the place of each step that has rollups of the groups that are wanted, and their totals; the newest step first. Where there are
 /// more rollups than may be examined, the oldest are left out.
-pub(super) fn each_step(
+pub(crate) fn each_step(
     reader: &Reader,
     stream: Stream,
     filter: &GroupFilter,
@@ -66,14 +65,14 @@ pub(super) fn each_step(
     let matcher = Matcher::new(filter);
     let mut totals = HourTotals::default();
     let mut current = None;
-    let mut examined = 0;
+    let (mut examined, max) = (0, coverage.hour_rows_max);
     let mut left_out = None;
     let mut last_hour = u32::MAX;
     let range = coverage.range();
     let hours = (hourly::hour(range.from), hourly::hour(range.to));
     hourly::scan_back(&reader.snapshot, stream, hours, |hour, group, rollup| {
         examined += 1;
-        if examined > HOUR_ROWS_EXAMINED_MAX && hour != last_hour {
+        if examined > max && hour != last_hour {
             left_out = Some(hourly::hour_start(last_hour));
             return Ok(Step::Break(()));
         }
@@ -108,7 +107,7 @@ fn end_step(
 }
 
 /// The first of the steps of which something is covered, after [`each_step`].
-pub(super) fn first_covered(coverage: &Coverage, steps: Steps) -> usize {
+pub(crate) fn first_covered(coverage: &Coverage, steps: Steps) -> usize {
     let from: Timestamp = coverage.range().from;
     steps.place(from).unwrap_or_default()
 }

@@ -10,8 +10,8 @@ use crate::error::{EngineError, Result};
 use crate::limits::SERIES_RECORDS_EXAMINED_MAX;
 use crate::model::row::rounded;
 use crate::model::{Metric, Rows, Stream};
-use crate::store::rollup::hourly::{self, HourTotals};
-use crate::store::rollup::{Quantiles, SCALE, Summary, stored, unstored};
+use crate::store::rollup::hourly::{self, HourTotals, Total};
+use crate::store::rollup::{SCALE, Summary, stored, unstored};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::history::{self, HistoryQuery};
@@ -134,7 +134,7 @@ fn of_instance(
             .metrics
             .iter()
             .zip(&sums.summaries)
-            .map(|(metric, summary)| values(*metric, summary, None))
+            .map(|(metric, summary)| values(*metric, summary))
             .collect(),
     });
     let mut points = Rows::whole(points.collect(), reader.now);
@@ -175,10 +175,7 @@ fn of_fleet(
             .metrics
             .iter()
             .zip(&places)
-            .map(|(metric, place)| match totals.distributions.get(*place) {
-                Some((summary, quantiles)) => values(*metric, summary, Some(quantiles)),
-                None => values(*metric, &Summary::default(), None),
-            })
+            .map(|(metric, place)| values_of_fleet(*metric, totals.distributions.get(*place)))
             .collect(),
     };
     let mut points: Vec<_> = (0..steps.len()).map(|place| point(place, &none)).collect();
@@ -224,15 +221,24 @@ fn places_of(metrics: &[Metric], known: &[Metric], of: &str) -> Result<Vec<usize
     places.collect()
 }
 
-fn values(metric: Metric, summary: &Summary, quantiles: Option<&Quantiles>) -> MetricValues {
+fn values(metric: Metric, summary: &Summary) -> MetricValues {
     let known = |value: i64| (summary.count > 0).then(|| unstored(value));
-    let quantile = |percent| quantiles?.quantile(percent).map(unstored);
     MetricValues {
         metric,
         min: known(summary.min),
         avg: summary.mean().and_then(|mean| rounded(mean / SCALE)),
+        p50: None,
+        p95: None,
+        max: known(summary.max),
+    }
+}
+
+fn values_of_fleet(metric: Metric, total: Option<&Total>) -> MetricValues {
+    let quantile = |percent| total?.quantile(percent).map(unstored);
+    let summary = total.map_or_else(Summary::default, |total| total.summary);
+    MetricValues {
         p50: quantile(50),
         p95: quantile(95),
-        max: known(summary.max),
+        ..values(metric, &summary)
     }
 }

@@ -7,8 +7,7 @@ use crate::domain::steps::Steps;
 use crate::error::Result;
 use crate::model::row::{column, row};
 use crate::model::{Cell, Column, Row, Rows, Stream};
-use crate::store::rollup::Quantiles;
-use crate::store::rollup::hourly::HourTotals;
+use crate::store::rollup::hourly::{HourTotals, Total};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
@@ -84,8 +83,8 @@ pub struct DurationQuantiles {
 }
 
 impl DurationQuantiles {
-    fn of(quantiles: &Quantiles) -> Self {
-        let quantile = |percent| quantiles.quantile(percent);
+    fn of(total: &Total) -> Self {
+        let quantile = |percent| total.quantile(percent);
         Self {
             p50: quantile(50),
             p90: quantile(90),
@@ -192,8 +191,8 @@ pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupR
     let point = |place, totals: &HourTotals| {
         let mut phases = totals.distributions.iter();
         let phases = [(); PHASES].map(|()| {
-            let quantiles = phases.next().map(|(_, quantiles)| quantiles);
-            quantiles.map_or_else(DurationQuantiles::default, DurationQuantiles::of)
+            let total = phases.next();
+            total.map_or_else(DurationQuantiles::default, DurationQuantiles::of)
         });
         StartupPoint::new(steps.start(place), totals.count, phases)
     };

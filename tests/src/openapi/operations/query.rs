@@ -102,5 +102,35 @@ pub(super) const AREA: Area = Area {
             target: "/query/events?after=1&limit=2",
             body: "",
         },
+        Operation {
+            id: "querySeries",
+            summary: "Query metrics over time",
+            description: "With `instanceId` the least, mean and greatest value of each metric of that instance in each step, of all its records. Without it \
+                those of the fleet, with median and 95th percentile, of `cpu` and `memory` only: of what is filed, in whole hours. The columns are those \
+                of the metrics that are asked for. Each step of the range is a row, also one without records. A range with more than an answer \
+                examines is cut at its begin, and a warning says so.",
+            done: "The steps, oldest first, and their length.",
+            target: "/query/series?metrics=cpu&from=-6h&to=-2h&step=1h",
+            body: "",
+        },
+        Operation {
+            id: "queryStartup",
+            summary: "Query how long startups took",
+            description: "Quantiles of the whole startup, of its phases and of the rest in each step, of what is filed, in whole hours. In JSON also the \
+                ten slowest startups of the range.",
+            done: "The steps, oldest first, and their length.",
+            target: "/query/startup?from=-2d&fields=at,count,totalP50,totalP95",
+            body: "",
+        },
+        Operation {
+            id: "queryHeatmap",
+            summary: "Query when the fleet is used",
+            description: "For each hour of the week how much was done in it, of what is filed, in whole hours. All 168 rows, Monday first. A desktop counts \
+                once in an hour for `reporting`, each record for `activity`. `users` are the different users that these desktops had on these days, \
+                eight of a desktop and day at most.",
+            done: "The hours of the week.",
+            target: "/query/heatmap?of=reporting&from=-7d&offset=%2B01:00&fields=weekday,hour,users",
+            body: "",
+        },
     ],
 };
