@@ -102,6 +102,7 @@ pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};
 pub use view::query::advice::{AdviceQuery, AdviceRow};
+pub use view::query::export::ExportQuery;
 pub use view::query::fleet::FleetSummary;
 pub use view::query::groups::GroupFilter;
 pub use view::query::heatmap::{HeatmapCell, HeatmapOf, HeatmapQuery};
@@ -116,6 +117,7 @@ pub use view::query::top::{TopQuery, TopRow};
 pub use view::query::workspaces::{WorkspaceRow, WorkspaceRowsQuery};
 pub use view::user::UserView;
 pub use view::workspaces::{Term, WorkspaceFilter};
+pub use wire::export::ExportFormat;
 pub use wire::problem::Code;
 pub use wire::trace::TraceId;
 

@@ -75,6 +75,12 @@ pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
 pub const PAGE_CHUNK_BYTES: usize = 256 * 1024;
 /// Bytes of records that `Get24HourActivity` reads from the store at a time, for one response.
 pub const NEWEST_WINDOW_BYTES: usize = 704 * 1024;
+/// Records that an export reads from the store at a time, all of one instance and day.
+pub const EXPORT_WINDOW_RECORDS: usize = 1024;
+/// Bytes of memory, roughly, for these records; one larger record is read alone.
+pub const EXPORT_WINDOW_BYTES: usize = 512 * 1024;
+/// Instances of a day that an export looks at for the next record; then the chunk ends, and the snapshot is given back.
+pub const EXPORT_BUCKETS_MAX: usize = 1000;
 /// Records in one part of a history chunk before the next part begins.
 pub const CHUNK_RECORDS_MAX: usize = 1024;
 /// Process items in one part of a history chunk; bounds the memory for reading a damaged one.

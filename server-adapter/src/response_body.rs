@@ -200,7 +200,12 @@ impl Body for OutgoingBody {
                 Poll::Ready(Some(Ok(self.frame(bytes))))
             }
             State::Chunks(chunks) => {
-                let next = ready!(chunks.poll_next(cx));
+                let next = loop {
+                    match ready!(chunks.poll_next(cx)) {
+                        Some(Ok(chunk)) if chunk.is_empty() => {}
+                        next => break next,
+                    }
+                };
                 let frame = match next {
                     Some(Ok(chunk)) => return Poll::Ready(Some(Ok(self.frame(chunk)))),
                     Some(Err(unfinished)) => Some(Err(unfinished)),

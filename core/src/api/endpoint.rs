@@ -38,6 +38,7 @@ pub enum Endpoint {
     RevokeKey,
     Query(Question),
     GetEvents,
+    Export,
 }
 
 /// The method of an endpoint. A `Get` also answers HEAD.
@@ -162,6 +163,8 @@ pub enum Answer {
     Rows(Question),
     /// A page of the event log; a server can stream them instead.
     Events,
+    /// Telemetry records, as NDJSON or CSV.
+    Export,
 }
 
 /// How long an endpoint can take before it responds, apart from the commit that it may wait for.

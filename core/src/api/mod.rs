@@ -150,6 +150,7 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),
         Endpoint::Query(question) => query::answer(call, question),
+        Endpoint::Export => query::export(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
         Endpoint::GetEvents => events::get_events(call),
     }

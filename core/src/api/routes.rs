@@ -104,6 +104,17 @@ const WORKSPACE_FILTERS: &[Param] = &[
     text("nextToken"),
 ];
 
+const EXPORT_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("stream")
+    },
+    moment("from"),
+    moment("to"),
+    text("instanceId"),
+    text("format"),
+];
+
 /// The filters of workspaces, and the parameters of a page of rows.
 const WORKSPACE_ROWS: &[Param] = &[
     text("state"),
@@ -446,4 +457,5 @@ pub static ROUTES: &[Route] = &[
     question(Question::Heatmap, "queryHeatmap", "/query/heatmap", HEATMAP),
     information(Endpoint::GetEvents, "getEvents", "/query/events", EVENT_PARAMS, Answer::Events, &[]),
     question(Question::Metrics, "queryMetrics", "/query/metrics", &[]),
+    information(Endpoint::Export, "queryExport", "/query/export", EXPORT_PARAMS, Answer::Export, &[]),
 ];

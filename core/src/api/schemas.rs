@@ -16,9 +16,9 @@ use crate::view::query::timeline::TimelineRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
-    ActionFailure, AuditPage, BatchResult, HistoryPage, KeyList, NewHold, NewPreview,
-    PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, SeriesPage, StartupPage,
-    UserActivity, UserInformation, ValidationProblemDetails, WorkSpaceApiResponse,
+    ActionFailure, AuditPage, BatchResult, ExportedRecord, HistoryPage, KeyList, NewHold,
+    NewPreview, PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, SeriesPage,
+    StartupPage, UserActivity, UserInformation, ValidationProblemDetails, WorkSpaceApiResponse,
 };
 
 use super::endpoint::{Answer, RequestBody};
@@ -70,6 +70,7 @@ impl Schemas {
             Answer::Events => all.subschema_for::<RowPage<FleetEvent>>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
+            Answer::Export => all.subschema_for::<ExportedRecord>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),

@@ -45,7 +45,8 @@ impl ResponseBody {
         self.len() == Some(0)
     }
 
-    /// The next chunk, never an empty one; `None` at the end, and after an error. The first one is there already.
+    /// The next chunk; `None` at the end, and after an error. The first one is there already. One may be empty: that of an export which has looked
+    /// at many instances without a record in the range.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read any longer.

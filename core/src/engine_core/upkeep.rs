@@ -15,7 +15,7 @@ use crate::mutation::Maintenance;
 use crate::observer::Event;
 use crate::store::meta;
 use crate::store::rollup::building;
-use crate::store::telemetry::filing::Pass;
+use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -45,6 +45,15 @@ impl EngineCore {
         Ok(filed)
     }
 
+    /// Files what is pending, so that all that was accepted until now is in history.
+    pub(crate) fn file_for_export(&self) -> Result<()> {
+        self.settle();
+        if self.queued() > 0 {
+            self.file_pending(&|| true)?;
+        }
+        Ok(())
+    }
+
     /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For
     /// a caller that has committed and handed the outcomes over, so that nobody but itself waits for this; where a thread
     /// commits, filing is left to [`Self::maintain`].
@@ -70,7 +79,7 @@ impl EngineCore {
         let Some(mut pass) = pass else { return Ok(0) };
         let mut next = None;
         while let Some(slice) = pass.next_slice(&self.store.snapshot()?)? {
-            next = self.run(slice)?.then_some(Maintenance::RemoveFiled);
+            next = self.write_slice(slice)?.then_some(Maintenance::RemoveFiled);
             if !pass.has_ended() && !go_on() {
                 return Ok(0);
             }
@@ -82,6 +91,16 @@ impl EngineCore {
         self.store.recycle_segments();
         self.observe(&Event::Filed { records });
         Ok(records)
+    }
+
+    /// Writes a slice; returns whether filed blocks are to be removed. A store that is only read files in memory, for those who read
+    /// here.
+    fn write_slice(&self, slice: Slice) -> Result<bool> {
+        if !self.store.is_read_only() {
+            return self.run(slice);
+        }
+        self.store.write_in_memory(|tables| slice.apply(tables))?;
+        Ok(false)
     }
 
     /// Files what is pending, when that is a full step or the last filing was some seconds ago.

@@ -140,7 +140,7 @@ impl Store {
         };
         if self.options.read_only {
             // For those who read here: it waits at the gate for good.
-            return self.try_write(convert);
+            return self.write_in_memory(convert);
         }
         self.write(convert).map_err(|failure| failure.error)
     }

@@ -186,6 +186,15 @@ impl Store {
         })
     }
 
+    /// The same in a store that is only read: what `work` writes stays in memory.
+    pub(crate) fn write_in_memory<R>(
+        &self,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let _one_at_a_time = lock(&self.writing);
+        self.try_write(work)
+    }
+
     /// Makes sure of an open database whose writes reach the medium.
     fn open_gate(&self) -> Result<()> {
         if self.options.read_only {

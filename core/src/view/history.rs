@@ -4,7 +4,7 @@
 //! part or block at a time, as far as a page goes. So memory is bounded by the page, a place for each of its records, and a
 //! digest for each pending record of the instance.
 
-mod places;
+pub(super) mod places;
 mod scan;
 
 use crate::domain::paging::{self, HistoryPosition};

@@ -1,6 +1,6 @@
 //! Writes CSV (RFC 4180): CRLF behind each line, a quoted cell where it must be.
 
-use crate::model::Cell;
+use crate::model::{Cell, FieldValue};
 
 use super::json::Json;
 
@@ -20,6 +20,19 @@ pub(super) fn line<'c>(out: &mut Json, cells: impl Iterator<Item = Cell<'c>>) {
         }
     }
     out.raw(b"\r\n");
+}
+
+/// Writes the cell of a field of a record, empty where it has no value.
+pub(super) fn field(out: &mut Json, value: Option<&FieldValue<'_>>) {
+    match value {
+        // A list has no cell.
+        None | Some(FieldValue::Null | FieldValue::Items(_)) => {}
+        Some(FieldValue::Int(value)) => out.value(value),
+        Some(FieldValue::Float(value)) => out.value(value),
+        Some(FieldValue::Double(value)) => out.value(value),
+        Some(FieldValue::Text(text)) => self::text(out, text),
+        Some(FieldValue::Time(time)) => out.raw(time.to_string().as_bytes()),
+    }
 }
 
 /// A spreadsheet takes a text with one of these at its begin for a formula; an apostrophe before it makes it a text.

@@ -9,7 +9,10 @@ use super::json::Json;
 #[derive(Debug)]
 pub(crate) struct ListBody {
     json: Json,
-    empty: bool,
+    /// What stands before the next item.
+    separator: &'static [u8],
+    /// What stands between two items.
+    between: &'static [u8],
     /// Bytes of a full chunk.
     chunk: usize,
 }
@@ -25,21 +28,31 @@ impl ListBody {
         Self::new(before, PAGE_CHUNK_BYTES)
     }
 
+    /// Starts lines, each an item with its end; `before` is what stands before them.
+    pub(crate) fn lines(before: Json) -> Self {
+        Self {
+            json: before,
+            separator: b"",
+            between: b"",
+            chunk: RESPONSE_CHUNK_BYTES,
+        }
+    }
+
     fn new(before: &str, chunk: usize) -> Self {
         let mut json = Json::default();
         json.raw(before.as_bytes());
         Self {
             json,
-            empty: true,
+            separator: b"",
+            between: b",",
             chunk,
         }
     }
 
     /// Adds an item; returns `Break` when the chunk is full.
     pub(crate) fn item(&mut self, write: impl FnOnce(&mut Json)) -> Step {
-        if !std::mem::take(&mut self.empty) {
-            self.json.raw(b",");
-        }
+        let separator = std::mem::replace(&mut self.separator, self.between);
+        self.json.raw(separator);
         write(&mut self.json);
         if self.json.len() < self.chunk {
             Step::Continue(())

@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 pub(crate) mod body;
 mod csv;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod lines;

@@ -25,6 +25,18 @@ impl Query<'_> {
         Range::between(from, to, seconds, now)
     }
 
+    /// `from`, included, and `to`, excluded, neither with a default.
+    pub(crate) fn open_range(
+        self,
+        now: Timestamp,
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+        let (from, to) = (self.moment("from", now)?, self.moment("to", now)?);
+        if let (Some(from), Some(to)) = (from, to) {
+            Range::new(from, to)?;
+        }
+        Ok((from, to))
+    }
+
     /// A date-time, or a time before `now` such as `-24h`; `None` when it is absent or empty.
     fn moment(self, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {

@@ -15,8 +15,9 @@ use super::json::{Json, Object};
 use super::query::Query;
 use super::reply::{self, JSON};
 
-const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
-const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
+pub(super) const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
+pub(super) const NDJSON: HeaderValue =
+    HeaderValue::from_static("application/x-ndjson; charset=utf-8");
 const NEXT_TOKEN: HeaderName = HeaderName::from_static("x-next-token");
 const WARNING: HeaderName = HeaderName::from_static("x-warning");
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX, TEXT_MAX};
 use crate::model::{
     Action, ActivityRecord, AuditEntry, FailedState, KeyInfo, LineError, PendingAction,
-    StartupRecord, StatsRecord, Workspace,
+    ProcessReport, StartupRecord, StatsRecord, Workspace,
 };
 use crate::timestamp::Timestamp;
 use crate::view::query::series::SeriesPoint;
@@ -99,6 +99,16 @@ pub(crate) struct Received<R> {
     record: R,
     /// When the record was accepted.
     received_at: Timestamp,
+}
+
+/// A line of an export: a record of the stream that was asked for.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum ExportedRecord {
+    Stats(Received<StatsRecord>),
+    Activity(Received<ActivityRecord>),
+    Startup(Received<StartupRecord>),
+    Processes(Received<ProcessReport>),
 }
 
 /// The outcome of a telemetry batch.

@@ -1,6 +1,7 @@
 //! The questions about the fleet, a handler each.
 
 mod advice;
+pub(crate) mod export;
 mod fleet;
 mod heatmap;
 pub(crate) mod metrics;
@@ -22,6 +23,10 @@ use crate::wire::query::Query;
 use super::endpoint::Endpoint;
 use super::routes::ROUTES;
 use super::{Call, Completion, Failure, Handled, collect};
+
+pub(super) fn export(call: &Call<'_>) -> Handled {
+    export::answer(call)
+}
 
 pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
     match question {

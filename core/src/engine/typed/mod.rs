@@ -3,6 +3,7 @@
 
 mod actions;
 mod batch;
+mod export;
 mod import;
 mod keys;
 mod monitoring;

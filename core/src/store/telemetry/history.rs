@@ -134,6 +134,52 @@ pub(crate) fn bucket_after(read: &impl Read, prefix: &[u8]) -> Result<Option<Vec
     Ok(found)
 }
 
+/// What the keys of the first bucket of `stream` after that of the keys with the prefix `after` begin with, from the first of `days` on to the last. Of an
+/// `instance` each day of the stream has one, empty or not.
+pub(crate) fn next_bucket(
+    read: &impl Read,
+    stream: Stream,
+    days: (u32, u32),
+    instance: Option<&str>,
+    after: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>> {
+    let (first, last) = days;
+    if let Some(instance) = instance {
+        let first = match after {
+            Some(bucket) => key_place(bucket)?.1 + 1,
+            None => first,
+        };
+        let found = next_day(read, stream, first, last)?;
+        let bucket = |day| {
+            bucket_prefix(Bucket {
+                stream,
+                day,
+                instance,
+            })
+        };
+        return Ok(found.map(bucket));
+    }
+    let start = match after {
+        Some(bucket) => after_prefix(bucket),
+        None => Some(day_prefix(stream, first)),
+    };
+    let end = after_prefix(&day_prefix(stream, last));
+    let mut found = None;
+    if let Some(start) = start.filter(|start| end.as_ref().is_none_or(|end| start < end)) {
+        let first = Work::new(1, usize::MAX);
+        scan(read, (&start, None), end.as_deref(), first, |part| {
+            found = Some(key_bucket(part.key).to_vec());
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// The day of a bucket, by what its keys begin with.
+pub(crate) fn bucket_day(prefix: &[u8]) -> Result<u32> {
+    Ok(key_place(prefix)?.1)
+}
+
 /// The first day from `from` to `to` on which the stream has records.
 pub(crate) fn next_day(
     read: &impl Read,
@@ -335,7 +381,17 @@ pub(crate) fn add_bucket_part(
     number: u32,
     rows: &mut Rows,
 ) -> Result<()> {
-    add_part(read, &part_key(&bucket_prefix(bucket), number), rows)
+    add_prefix_part(read, &bucket_prefix(bucket), number, rows)
+}
+
+/// The same of the bucket whose keys begin with `prefix`.
+pub(crate) fn add_prefix_part(
+    read: &impl Read,
+    prefix: &[u8],
+    number: u32,
+    rows: &mut Rows,
+) -> Result<()> {
+    add_part(read, &part_key(prefix, number), rows)
 }
 
 /// Removes one part.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::store::telemetry::history;
+use crate::store::telemetry::history::{self, StoredPart};
 use crate::store::telemetry::repetitions::Repetitions;
 use crate::store::telemetry::rows::{HistoryOrder, Rows};
 use crate::timestamp::Timestamp;
@@ -14,14 +14,14 @@ use super::HistoryQuery;
 /// A record by its order in the history and by where it is stored. Of records equal in order, filed ones come first, then
 /// pending ones as they arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) order: HistoryOrder,
-    pub(super) source: Source,
-    pub(super) row: usize,
+pub(in crate::view) struct Place {
+    pub(in crate::view) order: HistoryOrder,
+    pub(in crate::view) source: Source,
+    pub(in crate::view) row: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Source {
+pub(in crate::view) enum Source {
     /// A part of history: its day and its number there.
     Part(u32, u32),
     /// A block of the queue.
@@ -30,7 +30,7 @@ pub(super) enum Source {
 
 impl Place {
     /// The first place that a record of this order can have.
-    pub(super) fn first_of(order: HistoryOrder) -> Self {
+    pub(in crate::view) fn first_of(order: HistoryOrder) -> Self {
         Self {
             order,
             source: Source::Part(0, 0),
@@ -46,12 +46,7 @@ pub(super) fn first_places(
     start: Place,
     count: usize,
 ) -> Result<Vec<Place>> {
-    let mut first = FirstPlaces {
-        start,
-        end: query.to,
-        count,
-        places: BTreeSet::new(),
-    };
+    let mut first = FirstPlaces::new((start, 0), query.to, count);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
     let days = start.order.0.day()..=last_day;
     for place in pending(reader, query, |day| days.contains(&day))? {
@@ -63,24 +58,14 @@ pub(super) fn first_places(
             break;
         }
         history::scan_bucket(&reader.snapshot, query.bucket(found), |part| {
-            if part.last < start.order.0 || !first.wants(part.first) {
-                return Ok(());
-            }
-            let source = Source::Part(found, part.number()?);
-            for (row, order) in part.orders()?.into_iter().enumerate() {
-                if !first.wants(order.0) {
-                    break;
-                }
-                first.offer(Place { order, source, row });
-            }
-            Ok(())
+            first.offer_part(found, &part)
         })?;
         if found == last_day {
             break;
         }
         day = found + 1;
     }
-    Ok(first.places.into_iter().collect())
+    Ok(first.found())
 }
 
 /// The last places of the range of `query`, at most `count`. Pending records that repeat an earlier one have none.
@@ -135,8 +120,10 @@ pub(super) fn last_places(
 }
 
 /// The smallest places that were offered.
-struct FirstPlaces {
+pub(in crate::view) struct FirstPlaces {
     start: Place,
+    /// How many of the first records of the order of `start` are left out.
+    left_out: usize,
     /// Filed times end before it.
     end: Option<Timestamp>,
     count: usize,
@@ -144,6 +131,45 @@ struct FirstPlaces {
 }
 
 impl FirstPlaces {
+    /// At most `count` places from the first one given on, without as many of its order as are given.
+    pub(in crate::view) fn new(
+        (start, left_out): (Place, usize),
+        end: Option<Timestamp>,
+        count: usize,
+    ) -> Self {
+        Self {
+            start,
+            left_out,
+            end,
+            count,
+            places: BTreeSet::new(),
+        }
+    }
+
+    /// Offers the records of a part of that day. The parts of a bucket are offered in their order.
+    pub(in crate::view) fn offer_part(&mut self, day: u32, part: &StoredPart<'_>) -> Result<()> {
+        if part.last < self.start.order.0 || !self.wants(part.first) {
+            return Ok(());
+        }
+        let source = Source::Part(day, part.number()?);
+        for (row, order) in part.orders()?.into_iter().enumerate() {
+            if !self.wants(order.0) {
+                break;
+            }
+            if self.left_out > 0 && order == self.start.order {
+                self.left_out -= 1;
+                continue;
+            }
+            self.offer(Place { order, source, row });
+        }
+        Ok(())
+    }
+
+    /// The places, in their order.
+    pub(in crate::view) fn found(self) -> Vec<Place> {
+        self.places.into_iter().collect()
+    }
+
     /// Whether a record filed at this time or later may be among them.
     fn wants(&self, filed_at: Timestamp) -> bool {
         let last = self.places.last().map(|place| place.order.0);
@@ -215,6 +241,25 @@ pub(super) fn each_content(
     reader: &Reader,
     query: &HistoryQuery,
     places: &[Place],
+    visit: impl FnMut(usize, &Rows, usize) -> Result<()>,
+) -> Result<()> {
+    let read = &reader.snapshot;
+    let add = |source, rows: &mut Rows| match source {
+        Source::Part(day, part) => history::add_bucket_part(read, query.bucket(day), part, rows),
+        Source::Block(number) => {
+            let blocks = &reader.blocks;
+            let at = blocks.binary_search_by_key(&number, |block| block.number);
+            let block = at.ok().and_then(|at| blocks.get(at));
+            block.map_or(Ok(()), |block| block.add_to(read, rows))
+        }
+    };
+    each_content_of(places, add, visit)
+}
+
+/// The same where `add` adds the records of a part or block to rows.
+pub(in crate::view) fn each_content_of(
+    places: &[Place],
+    add: impl Fn(Source, &mut Rows) -> Result<()>,
     mut visit: impl FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
     let mut by_source: BTreeMap<Source, Vec<usize>> = BTreeMap::new();
@@ -224,19 +269,7 @@ pub(super) fn each_content(
     let mut rows = Rows::default();
     for (source, numbers) in by_source {
         rows.clear();
-        let read = &reader.snapshot;
-        match source {
-            Source::Part(day, part) => {
-                history::add_bucket_part(read, query.bucket(day), part, &mut rows)?;
-            }
-            Source::Block(number) => {
-                let blocks = &reader.blocks;
-                let at = blocks.binary_search_by_key(&number, |block| block.number);
-                if let Some(block) = at.ok().and_then(|at| blocks.get(at)) {
-                    block.add_to(read, &mut rows)?;
-                }
-            }
-        }
+        add(source, &mut rows)?;
         for number in numbers {
             if let Some(place) = places.get(number) {
                 visit(number, &rows, place.row)?;

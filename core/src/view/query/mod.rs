@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 pub(crate) mod coverage;
 mod desktops;
+pub(crate) mod export;
 pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod health;

@@ -68,7 +68,7 @@ impl Rows {
     }
 
     /// The record, its texts borrowed.
-    pub(in crate::store::telemetry) fn borrowed(&self, row: usize) -> Result<RecordRef<'_>> {
+    pub(crate) fn borrowed(&self, row: usize) -> Result<RecordRef<'_>> {
         let stream = self.stream(row);
         let mut record = RecordRef::empty(stream);
         let cells = self.cells(row);

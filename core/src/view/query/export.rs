@@ -1,0 +1,207 @@
+//! Export: all records of a stream in a range of time, day by day, within a day instance by instance, within that in the order of
+//! history.
+//!
+//! Records are read in windows of bounded size, each from one instance and day, and no snapshot is held between two chunks. The place after a
+//! window is the order of its last record, not where that is stored: filing and sealing move records to other parts, and keep
+//! their order.
+
+use crate::error::Result;
+use crate::limits::{EXPORT_BUCKETS_MAX, EXPORT_WINDOW_BYTES, EXPORT_WINDOW_RECORDS};
+use crate::model::Stream;
+use crate::store::table::Snapshot;
+use crate::store::telemetry::history;
+use crate::store::telemetry::rows::{HistoryOrder, Rows};
+use crate::timestamp::Timestamp;
+use crate::view::history::places::{FirstPlaces, Place, Source, each_content_of};
+
+/// Which records are exported.
+///
+/// ```
+/// use deskfleet::{Engine, ExportQuery, StatsRecord, Stream};
+///
+/// let engine = Engine::in_memory()?;
+/// engine.record(StatsRecord { instance_id: "ws-1".into(), ..StatsRecord::default() })?;
+/// let records: Result<Vec<_>, _> = engine.export(ExportQuery::new(Stream::Stats)).collect();
+/// assert_eq!(records?.len(), 1);
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportQuery {
+    /// The stream.
+    pub stream: Stream,
+    /// Records filed at this time or later. Default no bound.
+    pub from: Option<Timestamp>,
+    /// Records filed before this time. Default no bound.
+    pub to: Option<Timestamp>,
+    /// Records of this instance alone; empty for records that name none. Default all.
+    pub instance_id: Option<String>,
+}
+
+impl ExportQuery {
+    /// All records of a stream.
+    #[must_use]
+    pub fn new(stream: Stream) -> Self {
+        Self {
+            stream,
+            from: None,
+            to: None,
+            instance_id: None,
+        }
+    }
+
+    fn from(&self) -> Timestamp {
+        self.from.unwrap_or(Timestamp::MIN)
+    }
+
+    /// The first and the last day.
+    fn days(&self) -> (u32, u32) {
+        let to = self.to.unwrap_or(Timestamp::MAX);
+        (self.from().day(), to.day())
+    }
+}
+
+/// Where an export stands in history.
+#[derive(Debug)]
+enum Position {
+    /// After the bucket whose keys begin so; before the first one.
+    After(Option<Vec<u8>>),
+    /// In a bucket, after the records before this order and so many of this order.
+    In(Vec<u8>, HistoryOrder, usize),
+    End,
+}
+
+/// The filed records of an export, in their order: each that is there from the begin to the end comes exactly once.
+#[derive(Debug)]
+pub(crate) struct Export {
+    query: ExportQuery,
+    position: Position,
+    /// The records that were read, and their order.
+    rows: Rows,
+    order: Vec<usize>,
+    /// The place in `order` of the next record.
+    next: usize,
+}
+
+impl Export {
+    pub(crate) fn new(query: ExportQuery) -> Self {
+        Self {
+            query,
+            position: Position::After(None),
+            rows: Rows::default(),
+            order: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// The next record of those that were read: its row.
+    pub(crate) fn take_next(&mut self) -> Option<(&Rows, usize)> {
+        let row = *self.order.get(self.next)?;
+        self.next += 1;
+        Some((&self.rows, row))
+    }
+
+    /// Whether there is no record any more, once those that were read are taken.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.position, Position::End)
+    }
+
+    /// Reads the next records, once all of those before are taken. Returns whether it came to some or to the end; else it has looked at
+    /// many instances without any in the range, and is to be called again.
+    pub(crate) fn look(&mut self, read: &Snapshot) -> Result<bool> {
+        (self.next, self.order) = (0, Vec::new());
+        for _ in 0..EXPORT_BUCKETS_MAX {
+            self.position = match std::mem::replace(&mut self.position, Position::End) {
+                Position::End => return Ok(true),
+                Position::In(bucket, order, passed) => self.fill(read, bucket, order, passed)?,
+                Position::After(last) => {
+                    let (days, instance) = (self.query.days(), self.query.instance_id.as_deref());
+                    let next = history::next_bucket(
+                        read,
+                        self.query.stream,
+                        days,
+                        instance,
+                        last.as_deref(),
+                    );
+                    let Some(bucket) = next? else {
+                        return Ok(true);
+                    };
+                    self.fill(read, bucket, (self.query.from(), Timestamp::MIN), 0)?
+                }
+            };
+            if !self.order.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads records of a bucket, from this order on without the `passed` first ones of it; returns the position after them.
+    fn fill(
+        &mut self,
+        read: &Snapshot,
+        bucket: Vec<u8>,
+        start: HistoryOrder,
+        passed: usize,
+    ) -> Result<Position> {
+        // One more says whether there are others.
+        let count = EXPORT_WINDOW_RECORDS + 1;
+        let start_place = Place::first_of(start);
+        let mut places = FirstPlaces::new((start_place, passed), self.query.to, count);
+        let day = history::bucket_day(&bucket)?;
+        history::scan_prefix(read, &bucket, |part| places.offer_part(day, &part))?;
+        let places = places.found();
+        let window = places.get(..EXPORT_WINDOW_RECORDS).unwrap_or(&places);
+        let window = self.read_content(read, &bucket, window)?;
+        let Some(last) = window.last().filter(|_| window.len() < places.len()) else {
+            return Ok(Position::After(Some(bucket)));
+        };
+        let same = window
+            .iter()
+            .rev()
+            .take_while(|place| place.order == last.order);
+        let before = if last.order == start { passed } else { 0 };
+        Ok(Position::In(bucket, last.order, before + same.count()))
+    }
+
+    /// Reads the records at the first of the places, as many as fit, and at least one; returns their places. They are read a second time
+    /// only where not all fit.
+    fn read_content<'p>(
+        &mut self,
+        read: &Snapshot,
+        bucket: &[u8],
+        mut places: &'p [Place],
+    ) -> Result<&'p [Place]> {
+        loop {
+            self.rows.clear();
+            self.order = vec![0; places.len()];
+            let mut weights = vec![0; places.len()];
+            let (rows, order) = (&mut self.rows, &mut self.order);
+            let add = |source, rows: &mut Rows| match source {
+                Source::Part(_, part) => history::add_prefix_part(read, bucket, part, rows),
+                Source::Block(_) => Ok(()),
+            };
+            let mut bytes = 0;
+            each_content_of(places, add, |number, from, row| {
+                let weight = from.weight(row);
+                bytes += weight;
+                if let (Some(place), Some(noted)) = (order.get_mut(number), weights.get_mut(number))
+                {
+                    (*place, *noted) = (rows.len(), weight);
+                }
+                if bytes <= EXPORT_WINDOW_BYTES || places.len() == 1 {
+                    rows.adopt(from, row);
+                }
+                Ok(())
+            })?;
+            if bytes <= EXPORT_WINDOW_BYTES || places.len() <= 1 {
+                return Ok(places);
+            }
+            let mut bytes = 0;
+            let fitting = weights.iter().take_while(|weight| {
+                bytes += **weight;
+                bytes <= EXPORT_WINDOW_BYTES
+            });
+            places = places.get(..fitting.count().max(1)).unwrap_or_default();
+        }
+    }
+}
