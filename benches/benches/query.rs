@@ -2,6 +2,7 @@
 //! and the others one.
 //!
 //! Not a criterion bench, as its fixture takes most of the time. `--desktops 10000` runs one size, and a part of a path only its questions.
+//! `export` runs the exports alone, of a million records; `export --records 10000000` takes minutes.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
@@ -9,7 +10,7 @@
 use std::time::Instant;
 
 use deskfleet::{Record, StatsRecord, Timestamp, Workspace};
-use deskfleet_benches::{Fixture, is_measuring, open, workspace};
+use deskfleet_benches::{Fixture, exporting, is_measuring, open, workspace};
 use http::StatusCode;
 
 const DAYS: i64 = 30;
@@ -39,6 +40,9 @@ const QUESTIONS: [(&str, Option<f64>); 8] = [
 ];
 
 fn main() {
+    if exporting::run() {
+        return;
+    }
     let sizes = if is_measuring() {
         vec![100, 10_000, 100_000]
     } else {

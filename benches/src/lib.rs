@@ -9,6 +9,7 @@ pub mod callgrind;
 pub mod comparison;
 pub mod crash;
 pub mod drain;
+pub mod exporting;
 pub mod figures;
 mod fixture;
 pub mod fleet;

@@ -76,6 +76,7 @@ pub use config::{
     ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Cost, HourLimits,
     Limits, QueueStorage, RetentionDays,
 };
+pub use domain::range::moment;
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{

@@ -28,7 +28,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serves a store over HTTP')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Prints the settings in force, where each comes from, and what it takes')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes the workspaces or the audit of a store or of a running server')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes telemetry, the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
@@ -82,8 +82,11 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;export' {
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Records before this time, in the same forms; not for workspaces')
+            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Telemetry of this instance alone, by the name that it posts')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to write it')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write, in place of one that is there; by default standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write, in place of one that is there; - and the default are standard output. For parquet the folder')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')
             [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`')
             [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'The file of the store; by default deskfleet.redb')

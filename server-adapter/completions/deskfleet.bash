@@ -261,14 +261,26 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__export)
-            opts="-h --format --output --url --key-file --data --config --set --help workspaces audit"
+            opts="-h --from --to --instance --format --output --url --key-file --data --config --set --help stats activity startup processes workspaces audit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
-                    COMPREPLY=($(compgen -W "ndjson csv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "ndjson csv parquet" -- "${cur}"))
                     return 0
                     ;;
                 --output)

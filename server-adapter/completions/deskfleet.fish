@@ -29,7 +29,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -s V -l version -d 'Pr
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "serve" -d 'Serves a store over HTTP'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "config" -d 'Prints the settings in force, where each comes from, and what it takes'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
-complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes the workspaces or the audit of a store or of a running server'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes telemetry, the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
@@ -68,9 +68,13 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l config -d
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l from -d 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l to -d 'Records before this time, in the same forms; not for workspaces' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l instance -d 'Telemetry of this instance alone, by the name that it posts' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
-csv\t'A line with the names of the fields, then a line for each row; null is an empty cell'"
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; by default standard output' -r -F
+csv\t'A line with the names of the fields, then a line for each row; null is an empty cell'
+parquet\t'Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a deskfleet that was built with the feature `parquet`'"
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; - and the default are standard output. For parquet the folder' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l data -d 'The file of the store; by default deskfleet.redb' -r -F

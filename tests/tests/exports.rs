@@ -9,6 +9,7 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use deskfleet::{
@@ -307,8 +308,16 @@ fn read_only_store_exports_what_is_queued_and_stays_as_it_is() {
     engine.record_all(&records[..1000]).unwrap();
     engine.file_pending().unwrap();
     engine.record_all(&records[500..]).unwrap();
-    engine.close().unwrap();
-    let before = std::fs::read(&path).unwrap();
+    // As a crash leaves it, with the queue in segments.
+    let crashed = tempfile::tempdir().unwrap();
+    for (name, bytes) in files(folder.path()) {
+        let copy = crashed.path().join(name);
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::write(copy, bytes).unwrap();
+    }
+    let before = files(crashed.path());
+    assert!(before.len() > 1, "there are segments");
+    let path = crashed.path().join("store.redb");
     let engine = builder().open_read_only(&path).unwrap();
     assert_eq!(engine.queue_count(), 2500);
     let stage = Stage {
@@ -320,7 +329,23 @@ fn read_only_store_exports_what_is_queued_and_stays_as_it_is() {
         once_each(&ids(&stage.lines(&ExportQuery::new(Stream::Stats))), 3000);
     }
     stage.engine.close().unwrap();
-    assert!(std::fs::read(&path).unwrap() == before);
+    assert!(files(crashed.path()) == before);
+}
+
+/// All files in a folder and in those in it, by their paths there.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = PathBuf::from(path.file_name().unwrap());
+        if path.is_dir() {
+            let inner = files(&path).into_iter();
+            found.extend(inner.map(|(inner, bytes)| (name.join(inner), bytes)));
+        } else {
+            found.insert(name, std::fs::read(path).unwrap());
+        }
+    }
+    found
 }
 
 #[test]

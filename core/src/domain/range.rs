@@ -2,6 +2,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::limits::SERIES_POINTS_MAX;
+use crate::settings::milliseconds;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 /// The form of a moment in a query.
@@ -27,6 +28,26 @@ const STEPS: [i64; 14] = [
     2 * DAY,
     7 * DAY,
 ];
+
+/// The longest duration that is read, in milliseconds: longer than all times.
+pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
+
+/// A date-time, or a time before `now` such as `-24h`, `-7d` or `-1h30m`; `None` for anything else.
+///
+/// ```
+/// let now = "2026-11-20T08:00:00Z".parse()?;
+/// let day = deskfleet::moment("-24h", now);
+/// assert_eq!(day.map(|day| day.to_string()).as_deref(), Some("2026-11-19T08:00:00Z"));
+/// # Ok::<(), deskfleet::InvalidTimestamp>(())
+/// ```
+#[must_use]
+pub fn moment(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let Some(before) = text.strip_prefix('-') else {
+        return text.parse().ok();
+    };
+    let ticks = i64::try_from(milliseconds(before)?.min(DURATION_MAX)).ok()? * 10_000;
+    Some(Timestamp::from_ticks(now.ticks() - ticks))
+}
 
 /// A range of time that is not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

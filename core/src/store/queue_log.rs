@@ -142,9 +142,9 @@ impl Store {
         self.log().map_or(Ok(()), |(_, log)| log.make_ready())
     }
 
-    /// Gives segments of which all blocks are filed back to the log.
+    /// Gives segments of which all blocks are filed back to the log. Where they were filed in memory alone, they stay.
     pub(crate) fn recycle_segments(&self) {
-        if let Some((_, log)) = self.log() {
+        if let Some((_, log)) = self.log().filter(|_| !self.options.read_only) {
             log.recycle();
         }
     }

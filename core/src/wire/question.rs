@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::range::{Range, TIME_FORM};
+use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
 use crate::error::{EngineError, Result};
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_VALUES_MAX};
 use crate::model::Paging;
@@ -15,8 +15,6 @@ use super::query::Query;
 
 const DURATION_FORM: &str = "Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.";
 const OFFSET_FORM: &str = "Send the hours and minutes that the time zone is ahead of UTC, at most 14, such as +01:00, -05:30 or Z.";
-/// The longest duration that is read, in milliseconds: longer than all times.
-const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
 
 impl Query<'_> {
     /// `from`, included, and `to`, excluded; by default from `seconds` before `to`, until now.
@@ -42,15 +40,7 @@ impl Query<'_> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let before = |text| {
-            let ticks = i64::try_from(milliseconds(text)?.min(DURATION_MAX)).ok()? * 10_000;
-            Some(Timestamp::from_ticks(now.ticks() - ticks))
-        };
-        let moment = match text.strip_prefix('-') {
-            Some(text) => before(text),
-            None => text.parse().ok(),
-        };
-        let moment = moment.ok_or_else(|| not_valid(name, &text, TIME_FORM))?;
+        let moment = moment(&text, now).ok_or_else(|| not_valid(name, &text, TIME_FORM))?;
         Ok(Some(moment))
     }
 

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use deskfleet::{Scope, Timestamp};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use deskfleet::{Scope, Stream, Timestamp};
 
 use super::client::ServerUrl;
 use super::configuration::Overrides;
@@ -56,14 +57,20 @@ pub(crate) enum Command {
         deskfleet import fleet.csv --url http://127.0.0.1:8080 --key-file admin.key\n  \
         generate-fleet | deskfleet import -")]
     Import(ImportArgs),
-    /// Writes the workspaces or the audit of a store or of a running server
+    /// Writes telemetry, the workspaces or the audit of a store or of a running server
     ///
-    /// In CSV, null and empty text are an empty cell, which import leaves unchanged: to keep them, use NDJSON. Cells of the audit that a
-    /// spreadsheet would take for a formula get a leading apostrophe; workspaces are written as they are, so that they can be imported.
+    /// Telemetry is ordered by day, within a day by instance, and within that by time. In CSV a process report takes a line for each
+    /// process.
+    ///
+    /// In CSV of workspaces and the audit, null and empty text are an empty cell, which import leaves unchanged: to keep them, use NDJSON. Cells
+    /// that a spreadsheet would take for a formula get a leading apostrophe; but workspaces are written as they are, so that they
+    /// can be imported.
     #[command(after_help = "Examples:\n  \
         deskfleet export workspaces > fleet.ndjson\n  \
-        deskfleet export audit --format csv --output audit.csv\n  \
-        deskfleet export workspaces --url http://127.0.0.1:8080 --key-file admin.key")]
+        deskfleet export stats --from -7d --format csv --output stats.csv\n  \
+        deskfleet export processes --from 2026-11-20 --to 2026-11-21 --instance ws-8k2m4n6p1\n  \
+        deskfleet export stats --from -30d --format parquet --output lake\n  \
+        deskfleet export audit --url http://127.0.0.1:8080 --key-file admin.key")]
     Export(ExportArgs),
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
@@ -166,11 +173,20 @@ pub(crate) struct ImportArgs {
 pub(crate) struct ExportArgs {
     /// What to write
     pub(crate) rows: ExportedRows,
+    /// Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub(crate) from: Option<Timestamp>,
+    /// Records before this time, in the same forms; not for workspaces
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub(crate) to: Option<Timestamp>,
+    /// Telemetry of this instance alone, by the name that it posts
+    #[arg(long, value_name = "INSTANCE")]
+    pub(crate) instance: Option<String>,
     /// How to write it
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: ExportFormat,
-    /// The file to write, in place of one that is there; by default standard output
-    #[arg(long, value_name = "FILE")]
+    pub(crate) format: FileFormat,
+    /// The file to write, in place of one that is there; - and the default are standard output. For parquet the folder
+    #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
@@ -181,20 +197,70 @@ pub(crate) struct ExportArgs {
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportedRows {
+    /// Resource statistics
+    Stats,
+    /// User activity
+    Activity,
+    /// Startup timings
+    Startup,
+    /// Process reports
+    Processes,
     /// All workspaces, in the order of their ids, in a form that import reads
     Workspaces,
     /// All rows of the audit, newest first
     Audit,
 }
 
+/// What is exported that is no telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListedRows {
+    Workspaces,
+    Audit,
+}
+
 /// The form of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub(crate) enum FileFormat {
     /// One JSON object a line
     #[default]
     Ndjson,
     /// A line with the names of the fields, then a line for each row; null is an empty cell
     Csv,
+    /// Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a deskfleet that was built with the feature `parquet`
+    Parquet,
+}
+
+impl ExportedRows {
+    /// The stream of telemetry, or else the list.
+    pub(crate) fn stream(self) -> Result<Stream, ListedRows> {
+        Ok(match self {
+            Self::Stats => Stream::Stats,
+            Self::Activity => Stream::Activity,
+            Self::Startup => Stream::Startup,
+            Self::Processes => Stream::Processes,
+            Self::Workspaces => return Err(ListedRows::Workspaces),
+            Self::Audit => return Err(ListedRows::Audit),
+        })
+    }
+}
+
+impl ExportArgs {
+    /// What is wrong with the options together.
+    fn conflict(&self) -> Option<&'static str> {
+        let has_time = self.from.is_some() || self.to.is_some();
+        if self.rows == ExportedRows::Workspaces && has_time {
+            return Some(
+                "workspaces have no time: --from and --to are for telemetry and the audit",
+            );
+        }
+        if self.rows.stream().is_err() && self.instance.is_some() {
+            return Some("--instance is for telemetry");
+        }
+        if self.from.zip(self.to).is_some_and(|(from, to)| from >= to) {
+            return Some("--from must be before --to");
+        }
+        None
+    }
 }
 
 /// The options of `serve`.
@@ -241,7 +307,18 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
         .into_iter()
         .chain(command)
         .chain(arguments);
-    Ok(Cli::try_parse_from(line)?.command)
+    let command = Cli::try_parse_from(line)?.command;
+    if let Command::Export(args) = &command
+        && let Some(conflict) = args.conflict()
+    {
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, conflict));
+    }
+    Ok(command)
+}
+
+fn time(text: &str) -> Result<Timestamp, &'static str> {
+    let time = deskfleet::moment(text, std::time::SystemTime::now().into());
+    time.ok_or("not a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h")
 }
 
 fn scope(name: &str) -> Result<Scope, &'static str> {
@@ -255,8 +332,6 @@ fn key_id(text: &str) -> Result<u64, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     fn parsed(line: &str) -> Result<Command, clap::Error> {
@@ -319,6 +394,11 @@ mod tests {
             "keys issue --name n --scope read --expires tomorrow",
             "keys revoke",
             "keys revoke one",
+            "export workspaces --from -1d",
+            "export audit --instance ws-1",
+            "export stats --from yesterday",
+            "export stats --from -1h --to -2h",
+            "export stats --format xml",
         ] {
             let error = parsed(line).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");

@@ -11,9 +11,9 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame, Incoming};
-use hyper::client::conn::http1::handshake;
+use hyper::client::conn::http1::{Connection, handshake};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::runtime::Runtime;
@@ -97,13 +97,32 @@ impl Client {
 
     /// The body of the response to a GET of `target`.
     pub(crate) fn get(&self, target: &str) -> Result<Bytes, Failure> {
+        self.whole(Method::GET, target, Pieces::default(), "")
+    }
+
+    /// The same for a body of any length, piece by piece.
+    pub(crate) fn download(&self, target: &str) -> Result<Download<'_>, Failure> {
         self.send(Method::GET, target, Pieces::default(), "")
     }
 
     /// Posts `body`, whose first bytes say what it is, and returns the body of the response.
     pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
         let advice = "; a part may have been committed, and it is safe to send the same again";
-        self.send(Method::POST, target, body, advice)
+        self.whole(Method::POST, target, body, advice)
+    }
+
+    fn whole(
+        &self,
+        method: Method,
+        target: &str,
+        body: Pieces,
+        advice: &str,
+    ) -> Result<Bytes, Failure> {
+        let download = self.send(method, target, body, advice)?;
+        download.collect().map_err(|error| {
+            let error = broken_off(&self.url, &*error);
+            Failure(format!("{error}{advice}"))
+        })
     }
 
     /// `advice` is for a connection that ends before the response.
@@ -113,7 +132,7 @@ impl Client {
         target: &str,
         body: Pieces,
         advice: &str,
-    ) -> Result<Bytes, Failure> {
+    ) -> Result<Download<'_>, Failure> {
         let invalid = |error: &dyn Error| Failure::caused("cannot write the request", error);
         let target = format!("{}{target}", self.url.path);
         let mut request = Request::new(body);
@@ -131,44 +150,116 @@ impl Client {
         request.headers_mut().extend(headers);
         let socket = TcpStream::connect((&*self.url.host, self.url.port))
             .map_err(|error| Failure::caused(&self.url, &error))?;
-        let (status, body) = self
-            .runtime
-            .block_on(exchange(socket, request))
-            .map_err(|error| {
-                let error = Failure::caused(format_args!("{} broke off", self.url), &*error);
-                Failure(format!("{error}{advice}"))
-            })?;
+        let broke_off = |error: BrokenOff| {
+            let error = broken_off(&self.url, &*error);
+            Failure(format!("{error}{advice}"))
+        };
+        let responded = self.runtime.block_on(respond(socket, request));
+        let (response, connection) = responded.map_err(broke_off)?;
+        let status = response.status();
+        let download = Download {
+            client: self,
+            connection,
+            body: Some(response.into_body()),
+        };
         if status.is_success() {
-            return Ok(body);
+            return Ok(download);
         }
+        let body = download.collect().map_err(broke_off)?;
         Err(refused(&self.url, status, &body))
     }
 }
 
-async fn exchange(
-    socket: TcpStream,
-    request: Request<Pieces>,
-) -> Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>> {
-    socket.set_nonblocking(true)?;
-    let socket = TokioIo::new(tokio::net::TcpStream::from_std(socket)?);
-    let (mut sender, connection) = handshake(socket).await?;
-    let response = async {
-        let response: Response<Incoming> = sender.send_request(request).await?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX);
-        Ok((status, body.collect().await?.to_bytes()))
-    };
-    let (mut connection, mut response) = (Some(pin!(connection)), pin!(response));
-    poll_fn(|context| {
-        if let Some(open) = &mut connection
+type BrokenOff = Box<dyn Error + Send + Sync>;
+
+fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
+    Failure::caused(format_args!("{url} broke off"), error)
+}
+
+/// A connection, which goes on while it is polled.
+struct OpenConnection(Option<Pin<Box<Connection<TokioIo<tokio::net::TcpStream>, Pieces>>>>);
+
+impl OpenConnection {
+    /// Polls the connection and then `other`.
+    fn poll_beside<F: Future>(
+        &mut self,
+        other: Pin<&mut F>,
+        context: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        if let Some(open) = &mut self.0
             && open.as_mut().poll(context).is_ready()
         {
             // Its error, if it has one, is that of the response.
-            connection = None;
+            self.0 = None;
         }
-        response.as_mut().poll(context)
-    })
-    .await
+        other.poll(context)
+    }
+}
+
+/// Sends a request; returns the response and the connection, on which its body comes.
+async fn respond(
+    socket: TcpStream,
+    request: Request<Pieces>,
+) -> Result<(Response<Incoming>, OpenConnection), BrokenOff> {
+    socket.set_nonblocking(true)?;
+    let socket = TokioIo::new(tokio::net::TcpStream::from_std(socket)?);
+    let (mut sender, connection) = handshake(socket).await?;
+    let mut connection = OpenConnection(Some(Box::pin(connection)));
+    let mut response = pin!(sender.send_request(request));
+    let response = poll_fn(|context| connection.poll_beside(response.as_mut(), context)).await?;
+    Ok((response, connection))
+}
+
+/// The body of a response, piece by piece as it comes.
+pub(crate) struct Download<'c> {
+    client: &'c Client,
+    connection: OpenConnection,
+    /// `None` after its end or a failure.
+    body: Option<Incoming>,
+}
+
+impl Download<'_> {
+    /// The next piece; `None` at the end.
+    fn next_piece(&mut self) -> Result<Option<Bytes>, BrokenOff> {
+        while let Some(body) = &mut self.body {
+            let mut frame = pin!(body.frame());
+            let frame = poll_fn(|context| self.connection.poll_beside(frame.as_mut(), context));
+            match self.client.runtime.block_on(frame).transpose() {
+                Ok(Some(frame)) => {
+                    if let Ok(piece) = frame.into_data() {
+                        return Ok(Some(piece));
+                    }
+                }
+                Ok(None) => self.body = None,
+                Err(error) => {
+                    self.body = None;
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// All of it.
+    fn collect(mut self) -> Result<Bytes, BrokenOff> {
+        let mut whole = Vec::new();
+        while let Some(piece) = self.next_piece()? {
+            whole.extend_from_slice(&piece);
+            if whole.len() > RESPONSE_BYTES_MAX {
+                return Err("the response is too long".into());
+            }
+        }
+        Ok(whole.into())
+    }
+}
+
+impl Iterator for Download<'_> {
+    type Item = Result<Bytes, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let piece = self.next_piece().transpose()?;
+        Some(piece.map_err(|error| broken_off(&self.client.url, &*error)))
+    }
 }
 
 /// The members of a problem body that people need.

@@ -1,68 +1,39 @@
-//! `export`: the rows of a store, or of a running server, as lines of JSON or as CSV.
+//! `export`: telemetry, workspaces or the audit of a store or of a running server.
 
 use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use deskfleet::limits::PAGE_ITEMS_MAX;
-use deskfleet::{AuditEntry, AuditQuery, Engine, Workspace, WorkspaceList};
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value};
+use deskfleet::{Engine, ExportFormat};
 
-use super::args::{ExportArgs, ExportFormat, ExportedRows};
+use super::args::{ExportArgs, FileFormat, ServerArgs};
 use super::client::Client;
 use super::configuration::Configuration;
 use super::export_file::ExportFile;
 use super::failure::Failure;
 use super::output::say;
 use super::store::open_read_only;
-
-/// One row, as JSON.
-type Row = Box<RawValue>;
-type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
+use super::{export_records, export_rows};
 
 const WHEN_LOCKED: &str =
     "If that is a running server, export through it: --url http://127.0.0.1:8080";
 
-pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
-    let key_file = args.server.key_file.as_deref();
-    let file = args.output.as_deref();
-    let file = file.map(|file| ExportFile::create(file, key_file));
-    let file = file.transpose()?;
-    let rows = match args.server.url {
-        Some(url) => rows_of_server(Client::new(url, key_file)?, args.rows),
-        None => rows_of_store(&open_read_only(configuration, WHEN_LOCKED)?, args.rows),
-    };
-    let (rows_are, format) = (args.rows, args.format);
-    let (written, name) = if let Some(mut file) = file {
-        let written = write(rows, rows_are, format, BufWriter::new(file.writer()));
-        let written = written.and_then(|count| {
-            file.keep()?;
-            Ok(count)
-        });
-        (
-            written,
-            args.output.unwrap_or_default().display().to_string(),
-        )
-    } else {
-        let out = BufWriter::new(io::stdout().lock());
-        let written = write(rows, rows_are, format, out);
-        if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
-        {
-            // The reader has read enough, such as `head`.
-            return Ok(());
-        }
-        (written, "standard output".to_owned())
-    };
-    let count = written.map_err(|unwritten| match unwritten {
-        Unwritten::Rows(failure) => failure,
-        Unwritten::Output(error) => Failure::caused(format_args!("cannot write to {name}"), &error),
-    })?;
-    say!("{count} rows written to {name}");
-    Ok(())
+/// Where the rows come from.
+pub(super) enum Source {
+    Store(Engine),
+    Server(Client),
+}
+
+impl Source {
+    fn open(server: ServerArgs, configuration: &Configuration) -> Result<Self, Failure> {
+        Ok(match server.url {
+            Some(url) => Self::Server(Client::new(url, server.key_file.as_deref())?),
+            None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
+        })
+    }
 }
 
 /// Why an export ended before its last row.
-enum Unwritten {
+pub(super) enum Unwritten {
     Rows(Failure),
     Output(io::Error),
 }
@@ -73,221 +44,86 @@ impl From<io::Error> for Unwritten {
     }
 }
 
-/// A row of the audit as the endpoint returns it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AuditRow {
-    #[serde(flatten)]
-    entry: AuditEntry,
-    api_key_id: Option<u64>,
-}
-
-/// The members of an [`AuditRow`].
-const AUDIT_FIELDS: [&str; 14] = [
-    "id",
-    "activityTime",
-    "requester",
-    "action",
-    "workSpaceId",
-    "username",
-    "computerName",
-    "result",
-    "previousState",
-    "newState",
-    "completedTime",
-    "detail",
-    "apiKeyName",
-    "apiKeyId",
-];
-
-/// The members of a row, in their order.
-fn columns(rows: ExportedRows) -> &'static [&'static str] {
-    match rows {
-        ExportedRows::Workspaces => &Workspace::FIELDS,
-        ExportedRows::Audit => &AUDIT_FIELDS,
-    }
-}
-
-fn rows_of_store(engine: &Engine, rows: ExportedRows) -> Rows {
-    fn row(value: &impl Serialize) -> Result<Row, Failure> {
-        to_raw_value(value).map_err(|error| Failure::caused("cannot write JSON", &error))
-    }
-    match rows {
-        ExportedRows::Workspaces => {
-            let workspaces = engine.all_workspaces(WorkspaceList::All);
-            Box::new(workspaces.map(|workspace| row(&workspace?)))
-        }
-        ExportedRows::Audit => {
-            let entries = engine.all_audit(AuditQuery {
-                limit: PAGE_ITEMS_MAX.unsigned_abs(),
-                ..AuditQuery::default()
-            });
-            Box::new(entries.map(|entry| {
-                let entry = entry?;
-                let api_key_id = entry.api_key_id;
-                row(&AuditRow { entry, api_key_id })
-            }))
-        }
-    }
-}
-
-/// A page of a list of the server.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    #[serde(rename = "workSpaces", alias = "activities")]
-    rows: Vec<Row>,
-    next_token: Option<String>,
-}
-
-/// Ends after the first failure.
-fn rows_of_server(client: Client, rows: ExportedRows) -> Rows {
-    let path = match rows {
-        ExportedRows::Workspaces => "/operator/workspaces?limit=500",
-        ExportedRows::Audit => "/operator/audit?limit=500",
+pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
+    let format = match args.format {
+        FileFormat::Ndjson => ExportFormat::Ndjson,
+        FileFormat::Csv => ExportFormat::Csv,
+        FileFormat::Parquet => return parquet(args, configuration),
     };
-    let mut next = Some(path.to_owned());
-    let pages = std::iter::from_fn(move || {
-        let page = page(&client, &next.take()?);
-        if let Ok(Page {
-            next_token: Some(token),
-            ..
-        }) = &page
-        {
-            next = Some(format!("{path}&nextToken={token}"));
+    let output = args.output.filter(|path| path != Path::new("-"));
+    let output = Output::create(output, args.server.key_file.as_deref())?;
+    let source = Source::open(args.server, configuration)?;
+    let (rows, span) = (args.rows.stream(), (args.from, args.to));
+    output.write(|out| match rows {
+        Ok(stream) => {
+            let query = export_records::query(stream, span, args.instance);
+            export_records::write(&source, &query, format, out)
         }
-        Some(page)
-    });
-    Box::new(pages.flat_map(|page| {
-        let (rows, failure) = match page {
-            Ok(page) => (page.rows, None),
-            Err(failure) => (Vec::new(), Some(Err(failure))),
+        Err(rows) => export_rows::write(export_rows::rows(source, rows, span), rows, format, out),
+    })
+}
+
+#[cfg(not(feature = "parquet"))]
+#[expect(clippy::needless_pass_by_value, reason = "as with the feature")]
+fn parquet(_args: ExportArgs, _configuration: &Configuration) -> Result<(), Failure> {
+    let said = "this deskfleet was built without Parquet: build it with `cargo build --release -p deskfleet-server --features parquet`";
+    Err(Failure(said.to_owned()))
+}
+
+/// Where the rows go.
+struct Output {
+    /// `None` is standard output.
+    file: Option<(PathBuf, ExportFile)>,
+}
+
+impl Output {
+    fn create(path: Option<PathBuf>, key_file: Option<&Path>) -> Result<Self, Failure> {
+        let create = |path: PathBuf| {
+            let file = ExportFile::create(&path, key_file)?;
+            Ok::<_, Failure>((path, file))
         };
-        rows.into_iter().map(Ok).chain(failure)
-    }))
-}
-
-fn page(client: &Client, target: &str) -> Result<Page, Failure> {
-    let body = client.get(target)?;
-    serde_json::from_slice(&body)
-        .map_err(|error| Failure::caused("the server's response is not a page", &error))
-}
-
-/// Writes all rows and returns their number.
-fn write(
-    rows: impl Iterator<Item = Result<Row, Failure>>,
-    rows_are: ExportedRows,
-    format: ExportFormat,
-    mut out: impl Write,
-) -> Result<u64, Unwritten> {
-    let columns = columns(rows_are);
-    if format == ExportFormat::Csv {
-        write_fields(columns, &mut out)?;
+        let file = path.map(create).transpose()?;
+        Ok(Self { file })
     }
-    let mut count = 0;
-    for row in rows {
-        let row = row.map_err(Unwritten::Rows)?;
-        match format {
-            ExportFormat::Ndjson => writeln!(out, "{row}")?,
-            ExportFormat::Csv => {
-                let row: Map<String, Value> = serde_json::from_str(row.get())
-                    .map_err(|error| Failure::caused("a row is not an object", &error))
-                    .map_err(Unwritten::Rows)?;
-                let fields = columns.iter().map(|column| match row.get(*column) {
-                    None | Some(Value::Null) => String::new(),
-                    Some(Value::String(text)) if rows_are == ExportedRows::Audit => {
-                        no_formula(text)
-                    }
-                    Some(Value::String(text)) => text.clone(),
-                    Some(other) => other.to_string(),
-                });
-                write_fields(fields, &mut out)?;
+
+    /// Writes what `write` writes, which returns the number of rows, and says so.
+    fn write(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> Result<u64, Unwritten>,
+    ) -> Result<(), Failure> {
+        let (written, name) = if let Some((path, mut file)) = self.file {
+            let written = through_buffer(file.writer(), write);
+            let written = written.and_then(|count| {
+                file.keep()?;
+                Ok(count)
+            });
+            (written, path.display().to_string())
+        } else {
+            let written = through_buffer(io::stdout().lock(), write);
+            if matches!(&written, Err(Unwritten::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
+            {
+                // The reader has read enough, such as `head`.
+                return Ok(());
             }
-        }
-        count += 1;
+            (written, "standard output".to_owned())
+        };
+        let count = written.map_err(|unwritten| match unwritten {
+            Unwritten::Rows(failure) => failure,
+            Unwritten::Output(error) => {
+                Failure::caused(format_args!("cannot write to {name}"), &error)
+            }
+        })?;
+        say!("{count} rows written to {name}");
+        Ok(())
     }
+}
+
+fn through_buffer<W: Write>(
+    out: W,
+    write: impl FnOnce(&mut dyn Write) -> Result<u64, Unwritten>,
+) -> Result<u64, Unwritten> {
+    let mut out = BufWriter::new(out);
+    let count = write(&mut out)?;
     out.flush()?;
     Ok(count)
-}
-
-/// A text of the audit, which is read by spreadsheets and never imported: callers write some of them.
-fn no_formula(text: &str) -> String {
-    let apostrophe = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    format!("{}{text}", if apostrophe { "'" } else { "" })
-}
-
-/// One line of CSV (RFC 4180); a field is quoted where it must be.
-fn write_fields<T: AsRef<str>>(
-    fields: impl IntoIterator<Item = T>,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let mut separator = "";
-    for field in fields {
-        let field = field.as_ref();
-        let quoted = field.contains(['"', ',', '\n', '\r']) || field.trim() != field;
-        if quoted {
-            write!(out, "{separator}\"{}\"", field.replace('"', "\"\""))?;
-        } else {
-            write!(out, "{separator}{field}")?;
-        }
-        separator = ",";
-    }
-    out.write_all(b"\r\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_fields_are_quoted_where_they_must_be() {
-        let mut line = Vec::new();
-        let fields = [
-            "plain",
-            "",
-            "a,b",
-            "say \"hi\"",
-            "two\nlines",
-            " space",
-            "Grün",
-        ];
-        write_fields(fields, &mut line).unwrap();
-        assert_eq!(
-            String::from_utf8(line).unwrap(),
-            "plain,,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" space\",Grün\r\n"
-        );
-    }
-
-    #[test]
-    fn formulas_are_made_text_in_the_audit_alone() {
-        let csv = |rows_are, row: &str| {
-            let rows = [Ok(RawValue::from_string(row.to_owned()).unwrap())];
-            let mut out = Vec::new();
-            let written = write(rows.into_iter(), rows_are, ExportFormat::Csv, &mut out);
-            assert!(matches!(written, Ok(1)));
-            let text = String::from_utf8(out).unwrap();
-            text.split_once("\r\n").unwrap().1.to_owned()
-        };
-        for first in ["=", "+", "-", "@", "\\t", "\\r"] {
-            let row = format!("{{\"id\":-1,\"requester\":\"{first}cmd\",\"detail\":\"a=b\"}}");
-            let line = csv(ExportedRows::Audit, &row);
-            assert!(
-                line.starts_with("-1,,'") || line.starts_with("-1,,\"'"),
-                "{line}"
-            );
-            assert!(line.contains(",a=b,"), "{line}");
-        }
-        let line = csv(ExportedRows::Workspaces, r#"{"workSpId":"=1"}"#);
-        assert!(line.starts_with("=1,"), "{line}");
-    }
-
-    #[test]
-    fn columns_of_workspaces_are_all_members_of_a_row() {
-        let row = serde_json::to_value(Workspace::default()).unwrap();
-        let mut names: Vec<_> = row.as_object().unwrap().keys().collect();
-        let mut columns = columns(ExportedRows::Workspaces).to_vec();
-        names.sort();
-        columns.sort_unstable();
-        assert_eq!(names, columns);
-    }
 }

@@ -6,6 +6,8 @@ mod client;
 mod configuration;
 mod export;
 mod export_file;
+mod export_records;
+mod export_rows;
 mod failure;
 mod import;
 mod keys;
