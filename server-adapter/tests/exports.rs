@@ -8,11 +8,22 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::Command;
+use std::sync::LazyLock;
+use std::time::SystemTime;
 
 use load::{Client, Place, Served, command, done};
 use serde_json::Value;
 
 const STREAMS: [&str; 4] = ["stats", "activity", "startup", "processes"];
+
+/// The date of a day before today: the server removes what is too old.
+fn day(ago: u32) -> String {
+    /// Midnight may pass while this runs.
+    static TODAY: LazyLock<u32> =
+        LazyLock::new(|| deskfleet::Timestamp::from(SystemTime::now()).day());
+    let day = deskfleet::Timestamp::from_day(*TODAY - ago).to_string();
+    day.split('T').next().unwrap().to_owned()
+}
 
 /// A server that has accepted some records of each stream of three instances over three days, and a file `key`.
 fn served() -> (Place, Served) {
@@ -23,11 +34,8 @@ fn served() -> (Place, Served) {
     let mut lines = String::new();
     for number in 0..600 {
         let instance = format!("ws-{}", number % 3);
-        let time = format!(
-            "2026-11-{:02}T{:02}:00:00Z",
-            18 + number / 7 % 4,
-            number % 24
-        );
+        let ago = [5, 4, 3, 2][number / 7 % 4];
+        let time = format!("{}T{:02}:00:00Z", day(ago), number % 24);
         let common = format!(r#""username":"=u,\"{number}\"\n","instanceId":"{instance}""#);
         lines.push_str(&match number % 4 {
             0 => format!(r#"{{"stats":{{"id":{number},"updatetime":"{time}","diskReads":0.1,{common}}}}}"#),
@@ -92,14 +100,15 @@ fn telemetry_of_a_file_is_that_of_its_server_also_while_it_is_queued() {
 #[test]
 fn options_select_time_and_instance() {
     let (place, served) = served();
-    let time = "export stats --from 2026-11-19 --to 2026-11-20T12:00:00Z --instance ws-0";
+    let (from, to) = (day(4), format!("{}T12:00:00Z", day(3)));
+    let time = &format!("export stats --from {from} --to {to} --instance ws-0");
     let output = through(&place, &served, time).output().unwrap();
     let of_server = text(&output.stdout);
     assert!(of_server.lines().count() > 2);
     for line in of_server.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         let time = record["updatetime"].as_str().unwrap();
-        assert!(("2026-11-19".."2026-11-20T12").contains(&time), "{time}");
+        assert!((from.as_str()..to.as_str()).contains(&time), "{time}");
         assert_eq!(record["instanceId"], "ws-0");
     }
     let none = through(

@@ -1,7 +1,7 @@
 //! The command line. Every value is checked before a command begins.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -258,6 +258,17 @@ impl ExportArgs {
         }
         if self.from.zip(self.to).is_some_and(|(from, to)| from >= to) {
             return Some("--from must be before --to");
+        }
+        if self.format == FileFormat::Parquet {
+            let folder = self.output.as_deref();
+            if folder.is_none_or(|folder| folder == Path::new("-")) {
+                return Some("--format parquet writes files: name a folder with --output");
+            }
+            if self.server.url.is_some() && self.rows.stream().is_ok() && self.from.is_none() {
+                return Some(
+                    "--format parquet with --url asks for each day: name the first one with --from",
+                );
+            }
         }
         None
     }

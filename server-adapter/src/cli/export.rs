@@ -11,6 +11,8 @@ use super::configuration::Configuration;
 use super::export_file::ExportFile;
 use super::failure::Failure;
 use super::output::say;
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::store::open_read_only;
 use super::{export_records, export_rows};
 
@@ -24,7 +26,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    fn open(server: ServerArgs, configuration: &Configuration) -> Result<Self, Failure> {
+    pub(super) fn open(server: ServerArgs, configuration: &Configuration) -> Result<Self, Failure> {
         Ok(match server.url {
             Some(url) => Self::Server(Client::new(url, server.key_file.as_deref())?),
             None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
@@ -48,7 +50,7 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     let format = match args.format {
         FileFormat::Ndjson => ExportFormat::Ndjson,
         FileFormat::Csv => ExportFormat::Csv,
-        FileFormat::Parquet => return parquet(args, configuration),
+        FileFormat::Parquet => return parquet::run(args, configuration),
     };
     let output = args.output.filter(|path| path != Path::new("-"));
     let output = Output::create(output, args.server.key_file.as_deref())?;
@@ -64,10 +66,15 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
 }
 
 #[cfg(not(feature = "parquet"))]
-#[expect(clippy::needless_pass_by_value, reason = "as with the feature")]
-fn parquet(_args: ExportArgs, _configuration: &Configuration) -> Result<(), Failure> {
-    let said = "this deskfleet was built without Parquet: build it with `cargo build --release -p deskfleet-server --features parquet`";
-    Err(Failure(said.to_owned()))
+mod parquet {
+    use super::{Configuration, ExportArgs, Failure};
+
+    #[expect(clippy::needless_pass_by_value, reason = "as with the feature")]
+    pub(super) fn run(_args: ExportArgs, _: &Configuration) -> Result<(), Failure> {
+        let said = "this deskfleet was built without Parquet; build it with\n  \
+            cargo build --release -p deskfleet-server --features parquet";
+        Err(Failure(said.to_owned()))
+    }
 }
 
 /// Where the rows go.

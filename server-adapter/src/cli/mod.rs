@@ -12,6 +12,8 @@ mod failure;
 mod import;
 mod keys;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod progress_line;
 mod reload;
 mod serve;
