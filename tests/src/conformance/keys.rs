@@ -46,7 +46,7 @@ fn sample(endpoint: &Documented, key: &str) -> (Call, u16) {
         "/operator/actions/{}/fail" => 404,
         path if path.starts_with("/operator/telemetry/") => 400,
         // What a question cannot be without.
-        "/query/top" => 400,
+        "/query/export" | "/query/timeline" | "/query/top" => 400,
         _ if endpoint.body => 415,
         "/operator/workspaces" | "/operator/actions" | "/operator/audit" | "/operator/keys" => 200,
         path if path.contains("{}") => 404,
