@@ -48,6 +48,11 @@ fn corpus_of_queries_replays() {
 }
 
 #[test]
+fn corpus_of_questions_replays() {
+    replay("question", fuzzing::question);
+}
+
+#[test]
 fn corpus_of_times_replays() {
     replay("time", fuzzing::time);
 }

@@ -111,7 +111,6 @@ impl Default for Paging {
 }
 
 /// `value` with two decimals; `None` where it is no number, as after a division by zero.
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 pub(crate) fn rounded(value: f64) -> Option<f64> {
     let rounded = (value * 100.0).round() / 100.0;
     // No `-0.0`, which JSON would show.

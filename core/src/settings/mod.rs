@@ -171,7 +171,6 @@ macro_rules! settings {
 }
 
 /// The milliseconds of a sum of times such as `1h30m`; `None` for anything else.
-#[allow(dead_code, reason = "read by the questions over a range of time")]
 pub(crate) fn milliseconds(text: &str) -> Option<u64> {
     amount::parse(text, amount::TIMES)
 }
