@@ -34,7 +34,7 @@ fn methods() -> Case {
             "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "REPORT", "get",
         ] {
             if !allow.split(", ").any(|allowed| allowed == method) {
-                let line = format!("{method} - {}", concrete(&endpoint));
+                let line = format!("{method} - {}", concrete(endpoint));
                 case = case.call(
                     call(&line)
                         .refused("MethodNotAllowed")

@@ -31,7 +31,7 @@ fn paths() -> Case {
         "every path in other cases, with one slash behind",
     );
     for endpoint in ENDPOINTS {
-        let path = concrete(&endpoint);
+        let path = concrete(endpoint);
         for spelling in [
             path.clone(),
             path.to_lowercase(),
@@ -52,7 +52,7 @@ fn paths() -> Case {
 fn no_such_paths() -> Case {
     let mut case = Case::new("1 paths", "anything else is 404, key or none");
     for endpoint in ENDPOINTS {
-        let path = concrete(&endpoint);
+        let path = concrete(endpoint);
         for other in [
             format!("{path}//"),
             format!("/{path}"),
@@ -176,7 +176,7 @@ fn escapes() -> Case {
             } else {
                 endpoint.scope
             };
-            let line = format!("{} {key} {}?{bad}", endpoint.method, concrete(&endpoint));
+            let line = format!("{} {key} {}?{bad}", endpoint.method, concrete(endpoint));
             case = case.call(call(&line).refused("InvalidParameter"));
         }
     }
