@@ -117,7 +117,13 @@ pub struct FleetEvent {
     pub username: Option<String>,
     /// More about it, by its type: a JSON object, as text.
     #[serde(serialize_with = "raw_json")]
-    #[cfg_attr(feature = "schema", schemars(with = "EventDetail<'static>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "EventDetail<'static>",
+            description = "More about it, by its type."
+        )
+    )]
     pub detail: String,
 }
 
