@@ -66,6 +66,38 @@ export interface AdminActivity {
     apiKeyName: string | null;
 }
 
+/** An advice about a desktop. */
+export interface AdviceRow {
+    /** Id of the workspace. */
+    workSpId: string;
+    /** User that it belongs to. */
+    username: string | null;
+    /** `idle`, it never reported or nobody used it; `alwaysOnCheaper` or `autoStopCheaper`, the other running mode costs less; `overloaded`, its health score is not good; `oversized`, half of it would do. */
+    advice: string;
+    /** Hours that its use costs in a month of 30 days under `AUTO_STOP`; null where it never reported. */
+    hours: number | null;
+    /** Hours a month above which `ALWAYS_ON` costs less; null where none is known of its compute type. */
+    limitHours: number | null;
+    /** What it is judged by, in a sentence. */
+    evidence: string;
+    /** Always true: prices and the future are not known. */
+    estimate: boolean;
+}
+
+/** One page of rows. */
+export interface AdviceRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: AdviceRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
 /** What was asked for: a lifecycle action, by the last segment of its path, or a change by the operator. */
 export type AuditAction =
     | "RebootWorkSpace"
@@ -167,6 +199,74 @@ export type ComputeType =
     | "GRAPHICS_G7"
     | (string & {});
 
+/** What an event says beside its type, workspace and user. The members that its type does not have are absent; new versions may add some. */
+export interface EventDetail {
+    /** The action, by the last segment of its path. */
+    action?: string | null;
+    /** Number of the action, which is that of its audit row. */
+    actionId?: number | null;
+    /** `import.committed`: the audit row of the import; absent where the import has none. */
+    auditId?: number | null;
+    /** Name of the key that asked for it; `host` for the host itself. Absent where the clock or upkeep did it. */
+    by?: string | null;
+    /** `import.committed`: workspaces that this part changed. */
+    changed?: number | null;
+    /** `action.completed`: when it ended. The event is written with a later call about the workspace or by upkeep. */
+    completedTime?: string | null;
+    /** Compute type that the action changes to. */
+    computeType?: string | null;
+    /** `import.committed`: workspaces that this part created. */
+    created?: number | null;
+    /** `action.accepted`: when the clock ends it; absent where the host does. */
+    dueAt?: string | null;
+    /** `key.issued`: when it expires; absent for never. */
+    expires?: string | null;
+    /** `workspace.changed`: the members that changed, by their names. */
+    fields?: string[] | null;
+    /** `workspace.changed`: whether the workspace was created. */
+    isNew?: boolean | null;
+    /** Number of the key that was issued or revoked. */
+    keyId?: number | null;
+    /** `action.failed`: what the host said of it. */
+    message?: string | null;
+    /** Its name. */
+    name?: string | null;
+    /** `resync`: number of the oldest event that is kept, or of the next one. */
+    oldest?: number | null;
+    /** State before the change. */
+    previousState?: string | null;
+    /** `workspace.removed`: `Removed` by a call, or `Expired` after its time as TERMINATED. */
+    reason?: string | null;
+    /** `telemetry.filed`: records, exact repetitions included. */
+    records?: number | null;
+    /** `hold.placed`: whether there was a hold already. */
+    replaced?: boolean | null;
+    /** `action.failed`: `Failed`, or `Cancelled` by another action or by a replaced state. */
+    result?: string | null;
+    /** `key.issued`: its scopes. */
+    scopes?: Scope[] | null;
+    /** State after the change. */
+    state?: string | null;
+}
+
+/** What an event reports. `resync`: events are missing, as those after the position that was asked for are no longer kept; read the fleet again, and go on after the number of this event. */
+export type EventType =
+    | "workspace.changed"
+    | "workspace.removed"
+    | "action.accepted"
+    | "action.completed"
+    | "action.failed"
+    | "hold.placed"
+    | "hold.released"
+    | "key.issued"
+    | "key.revoked"
+    | "import.committed"
+    | "telemetry.filed"
+    | "resync";
+
+/** A line of an export: a record of the stream that was asked for. */
+export type ExportedRecord = ReceivedStatsRecord | ReceivedActivityRecord | ReceivedStartupRecord | ReceivedProcessReport;
+
 /**
  * The state a failed action leaves the workspace in.
  *
@@ -174,6 +274,36 @@ export type ComputeType =
  * - `UNHEALTHY`: It runs, but does not respond to health checks.
  */
 export type FailedState = "ERROR" | "UNHEALTHY";
+
+/** One event of the log: a change of the fleet that is durable. */
+export interface FleetEvent {
+    /** Number of the event; later events have greater ones, and none is used twice. That of a `resync` is the position to go on after. */
+    id: number;
+    /** When it was written. */
+    at: string;
+    /** What happened. */
+    type: EventType;
+    /** `workSpId` of the workspace, where it is about one. */
+    workSpaceId: string | null;
+    /** User of the workspace after the change; of a removed one, the last. */
+    username: string | null;
+    /** More about it, by its type: a JSON object, as text. */
+    detail: EventDetail;
+}
+
+/** One page of rows. */
+export interface FleetEvents {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: FleetEvent[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
 
 /** The fleet in numbers. */
 export interface FleetSummary {
@@ -205,6 +335,32 @@ export interface FleetSummary {
     storeBytes: number;
     /** The moment of the answer. */
     at: string;
+}
+
+/** An hour of the week. */
+export interface HeatmapCell {
+    /** Day of the week, 1 to 7; Monday is 1. */
+    weekday: number;
+    /** Hour of the day, 0 to 23. */
+    hour: number;
+    /** Activity records, or desktops that reported a user, each once in an hour. */
+    count: number;
+    /** Different users of the desktops that are counted, on the days on which they are. */
+    users: number;
+}
+
+/** One page of rows. */
+export interface HeatmapCells {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: HeatmapCell[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
 }
 
 /** What an import has done. */
@@ -491,6 +647,38 @@ export interface ProcessReportPage {
     hasMore: boolean;
 }
 
+/** A process by its name. */
+export interface ProcessRow {
+    /** Name of the executable, of a long one its begin. */
+    processName: string;
+    /** Instances that reported it. */
+    machines: number;
+    /** Reports that name it. */
+    reports: number;
+    /** Mean processor load of a report that says it, in percent. */
+    cpuAvg: number | null;
+    /** Greatest processor load, in percent. */
+    cpuMax: number | null;
+    /** Mean memory of a report that says it, in bytes. */
+    memoryAvg: number | null;
+    /** Greatest memory, in bytes. */
+    memoryMax: number | null;
+}
+
+/** One page of rows. */
+export interface ProcessRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: ProcessRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
 /**
  * The streaming protocol of a workspace. An unknown value is kept as given.
  *
@@ -638,6 +826,152 @@ export type RunningMode = "AUTO_STOP" | "ALWAYS_ON" | "MANUAL" | (string & {});
  */
 export type Scope = "read" | "act" | "admin" | "ingest";
 
+/** A series. */
+export interface Series {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: SeriesPoint[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+    /** Length of a step, in seconds: that of `step`, or more. */
+    stepSeconds: number;
+}
+
+/** One step of a series: `at`, `count`, and for each metric that was asked for its values. */
+export interface SeriesPoint {
+    /** When the step begins, a multiple of its length since 1970. */
+    at: string;
+    /** Stats records in the step; 0 where there are none, and all values are null. */
+    count: number;
+    /** Mean processor load, in percent. */
+    cpuAvg?: number | null;
+    /** Greatest processor load, in percent. */
+    cpuMax?: number | null;
+    /** Least processor load, in percent. */
+    cpuMin?: number | null;
+    /** Median of the processor load, in percent. */
+    cpuP50?: number | null;
+    /** 95th percentile of the processor load, in percent. */
+    cpuP95?: number | null;
+    /** Mean disk reads, in operations per second. */
+    diskReadsAvg?: number | null;
+    /** Greatest disk reads, in operations per second. */
+    diskReadsMax?: number | null;
+    /** Least disk reads, in operations per second. */
+    diskReadsMin?: number | null;
+    /** Mean disk writes, in operations per second. */
+    diskWritesAvg?: number | null;
+    /** Greatest disk writes, in operations per second. */
+    diskWritesMax?: number | null;
+    /** Least disk writes, in operations per second. */
+    diskWritesMin?: number | null;
+    /** Mean memory in use, in percent. */
+    memoryAvg?: number | null;
+    /** Greatest memory in use, in percent. */
+    memoryMax?: number | null;
+    /** Least memory in use, in percent. */
+    memoryMin?: number | null;
+    /** Median of the memory in use, in percent. */
+    memoryP50?: number | null;
+    /** 95th percentile of the memory in use, in percent. */
+    memoryP95?: number | null;
+    /** Mean traffic received, in bytes per second. */
+    networkReceivedAvg?: number | null;
+    /** Greatest traffic received, in bytes per second. */
+    networkReceivedMax?: number | null;
+    /** Least traffic received, in bytes per second. */
+    networkReceivedMin?: number | null;
+    /** Mean traffic sent, in bytes per second. */
+    networkSentAvg?: number | null;
+    /** Greatest traffic sent, in bytes per second. */
+    networkSentMax?: number | null;
+    /** Least traffic sent, in bytes per second. */
+    networkSentMin?: number | null;
+    /** Mean used part of the root volume, in percent. */
+    rootVolumeAvg?: number | null;
+    /** Greatest used part of the root volume, in percent. */
+    rootVolumeMax?: number | null;
+    /** Least used part of the root volume, in percent. */
+    rootVolumeMin?: number | null;
+    /** Mean time since the instance started, in seconds. */
+    uptimeAvg?: number | null;
+    /** Greatest time since the instance started, in seconds. */
+    uptimeMax?: number | null;
+    /** Least time since the instance started, in seconds. */
+    uptimeMin?: number | null;
+    /** Mean used part of the user volume, in percent. */
+    userVolumeAvg?: number | null;
+    /** Greatest used part of the user volume, in percent. */
+    userVolumeMax?: number | null;
+    /** Least used part of the user volume, in percent. */
+    userVolumeMin?: number | null;
+}
+
+/** A startup that took long. */
+export interface SlowStartup {
+    /** The instance. */
+    instanceId: string;
+    /** Its user; empty for none. */
+    username: string;
+    /** When it was filed. */
+    at: string;
+    /** How long it took, in milliseconds. */
+    totalMs: number;
+}
+
+/** The startups of one step. */
+export interface StartupPoint {
+    /** When the step begins, a multiple of its length since 1970. */
+    at: string;
+    /** Startups in the step; 0 where there are none, and all other values are null. */
+    count: number;
+    /** Median of the whole startup, in milliseconds. */
+    totalP50: number | null;
+    /** 90th percentile of the whole startup, in milliseconds. */
+    totalP90: number | null;
+    /** 95th percentile of the whole startup, in milliseconds. */
+    totalP95: number | null;
+    /** 99th percentile of the whole startup, in milliseconds. */
+    totalP99: number | null;
+    /** Median of loading the profile, in milliseconds. */
+    profileP50: number | null;
+    /** 90th percentile of loading the profile, in milliseconds. */
+    profileP90: number | null;
+    /** 95th percentile of loading the profile, in milliseconds. */
+    profileP95: number | null;
+    /** 99th percentile of loading the profile, in milliseconds. */
+    profileP99: number | null;
+    /** Median of applying group policies, in milliseconds. */
+    groupPolicyP50: number | null;
+    /** 90th percentile of applying group policies, in milliseconds. */
+    groupPolicyP90: number | null;
+    /** 95th percentile of applying group policies, in milliseconds. */
+    groupPolicyP95: number | null;
+    /** 99th percentile of applying group policies, in milliseconds. */
+    groupPolicyP99: number | null;
+    /** Median of starting the shell, in milliseconds. */
+    shellP50: number | null;
+    /** 90th percentile of starting the shell, in milliseconds. */
+    shellP90: number | null;
+    /** 95th percentile of starting the shell, in milliseconds. */
+    shellP95: number | null;
+    /** 99th percentile of starting the shell, in milliseconds. */
+    shellP99: number | null;
+    /** Median of the rest, which none of the three took, in milliseconds. */
+    unattributedP50: number | null;
+    /** 90th percentile of the rest, which none of the three took, in milliseconds. */
+    unattributedP90: number | null;
+    /** 95th percentile of the rest, which none of the three took, in milliseconds. */
+    unattributedP95: number | null;
+    /** 99th percentile of the rest, which none of the three took, in milliseconds. */
+    unattributedP99: number | null;
+}
+
 /** How long the phases of one logon took. Every field is optional. */
 export interface StartupRecord {
     /** Number that the agent gave the record; stored, not interpreted. */
@@ -668,6 +1002,24 @@ export interface StartupRecordPage {
     nextToken: string | null;
     /** Whether there is a next page. */
     hasMore: boolean;
+}
+
+/** How long startups took. */
+export interface StartupReport {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: StartupPoint[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+    /** Length of a step, in seconds: that of `step`, or more. */
+    stepSeconds: number;
+    /** The slowest startups of all steps, slowest first, at most ten. */
+    slowest: SlowStartup[];
 }
 
 /** Resource statistics of one workspace instance. Every field is optional; values are stored as sent, odd ones too. */
@@ -736,6 +1088,36 @@ export interface TelemetryLine {
     processes?: ProcessReport;
     startup?: StartupRecord;
     stats?: StatsRecord;
+}
+
+/** Something that happened to a desktop. */
+export interface TimelineRow {
+    /** When. */
+    at: string;
+    /** `audit`, a call; `state`, it had another state from then on; `hold`, a litigation hold was placed or released; `activity`, of a user; `startup`, a logon. */
+    kind: string;
+    /** What: the action, the state, the activity. */
+    title: string;
+    /** More of it: the outcome of a call, the state before, how long a startup took. */
+    detail: string | null;
+    /** Who: the requester of a call, the user. */
+    by: string | null;
+    /** Number of the row of the audit that says so. */
+    auditId: number | null;
+}
+
+/** One page of rows. */
+export interface TimelineRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: TimelineRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
 }
 
 /** A desktop and its value of a metric. */

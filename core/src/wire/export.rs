@@ -101,7 +101,9 @@ pub(crate) struct ExportLines {
 struct ReportItems {
     /// The cells of the report.
     report: Vec<u8>,
-    items: std::vec::IntoIter<ProcessItem>,
+    items: Vec<ProcessItem>,
+    /// The place of the next one.
+    next: usize,
 }
 
 impl ExportLines {
@@ -132,13 +134,14 @@ impl ExportLines {
     /// Writes the lines that are left of the record before; returns `Break` when the chunk is full.
     pub(crate) fn rest(&mut self, body: &mut ListBody) -> Step {
         while let Some(report) = &mut self.items {
-            let Some(item) = report.items.next() else {
+            let Some(item) = report.items.get(report.next) else {
                 self.items = None;
                 break;
             };
+            report.next += 1;
             body.item(|json| {
                 json.raw(&report.report);
-                item_cells(json, Some(&item));
+                item_cells(json, Some(item));
             })?;
         }
         Step::Continue(())
@@ -184,8 +187,11 @@ impl ExportLines {
         let report = report.finish();
         Ok(match items {
             Some(FieldValue::Items(items)) if !items.is_empty() => {
-                let items = items.to_vec().into_iter();
-                self.items = Some(ReportItems { report, items });
+                self.items = Some(ReportItems {
+                    report,
+                    items: items.to_vec(),
+                    next: 0,
+                });
                 self.rest(body)
             }
             // A report without processes is not lost.

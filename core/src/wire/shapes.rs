@@ -104,6 +104,7 @@ pub(crate) struct Received<R> {
 /// A line of an export: a record of the stream that was asked for.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
+#[expect(clippy::large_enum_variant, reason = "no value is made")]
 pub(crate) enum ExportedRecord {
     Stats(Received<StatsRecord>),
     Activity(Received<ActivityRecord>),

@@ -3,48 +3,17 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use deskfleet::{Engine, ExportFormat};
+use deskfleet::ExportFormat;
 
-use super::args::{ExportArgs, FileFormat, ServerArgs};
-use super::client::Client;
+use super::args::{ExportArgs, FileFormat};
 use super::configuration::Configuration;
 use super::export_file::ExportFile;
+use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
 use super::output::say;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::store::open_read_only;
 use super::{export_records, export_rows};
-
-const WHEN_LOCKED: &str =
-    "If that is a running server, export through it: --url http://127.0.0.1:8080";
-
-/// Where the rows come from.
-pub(super) enum Source {
-    Store(Engine),
-    Server(Client),
-}
-
-impl Source {
-    pub(super) fn open(server: ServerArgs, configuration: &Configuration) -> Result<Self, Failure> {
-        Ok(match server.url {
-            Some(url) => Self::Server(Client::new(url, server.key_file.as_deref())?),
-            None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
-        })
-    }
-}
-
-/// Why an export ended before its last row.
-pub(super) enum Unwritten {
-    Rows(Failure),
-    Output(io::Error),
-}
-
-impl From<io::Error> for Unwritten {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
 
 pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let format = match args.format {

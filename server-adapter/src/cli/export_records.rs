@@ -6,8 +6,8 @@ use bytes::Bytes;
 use deskfleet::{Engine, ExportFormat, ExportQuery, Stream};
 
 use super::client::Client;
-use super::export::{Source, Unwritten};
 use super::export_rows::Span;
+use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
 use super::progress_line::ProgressLine;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::args::ListedRows;
 use super::client::Client;
-use super::export::{Source, Unwritten};
+use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
 
 /// One row, as JSON.

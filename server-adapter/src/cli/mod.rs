@@ -8,6 +8,7 @@ mod export;
 mod export_file;
 mod export_records;
 mod export_rows;
+mod export_source;
 mod failure;
 mod import;
 mod keys;

@@ -248,6 +248,7 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "limit", "nextToken"]),
     endpoint("GET",  "/query/metrics",                                 "read",  &[]),
     Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
+    endpoint("GET",  "/query/export",                                  "read",  &["stream", "from", "to", "instanceId", "format"]),
     endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
     endpoint("GET",  "/query/processes",                               "read",  QUERY_PROCESSES),
     endpoint("GET",  "/query/timeline",                                "read",  QUERY_TIMELINE),
@@ -282,6 +283,6 @@ pub const ROWS: &[&str] = &[
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
     "q rows", "q parameters", "q workspaces", "q preview", "q fleet", "q metrics", "q top",
     "q processes", "q timeline", "q advice",
-    "q events",
+    "q events", "q export",
     "q series", "q startup", "q heatmap",
 ];

@@ -24,6 +24,7 @@ mod paging;
 mod problems;
 mod query_advice;
 mod query_events;
+mod query_export;
 mod query_fleet;
 mod query_preview;
 mod query_processes;
@@ -68,6 +69,7 @@ pub const AREAS: &[Area] = &[
     ("problems", problems::cases),
     ("query_advice", query_advice::cases),
     ("query_events", query_events::cases),
+    ("query_export", query_export::cases),
     ("query_fleet", query_fleet::cases),
     ("query_preview", query_preview::cases),
     ("query_processes", query_processes::cases),

@@ -181,6 +181,7 @@ fn operation(
         (Answer::Rows(question), Some(schema)) if question != Question::Fleet => {
             rows(text.done, schema, example)
         }
+        (Answer::Export, Some(schema)) => export(text.done, schema, example),
         (_, schema) => success(route.answer, text.done, schema, &example("*/*")),
     };
     let status = if route.answer == Answer::IssuedKey {
@@ -317,6 +318,35 @@ fn rows(done: &str, schema: &Value, example: impl Fn(&str) -> String) -> Json {
     Json::object([
         ("description", json!(done).into()),
         ("headers", Json::object(headers)),
+        ("content", Json::object(content)),
+    ])
+}
+
+/// Records line by line in two formats; `example` makes one as the media type.
+fn export(done: &str, schema: &Value, example: impl Fn(&str) -> String) -> Json {
+    let ndjson = json!({
+        "schema": {
+            "description": "A record a line.",
+            "type": "string",
+            "contentMediaType": "application/x-ndjson",
+            "contentSchema": schema,
+        },
+        "example": example("application/x-ndjson"),
+    });
+    let csv = json!({
+        "schema": {
+            "type": "string",
+            "description": "CSV (RFC 4180), the names of the columns in the first line. A text that a spreadsheet would take for a formula has an \
+                apostrophe before it.",
+        },
+        "example": example("text/csv"),
+    });
+    let content = [
+        ("application/x-ndjson", ndjson.into()),
+        ("text/csv", csv.into()),
+    ];
+    Json::object([
+        ("description", json!(done).into()),
         ("content", Json::object(content)),
     ])
 }

@@ -65,7 +65,7 @@ impl ExportQuery {
 enum Position {
     /// After the bucket whose keys begin so; before the first one.
     After(Option<Vec<u8>>),
-    /// In a bucket, after the records before this order and so many of this order.
+    /// In a bucket, after the records before this order and after this number of those of this order.
     In(Vec<u8>, HistoryOrder, usize),
     End,
 }

@@ -10,7 +10,7 @@ use deskfleet::{ExportFormat, ExportQuery, Timestamp};
 
 use super::args::{ExportArgs, ListedRows};
 use super::configuration::Configuration;
-use super::export::Source;
+use super::export_source::Source;
 use super::failure::Failure;
 use super::output::say;
 use super::progress_line::ProgressLine;

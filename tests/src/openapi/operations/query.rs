@@ -86,6 +86,18 @@ pub(super) const AREA: Area = Area {
             body: r#"{"action":"RebootWorkSpace","workSpaceIds":["ws-8k2m4n6p1","ws-3h5j7k9m2"]}"#,
         },
         Operation {
+            id: "queryExport",
+            summary: "Export the telemetry of a range",
+            description: "All records of a stream that are filed from `from` to before `to`, of any number, streamed: by day, within a day by \
+                instance, within that by time. What is queued is filed first. A record that is there from the begin to the end comes \
+                exactly once, whatever arrives meanwhile. Where the response cannot be finished the connection ends without the end \
+                of the body.\n\nNDJSON has each record as it was posted, and its `receivedAt`. CSV has a column for each field, empty \
+                where a record has none; a process report takes a line for each process.",
+            done: "The records.",
+            target: "/query/export?stream=activity&from=-24h&instanceId=ws-8k2m4n6p1",
+            body: "",
+        },
+        Operation {
             id: "getEvents",
             summary: "Follow what happens",
             description: "One page of the event log, oldest first, or with `Accept: text/event-stream` the events as they happen. Each \
