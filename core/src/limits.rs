@@ -145,6 +145,8 @@ pub const SERIES_RECORDS_EXAMINED_MAX: usize = 1_000_000;
 pub const HEATMAP_USERS_MAX: usize = 131_072;
 /// Slowest startups that the rollup of an hour names.
 pub const SLOWEST_STARTUPS: usize = 10;
+/// Queued records that a question about the fleet files before it is answered, which takes up to 10 ms; a longer queue is left to upkeep.
+pub const QUESTION_FILES_MAX: u64 = 1_000;
 /// Steps of building the rollups of an older file in one call of upkeep.
 pub const ROLLUP_STEPS_MAX: usize = 16;
 /// Steps of sealing in one call of upkeep.

@@ -7,7 +7,7 @@ use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{
     FILE_EVERY_SECONDS, FILE_RECORDS_MAX, MAINTENANCE_IDS_MAX, MAINTENANCE_ROWS_MAX,
-    ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
+    QUESTION_FILES_MAX, ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
 use crate::model::Stream;
@@ -52,6 +52,18 @@ impl EngineCore {
             self.file_pending(&|| true)?;
         }
         Ok(())
+    }
+
+    /// Reads rollups as of now. A short queue is filed first, so that the answer has all that was accepted until now; a longer one is left
+    /// to upkeep.
+    pub(crate) fn rollup_reader(&self) -> Result<Reader> {
+        let queued = self.queued();
+        let is_short = queued <= QUESTION_FILES_MAX && !self.store.is_read_only();
+        // What keeps it from being filed does not keep it from being asked.
+        let is_filed = queued == 0 || is_short && self.file_pending(&|| true).is_ok();
+        let mut reader = self.reader()?;
+        reader.unfiled = if is_filed { 0 } else { queued };
+        Ok(reader)
     }
 
     /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For

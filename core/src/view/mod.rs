@@ -27,6 +27,8 @@ pub(crate) struct Reader {
     pub(crate) now: Timestamp,
     /// The queue blocks that may hold what is wanted.
     blocks: Vec<PendingBlock>,
+    /// Queued records that the rollups should have and do not.
+    pub(crate) unfiled: u64,
 }
 
 impl Reader {
@@ -36,6 +38,7 @@ impl Reader {
             snapshot: store.snapshot()?,
             now,
             blocks: Vec::new(),
+            unfiled: 0,
         })
     }
 
@@ -46,6 +49,7 @@ impl Reader {
             snapshot,
             now,
             blocks,
+            unfiled: 0,
         })
     }
 

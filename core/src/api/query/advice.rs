@@ -6,7 +6,7 @@ use crate::wire::rows::Shape;
 
 pub(super) fn answer(call: &Call<'_>) -> Handled {
     let shape = Shape::of(call.headers, call.query, AdviceRow::COLUMNS)?;
-    let reader = call.core.reader()?;
+    let reader = call.core.rollup_reader()?;
     let range = call.query.range(WINDOW_SECONDS, reader.now)?;
     let query = AdviceQuery {
         filter: call.query.filter()?,

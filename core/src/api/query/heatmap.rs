@@ -6,7 +6,7 @@ use crate::wire::rows::Shape;
 
 pub(super) fn answer(call: &Call<'_>) -> Handled {
     let shape = Shape::of(call.headers, call.query, HeatmapCell::COLUMNS)?;
-    let reader = call.core.reader()?;
+    let reader = call.core.rollup_reader()?;
     let range = call.query.range(heatmap::RANGE_DEFAULT, reader.now)?;
     let of = call
         .query

@@ -20,7 +20,7 @@ pub(super) fn answer(call: &Call<'_>) -> Handled {
             let wanted = Wanted::Instance(Stream::Stats, instance);
             call.core.telemetry_reader(wanted)?
         }
-        None => call.core.reader()?,
+        None => call.core.rollup_reader()?,
     };
     let range = query.range(series::RANGE_DEFAULT, reader.now)?;
     let mut asked = SeriesQuery {

@@ -8,7 +8,7 @@ use super::series::group_filter;
 
 pub(super) fn answer(call: &Call<'_>) -> Handled {
     let shape = Shape::of(call.headers, call.query, StartupPoint::COLUMNS)?;
-    let reader = call.core.reader()?;
+    let reader = call.core.rollup_reader()?;
     let range = call.query.range(startup::RANGE_DEFAULT, reader.now)?;
     let query = StartupQuery {
         from: Some(range.from),

@@ -8,7 +8,7 @@ use crate::wire::rows::Shape;
 
 pub(super) fn answer(call: &Call<'_>) -> Handled {
     let shape = Shape::of(call.headers, call.query, TopRow::COLUMNS)?;
-    let reader = call.core.reader()?;
+    let reader = call.core.rollup_reader()?;
     let metric = call.query.one_of("metric", &Metric::ALL, Metric::as_str)?;
     let range = call.query.range(WINDOW_SECONDS, reader.now)?;
     let query = TopQuery {

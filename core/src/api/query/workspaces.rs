@@ -16,6 +16,6 @@ pub(super) fn answer(call: &Call<'_>) -> Handled {
             .duration("window")?
             .map(|seconds| Duration::from_secs(seconds.unsigned_abs())),
     };
-    let rows = workspaces::workspaces(&call.core.reader()?, &query)?;
+    let rows = workspaces::workspaces(&call.core.rollup_reader()?, &query)?;
     Ok(Completion::Response(shape.response(&rows)))
 }

@@ -45,7 +45,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on a sort by an unknown column or by more than three, and on a token of another question or another
     /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_workspaces(&self, query: &WorkspaceRowsQuery) -> Result<Rows<WorkspaceRow>> {
-        workspaces::workspaces(&self.core().reader()?, query)
+        workspaces::workspaces(&self.core().rollup_reader()?, query)
     }
 
     /// The desktops with the worst values of a metric.
@@ -54,7 +54,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on a statistic that the metric does not have, on a range that is empty, and on a token of another
     /// question; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_top(&self, query: &TopQuery) -> Result<Rows<TopRow>> {
-        top::top(&self.core().reader()?, query)
+        top::top(&self.core().rollup_reader()?, query)
     }
 
     /// What to do about each desktop, by its telemetry; a page ends early where many days were examined.
@@ -64,7 +64,7 @@ impl Engine {
     /// cannot be read.
     pub fn query_advice(&self, query: &AdviceQuery) -> Result<Rows<AdviceRow>> {
         let core = self.core();
-        advice::advice(&core.reader()?, &core.config.cost, query)
+        advice::advice(&core.rollup_reader()?, &core.config.cost, query)
     }
 
     /// What runs on the desktops, by the name of the process.
@@ -121,7 +121,7 @@ impl Engine {
         let core = self.core();
         let reader = match &query.instance_id {
             Some(instance) => core.telemetry_reader(Wanted::Instance(Stream::Stats, instance))?,
-            None => core.reader()?,
+            None => core.rollup_reader()?,
         };
         series::series(&reader, query)
     }
@@ -131,7 +131,7 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] on a range that is empty; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_startup(&self, query: &StartupQuery) -> Result<StartupReport> {
-        startup::startups(&self.core().reader()?, query)
+        startup::startups(&self.core().rollup_reader()?, query)
     }
 
     /// When the fleet is used, of what is filed, by hour of the week: 168 rows, Monday first.
@@ -140,7 +140,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on a range that is empty, and on an offset of more than 14 hours; [`ErrorKind::StorageUnavailable`] when the
     /// store cannot be read.
     pub fn query_heatmap(&self, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
-        heatmap::heatmap(&self.core().reader()?, query)
+        heatmap::heatmap(&self.core().rollup_reader()?, query)
     }
 }
 

@@ -41,13 +41,7 @@ impl Coverage {
     }
 
     fn whole(reader: &Reader, asked: Range, (seconds, units): (i64, &str)) -> Result<Self> {
-        let mut warnings = Vec::new();
-        if meta::rolled_up(&reader.snapshot)?.is_some() {
-            warnings.push(
-                "The rollups of an older file are still being built: older records may be missing."
-                    .to_owned(),
-            );
-        }
+        let mut warnings = common_warnings(reader)?;
         let last = step_of(last_moment(asked), seconds);
         let range = Range {
             from: step_of(asked.from, seconds),
@@ -111,6 +105,24 @@ impl Coverage {
     pub(crate) fn into_warnings(self) -> Vec<String> {
         self.warnings
     }
+}
+
+/// What is to be said of every answer from the rollups.
+pub(crate) fn common_warnings(reader: &Reader) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    if meta::rolled_up(&reader.snapshot)?.is_some() {
+        warnings.push(
+            "The rollups of an older file are still being built: older records may be missing."
+                .to_owned(),
+        );
+    }
+    if reader.unfiled > 0 {
+        let unfiled = reader.unfiled;
+        warnings.push(format!(
+            "The {unfiled} newest records are queued and not counted yet."
+        ));
+    }
+    Ok(warnings)
 }
 
 fn last_moment(range: Range) -> Timestamp {

@@ -28,10 +28,10 @@ pub struct FleetSummary {
     pub on_hold: u64,
     /// Workspaces on which an action runs.
     pub in_transition: u64,
-    /// Instances that sent telemetry in the last 15 minutes, as far as it is filed.
+    /// Instances that sent telemetry in the last 15 minutes; where more than 1000 records are queued, as far as it is filed.
     #[serde(rename = "reporting15m")]
     pub reporting_15m: u64,
-    /// Instances that sent telemetry in the last 24 hours, as far as it is filed.
+    /// Instances that sent telemetry in the last 24 hours, likewise.
     #[serde(rename = "reporting24h")]
     pub reporting_24h: u64,
     /// Records committed in the last minute, a second; since this engine was opened.

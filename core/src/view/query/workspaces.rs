@@ -14,7 +14,7 @@ use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 
-use super::coverage::Coverage;
+use super::coverage::{Coverage, common_warnings};
 use super::desktops::{Desktops, Figures, Window};
 
 row! {
@@ -140,7 +140,10 @@ pub(crate) fn workspaces(
     }
     Ok(Rows {
         next_token,
-        warnings: covered.map(Coverage::into_warnings).unwrap_or_default(),
+        warnings: match covered {
+            Some(covered) => covered.into_warnings(),
+            None => common_warnings(reader)?,
+        },
         ..Rows::whole(rows, reader.now)
     })
 }

@@ -19,8 +19,8 @@ pub(super) const AREA: Area = Area {
         Operation {
             id: "queryFleet",
             summary: "The fleet in numbers",
-            description: "Workspaces by what they are, those that send telemetry, and how much arrives and is stored. What is reported is \
-                as far as it is filed, which takes about 10 seconds.",
+            description: "Workspaces by what they are, those that send telemetry, and how much arrives and is stored. Of a queue of more than \
+                1000 records what is reported is as far as it is filed, about 10 seconds ago.",
             done: "The numbers.",
             target: "/query/fleet",
             body: "",
