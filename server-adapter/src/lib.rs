@@ -31,7 +31,7 @@
 //! | `gzip.rs` | undoing gzip in bounded memory |
 //! | `hosts.rs`, `failed_keys.rs` | which hosts are accepted; a bound on guessing keys |
 //! | `slow_reads.rs`, `response_body.rs` | reads off the event loop and their bounds; bodies that are made while they are sent |
-//! | `event_streams.rs` | events as they happen, and the bound on such streams |
+//! | `event_body.rs`, `event_streams.rs` | events as they happen, and the bound on such streams |
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
 //! | `cors.rs` | which pages of other origins may read responses |
@@ -51,6 +51,7 @@ mod connection_slots;
 mod cors;
 mod counted;
 pub mod demo;
+mod event_body;
 mod event_streams;
 mod failed_keys;
 mod gzip;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deskfleet::routes::Work;
-use deskfleet::{Exchange, ResponseBody};
-use http::{HeaderValue, Request, Response, header};
+use deskfleet::{EventStream, Exchange, ResponseBody};
+use http::{HeaderName, HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 use tokio::task::spawn_blocking;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
 use crate::cors::{is_preflight, preflight};
-use crate::event_streams;
+use crate::event_body::EventBody;
 use crate::logged_request::HandledRequest;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
@@ -23,6 +23,9 @@ use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
 use crate::sources::{RequestPlace, Source};
 use crate::state::{Live, ServerState};
+
+/// Keeps nginx from gathering events.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Handles one request; counts it and logs it.
 pub(crate) async fn respond(
@@ -107,7 +110,7 @@ async fn through_engine(
                 progress.cut();
             }
             let response = if let Some(events) = exchange.events() {
-                event_streams::respond(shared, &place.source, events)
+                events_as_they_happen(shared, &place.source, events)
             } else if route.is_some_and(|route| route.work == Work::Slow) {
                 off_the_loop(shared, &place.source, exchange).await
             } else {
@@ -173,6 +176,30 @@ async fn off_the_loop(
     let room = room.ok_or(refusal::BUSY)?;
     let (slow_reads, source) = (Arc::clone(slow_reads), Arc::clone(source));
     Ok(response.map(|body| OutgoingBody::streamed(body, slow_reads, source, room)))
+}
+
+/// 200 with the events as they happen; refused where too many streams are open.
+fn events_as_they_happen(
+    shared: &ServerState,
+    source: &Arc<Source>,
+    events: EventStream,
+) -> Result<Response<OutgoingBody>, Refused> {
+    let place = shared.event_streams.begin(&source.event_streams);
+    // The source is the same as long as something of it runs.
+    let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
+    let draining = shared.draining.subscribe();
+    let body = EventBody::new(shared.engine.clone(), events, draining, held);
+    let mut response = Response::new(OutgoingBody::events(body));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (ACCEL_BUFFERING, "no"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
 }
 
 /// A response whose body is there already.

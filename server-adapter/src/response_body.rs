@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::spawn_blocking;
 
 use crate::counted::Counted;
-use crate::event_streams::EventBody;
+use crate::event_body::EventBody;
 #[cfg(feature = "http2")]
 use crate::http2_requests::Http2Request;
 use crate::progress::{Progress, Turn};

@@ -1,9 +1,5 @@
 //! `GET /query/events` as a stream: what it sends, how it resumes, and what ends it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
 mod followed;
@@ -101,7 +97,7 @@ fn stream_sends_each_event_with_its_id_type_and_json() {
 fn stream_resumes_after_last_event_id_and_else_after_the_parameter() {
     let served = served(quiet(), |config| config.limits.events = 10);
     change(&served.engine, 9);
-    let mut first = |query: &str, headers: &str| {
+    let first = |query: &str, headers: &str| {
         let sent = served.follow(query, headers).next().unwrap();
         (sent.id, sent.kind)
     };
@@ -276,7 +272,7 @@ fn stream_is_logged_when_it_ends() {
     let log = Arc::clone(&lines);
     let options = ServerOptions {
         access_log: Some(Arc::new(move |line: &str| {
-            log.lock().unwrap().push(line.to_owned())
+            log.lock().unwrap().push(line.to_owned());
         })),
         ..quiet()
     };

@@ -3,7 +3,11 @@
 //!
 //! `DESKFLEET_RECONNECT_ROUNDS=1000 cargo test -p deskfleet-server --test events_kill -- --nocapture` is the long form.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
 
 mod followed;
 mod load;
@@ -29,7 +33,7 @@ fn follow(served: &Served, place: &Place, position: u64) -> Option<Followed> {
 }
 
 /// The type and the subject of the event that an acknowledged write has, if it has one of its own.
-fn told(fact: &Fact) -> Option<(&'static str, &str, &str)> {
+fn event_of(fact: &Fact) -> Option<(&'static str, &str, &str)> {
     Some(match fact {
         Fact::Workspace(id) => ("workspace.changed", "/workSpaceId", id),
         Fact::Action(id) => ("action.accepted", "/workSpaceId", id),
@@ -43,7 +47,7 @@ fn told(fact: &Fact) -> Option<(&'static str, &str, &str)> {
 
 /// Each acknowledged write has one event.
 fn check(ledger: &Ledger, events: &[Sent]) {
-    for (kind, at, subject) in ledger.durable.iter().filter_map(told) {
+    for (kind, at, subject) in ledger.durable.iter().filter_map(event_of) {
         let is_it = |sent: &&Sent| {
             sent.kind == kind
                 && sent.data.pointer(at).and_then(|name| name.as_str()) == Some(subject)

@@ -1,19 +1,11 @@
-//! The event log: what each mutation appends, following it, and what is kept.
+//! What each mutation appends to the event log.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-
-use bytes::Bytes;
 use deskfleet::{
-    Action, ActionRequest, Config, Engine, EventType, FailedState, FleetEvent, ManualClock, NewKey,
-    Nullable, Scope, StatsRecord, Workspace, WorkspacePatch,
+    Action, ActionRequest, Config, Engine, FailedState, FleetEvent, ManualClock, NewKey, Nullable,
+    Scope, StatsRecord, Workspace, WorkspacePatch,
 };
-use http::Request;
-use serde_json::Value;
 
 const NOW: &str = "2026-11-20T08:00:00Z";
 
@@ -48,13 +40,13 @@ fn admin(name: &str) -> NewKey {
 }
 
 /// Type, workspace, user and detail of each event.
-fn told(events: impl Iterator<Item = deskfleet::Result<FleetEvent>>) -> Vec<String> {
-    let told = |event: FleetEvent| {
+fn summaries(events: impl Iterator<Item = deskfleet::Result<FleetEvent>>) -> Vec<String> {
+    let summary = |event: FleetEvent| {
         let about = event.workspace_id.as_deref().unwrap_or("-");
         let user = event.username.as_deref().unwrap_or("-");
         format!("{} {about} {user} {}", event.kind.as_str(), event.detail)
     };
-    events.map(|event| told(event.unwrap())).collect()
+    events.map(|event| summary(event.unwrap())).collect()
 }
 
 /// Every kind of call, and what it appends.
@@ -62,7 +54,7 @@ fn told(events: impl Iterator<Item = deskfleet::Result<FleetEvent>>) -> Vec<Stri
 fn mutation_appends_one_event_for_each_change_and_none_for_a_refusal() {
     let (engine, clock) = engine();
     let mut events = engine.events(None);
-    let mut expect = |expected: &[&str]| assert_eq!(told(events.by_ref()), expected);
+    let mut expect = |expected: &[&str]| assert_eq!(summaries(events.by_ref()), expected);
 
     engine.put_workspace(workspace("ws-1")).unwrap();
     expect(&[
@@ -80,8 +72,8 @@ fn mutation_appends_one_event_for_each_change_and_none_for_a_refusal() {
         r#"workspace.changed ws-1 - {"by":"host","isNew":false,"fields":["username","state"],"previousState":"AVAILABLE","state":"STOPPED"}"#,
     ]);
     engine.put_workspace(workspace("ws-1")).unwrap();
-    assert_eq!(told(events.by_ref()).len(), 1);
-    let mut expect = |expected: &[&str]| assert_eq!(told(events.by_ref()), expected);
+    assert_eq!(summaries(events.by_ref()).len(), 1);
+    let mut expect = |expected: &[&str]| assert_eq!(summaries(events.by_ref()), expected);
 
     // Actions: accepted, ended by the clock and by the host, failed, cancelled, refused.
     engine.act(ActionRequest::reboot("ws-1")).unwrap();
@@ -105,13 +97,13 @@ fn mutation_appends_one_event_for_each_change_and_none_for_a_refusal() {
     engine
         .fail_action(id, FailedState::Error, Some("no answer"))
         .unwrap();
-    let kinds = told(events.by_ref());
+    let kinds = summaries(events.by_ref());
     assert_eq!(kinds.len(), 4);
     assert_eq!(
         kinds[3],
         r#"action.failed ws-1 jdoe {"state":"ERROR","actionId":8,"action":"RebootWorkSpace","result":"Failed","message":"no answer"}"#
     );
-    let mut expect = |expected: &[&str]| assert_eq!(told(events.by_ref()), expected);
+    let mut expect = |expected: &[&str]| assert_eq!(summaries(events.by_ref()), expected);
     engine
         .act(ActionRequest::new(Action::Rebuild, "ws-1"))
         .unwrap();
@@ -135,11 +127,11 @@ fn mutation_appends_one_event_for_each_change_and_none_for_a_refusal() {
 }
 
 #[test]
-fn hold_key_import_removal_and_filing_append_their_events() {
-    let (engine, clock) = engine();
+fn hold_and_key_append_their_events() {
+    let (engine, _) = engine();
     engine.put_workspace(workspace("ws-1")).unwrap();
     let mut events = engine.events(None);
-    let mut expect = |expected: &[&str]| assert_eq!(told(events.by_ref()), expected);
+    let mut expect = |expected: &[&str]| assert_eq!(summaries(events.by_ref()), expected);
 
     engine
         .place_hold("ws-1", "Doe v. Corp", Some("secret"))
@@ -163,6 +155,13 @@ fn hold_key_import_removal_and_filing_append_their_events() {
         r#"key.issued - - {"by":"host","keyId":1,"name":"desk","scopes":["admin"]}"#,
         r#"key.revoked - - {"by":"host","keyId":1,"name":"desk"}"#,
     ]);
+}
+
+#[test]
+fn import_removal_and_filing_append_their_events() {
+    let (engine, clock) = engine();
+    engine.put_workspace(workspace("ws-1")).unwrap();
+    let mut events = engine.events(None);
 
     let patch = |id: &str| WorkspacePatch {
         id: id.into(),
@@ -171,17 +170,17 @@ fn hold_key_import_removal_and_filing_append_their_events() {
     };
     let many = (0..1500).map(|number| patch(&format!("ws-{number}")));
     engine.import_workspaces(many.clone()).unwrap();
-    let told_of_import = told(events.by_ref());
-    assert_eq!(told_of_import.len(), 2, "{told_of_import:?}");
+    let imported = summaries(events.by_ref());
+    assert_eq!(imported.len(), 2, "{imported:?}");
     assert!(
-        told_of_import[0].contains(r#""created":999,"changed":1}"#),
-        "{told_of_import:?}"
+        imported[0].contains(r#""created":999,"changed":1}"#),
+        "{imported:?}"
     );
     assert!(
-        told_of_import[1].contains(r#""created":500,"changed":0}"#),
-        "{told_of_import:?}"
+        imported[1].contains(r#""created":500,"changed":0}"#),
+        "{imported:?}"
     );
-    let mut expect = |expected: &[&str]| assert_eq!(told(events.by_ref()), expected);
+    let mut expect = |expected: &[&str]| assert_eq!(summaries(events.by_ref()), expected);
     engine.import_workspaces(many).unwrap();
     engine
         .put_workspaces(vec![workspace("ws-2"), workspace("ws-2")])
@@ -198,7 +197,7 @@ fn hold_key_import_removal_and_filing_append_their_events() {
     engine.remove_workspace("ws-2").unwrap();
     engine.remove_workspace("ws-2").unwrap_err();
     assert_eq!(
-        told(events.by_ref()).last().unwrap(),
+        summaries(events.by_ref()).last().unwrap(),
         r#"workspace.removed ws-2 - {"by":"host","previousState":"AVAILABLE","reason":"Removed"}"#
     );
 
@@ -211,11 +210,11 @@ fn hold_key_import_removal_and_filing_append_their_events() {
         };
         engine.record(record).unwrap();
     }
-    assert_eq!(told(events.by_ref()), [""; 0]);
+    assert_eq!(summaries(events.by_ref()), [""; 0]);
     engine.file_pending().unwrap();
     engine.file_pending().unwrap();
     assert_eq!(
-        told(events.by_ref()),
+        summaries(events.by_ref()),
         [r#"telemetry.filed - - {"records":3}"#]
     );
 
@@ -227,212 +226,10 @@ fn hold_key_import_removal_and_filing_append_their_events() {
         .unwrap();
     clock.advance_seconds(7 * 86_400);
     engine.apply_retention().unwrap();
-    let last = told(events.by_ref()).pop().unwrap();
+    let last = summaries(events.by_ref()).pop().unwrap();
     assert_eq!(
         last,
         r#"workspace.removed ws-1 jdoe {"previousState":"TERMINATED","reason":"Expired"}"#
     );
     assert_eq!(engine.check().unwrap().problems, Vec::<String>::new());
-}
-
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn waiting_stream_is_woken_once_for_each_commit_with_events() {
-    let (engine, _) = engine();
-    let mut events = engine.events(None);
-    let woken = Arc::new(Woken::default());
-    let waker = Waker::from(Arc::clone(&woken));
-    let mut context = Context::from_waker(&waker);
-    for _ in 0..3 {
-        assert!(events.poll_recv(&mut context).is_pending());
-    }
-    engine.act(ActionRequest::reboot("ws-1")).unwrap_err();
-    engine.record(StatsRecord::default()).unwrap();
-    assert_eq!(woken.0.load(Ordering::Relaxed), 0, "no event");
-    engine
-        .put_workspaces(vec![workspace("ws-1"), workspace("ws-2")])
-        .unwrap();
-    engine.remove_workspace("ws-2").unwrap();
-    assert_eq!(woken.0.load(Ordering::Relaxed), 1, "it did not ask again");
-    {
-        let mut next = pin!(events.recv());
-        let Poll::Ready(Some(Ok(event))) = next.as_mut().poll(&mut context) else {
-            panic!("an event");
-        };
-        assert_eq!(event.kind, EventType::ImportCommitted);
-    }
-    assert_eq!(events.position(), 1);
-    assert!(matches!(
-        events.poll_recv(&mut context),
-        Poll::Ready(Some(Ok(_)))
-    ));
-    assert!(events.poll_recv(&mut context).is_pending());
-    engine.close().unwrap();
-    assert_eq!(woken.0.load(Ordering::Relaxed), 2, "closed");
-    assert!(matches!(events.poll_recv(&mut context), Poll::Ready(None)));
-}
-
-#[test]
-fn stream_of_a_closed_engine_is_over_at_once() {
-    let (engine, _) = engine();
-    engine.put_workspace(workspace("ws-1")).unwrap();
-    let mut events = engine.events(Some(0));
-    drop(engine);
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(matches!(events.poll_recv(&mut context), Poll::Ready(None)));
-    assert!(events.next().is_none());
-}
-
-fn page(engine: &Engine, key: &str, query: &str) -> (u16, Value) {
-    let request = Request::get(format!("/query/events{query}")).header("x-api-key", key);
-    let response = engine.handle(request.body(Bytes::new()).unwrap());
-    let status = response.status().as_u16();
-    (status, serde_json::from_slice(response.body()).unwrap())
-}
-
-/// Every page size sees every event once, oldest first, by the token and by the number of the last event.
-#[test]
-fn walk_over_pages_returns_each_event_once() {
-    let (engine, _) = engine();
-    let key = engine.issue_key(admin("desk")).unwrap().secret;
-    for number in 0..40 {
-        engine
-            .put_workspace(workspace(&format!("ws-{number}")))
-            .unwrap();
-    }
-    let all: Vec<u64> = engine
-        .events(Some(0))
-        .map(|event| event.unwrap().id)
-        .collect();
-    assert_eq!(all, (1..=41).collect::<Vec<_>>());
-    for limit in [1, 7, 40, 41, 500] {
-        for by_token in [true, false] {
-            let (mut walked, mut query) = (Vec::new(), format!("?limit={limit}"));
-            loop {
-                let (status, body) = page(&engine, &key, &query);
-                assert_eq!(status, 200);
-                let rows = body["rows"].as_array().unwrap();
-                walked.extend(rows.iter().map(|row| row["id"].as_u64().unwrap()));
-                assert_eq!(body["hasMore"], !body["nextToken"].is_null());
-                let Some(token) = body["nextToken"].as_str() else {
-                    break;
-                };
-                query = if by_token {
-                    format!("?limit={limit}&nextToken={token}")
-                } else {
-                    format!("?limit={limit}&after={}", walked.last().unwrap())
-                };
-            }
-            assert_eq!(walked, all, "pages of {limit}");
-        }
-    }
-}
-
-/// Seven days are kept, or so many as the setting says; who asks for what is gone is told so, with the position to go on from.
-#[test]
-fn events_that_are_too_old_or_too_many_are_removed_and_their_readers_resync() {
-    let mut config = Config::default();
-    config.limits.events = 300;
-    let (engine, clock) = engine_with(config);
-    let key = engine.issue_key(admin("desk")).unwrap().secret;
-    let change = |number: usize| {
-        let region = Some(format!("region-{number}"));
-        let changed = Workspace {
-            region,
-            ..workspace("ws-1")
-        };
-        engine.put_workspace(changed).unwrap();
-    };
-    (0..9).for_each(change);
-    clock.advance_seconds(6 * 86_400);
-    (9..19).for_each(change);
-    engine.apply_retention().unwrap();
-    assert_eq!(engine.events(Some(0)).count(), 20, "all are young enough");
-    let mut slow = engine.events(Some(5));
-
-    clock.advance_seconds(2 * 86_400);
-    engine.apply_retention().unwrap();
-    let kept: Vec<u64> = engine
-        .events(Some(10))
-        .map(|event| event.unwrap().id)
-        .collect();
-    assert_eq!(kept, (11..=20).collect::<Vec<_>>());
-    let resync = slow.next().unwrap().unwrap();
-    assert_eq!((resync.kind, resync.id), (EventType::Resync, 20));
-    assert_eq!(resync.detail, r#"{"oldest":11}"#);
-    assert!(slow.next().is_none());
-    change(19);
-    assert_eq!(slow.next().unwrap().unwrap().id, 21, "it goes on");
-    // Nor is a position believed that was never given out: the store is another one.
-    for (after, resyncs) in [(0, true), (9, true), (10, false), (21, false), (22, true)] {
-        let (_, body) = page(&engine, &key, &format!("?after={after}"));
-        let first = body["rows"].get(0).map(|row| &row["type"]);
-        assert_eq!(first == Some(&"resync".into()), resyncs, "{after}");
-        assert_eq!(
-            body["rows"].as_array().unwrap().len(),
-            usize::from(resyncs).max(21_usize.saturating_sub(after) * usize::from(!resyncs))
-        );
-    }
-    let (_, body) = page(&engine, &key, "?limit=1");
-    assert_eq!(
-        body["rows"][0]["id"], 11,
-        "without a position from the oldest on"
-    );
-
-    (20..1000).for_each(change);
-    engine.apply_retention().unwrap();
-    let (_, body) = page(&engine, &key, "?limit=500");
-    assert_eq!(body["rows"].as_array().unwrap().len(), 300);
-    assert_eq!(body["rows"][299]["id"], 1001);
-    assert_eq!(engine.check().unwrap().events, 300);
-}
-
-/// A file that is opened again goes on with the next number.
-#[test]
-fn numbers_of_events_go_on_after_reopening_even_when_none_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("fleet.redb");
-    let clock = ManualClock::new(NOW.parse().unwrap());
-    let open = || {
-        Engine::builder()
-            .clock(clock.clone())
-            .seed(1)
-            .open(&path)
-            .unwrap()
-    };
-    let engine = open();
-    engine.put_workspace(workspace("ws-1")).unwrap();
-    clock.advance_seconds(30 * 86_400);
-    engine.apply_retention().unwrap();
-    assert_eq!(engine.check().unwrap().events, 0);
-    engine.close().unwrap();
-    drop(engine);
-    let engine = open();
-    assert_eq!(engine.events(Some(1)).count(), 0);
-    assert_eq!(
-        engine.events(Some(0)).next().unwrap().unwrap().kind,
-        EventType::Resync
-    );
-    engine.put_workspace(workspace("ws-2")).unwrap();
-    assert_eq!(engine.events(Some(1)).next().unwrap().unwrap().id, 2);
-    let copy = folder.path().join("copy.redb");
-    engine.backup(&copy).unwrap();
-    let copied = Engine::builder()
-        .clock(clock.clone())
-        .seed(1)
-        .open(&copy)
-        .unwrap();
-    assert_eq!(
-        copied.events(Some(1)).next().unwrap().unwrap(),
-        engine.events(Some(1)).next().unwrap().unwrap()
-    );
 }

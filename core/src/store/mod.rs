@@ -19,6 +19,7 @@ mod lifetime;
 mod medium;
 pub(crate) mod meta;
 mod opening;
+mod options;
 pub(crate) mod pending;
 mod queue_log;
 pub(crate) mod repeats;
@@ -36,15 +37,15 @@ use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{Database, StorageBackend};
 
-use crate::config::{CommitPhases, Config, QueueStorage};
+use crate::config::CommitPhases;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::{lock, read, write};
-use crate::timestamp::Timestamp;
 
 use failure::{from_commit, from_compaction, from_storage, from_transaction, indeterminate};
 use file::Place;
 use keys::KeyIndex;
 pub(crate) use medium::panic_text;
+pub(crate) use options::StoreOptions;
 
 use medium::Medium;
 use opening::caught;
@@ -52,39 +53,6 @@ use segments::SegmentLog;
 use table::{Snapshot, Tables};
 use telemetry::queue::{PendingBlock, QueueIndex, Wanted, unfiled};
 use verify::CheckReport;
-
-/// How a store is opened.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StoreOptions {
-    /// redb's page cache, in bytes.
-    pub(crate) cache_bytes: usize,
-    /// In how many steps a commit becomes durable.
-    pub(crate) commit_phases: CommitPhases,
-    /// Whether each commit also saves the allocator state.
-    pub(crate) quick_repair: bool,
-    /// Whether the checksums of a file are left alone when it is opened.
-    pub(crate) trust_file: bool,
-    /// Whether nothing is ever written.
-    pub(crate) read_only: bool,
-    /// Where the queue is kept, of a store that is opened by its path.
-    pub(crate) queue_storage: QueueStorage,
-    /// The time, for a file that begins now.
-    pub(crate) now: Timestamp,
-}
-
-impl StoreOptions {
-    pub(crate) fn of(config: &Config, now: Timestamp) -> Self {
-        Self {
-            cache_bytes: config.limits.cache_bytes,
-            commit_phases: config.commit_phases,
-            quick_repair: config.quick_repair,
-            trust_file: config.trust_file,
-            read_only: false,
-            queue_storage: config.queue_storage,
-            now,
-        }
-    }
-}
 
 /// The store. Reads are snapshots; writes go through [`Self::write`], one transaction at a time.
 pub(crate) struct Store {

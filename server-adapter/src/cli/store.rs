@@ -199,6 +199,7 @@ struct Found<'a> {
     history_records: u64,
     audit_rows: u64,
     keys: u64,
+    events: u64,
 }
 
 impl<'a> From<&'a CheckReport> for Found<'a> {
@@ -210,6 +211,7 @@ impl<'a> From<&'a CheckReport> for Found<'a> {
             history_records: report.history_records,
             audit_rows: report.audit_rows,
             keys: report.keys,
+            events: report.events,
         }
     }
 }

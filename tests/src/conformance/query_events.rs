@@ -82,6 +82,11 @@ fn rows() -> Case {
             r#""type":"workspace.removed","workSpaceId":"ws-2","username":null,"detail":{"by":"service-desk","reason":"Removed"}"#,
         ),
     ];
+    changes().call(list(&format!("?after={ISSUED}")).gives(page(&rows, "", NOW)))
+}
+
+/// A change of every kind.
+fn changes() -> Case {
     let hold = "/operator/workspaces/ws-1/litigation-hold";
     let import =
         "{\"workSpId\":\"ws-1\",\"region\":\"eu\"}\n{\"workSpId\":\"ws-2\"}\n{\"workSpId\":\"\"}\n";
@@ -113,7 +118,6 @@ fn rows() -> Case {
                 .gives_any(),
         )
         .call(call("POST act /api/Information/RemoveWorkSpaceDbEntry?workSpaceId=ws-2").gives_any())
-        .call(list(&format!("?after={ISSUED}")).gives(page(&rows, "", NOW)))
 }
 
 /// What is refused or changes nothing appends nothing, nor does telemetry before it is filed.
