@@ -325,10 +325,8 @@ fn engine_responses_all_match_the_openapi_document() {
                     let media_type = answer.headers()[CONTENT_TYPE].to_str().unwrap();
                     let media_type = media_type.split(';').next().unwrap();
                     let schema = &documented["content"][media_type]["schema"];
-                    let body = match media_type {
-                        "text/plain" => str::from_utf8(answer.body()).unwrap().into(),
-                        _ => serde_json::from_slice(answer.body()).unwrap(),
-                    };
+                    let text = str::from_utf8(answer.body()).unwrap();
+                    let body = serde_json::from_str(text).unwrap_or_else(|_| text.into());
                     assert_eq!(
                         mismatch(&document, schema, &body, "$"),
                         None,

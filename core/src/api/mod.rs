@@ -12,6 +12,7 @@ mod head;
 mod import;
 mod information;
 mod operator;
+mod parameters;
 pub(crate) mod query;
 pub(crate) mod router;
 pub(crate) mod routes;

@@ -1,0 +1,227 @@
+//! The query parameters of the endpoints, for the table in `routes.rs`.
+
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+
+use super::endpoint::{Param, ParamKind};
+
+pub(super) const fn text(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Text,
+        required: false,
+    }
+}
+
+const fn time(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Time,
+        required: false,
+    }
+}
+
+const fn moment(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Moment,
+        required: false,
+    }
+}
+
+const fn duration(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Duration,
+        required: false,
+    }
+}
+
+pub(super) const FORCE: Param = Param {
+    name: "force",
+    kind: ParamKind::Flag,
+    required: false,
+};
+
+pub(super) const OVERRIDE: Param = Param {
+    name: "override",
+    ..FORCE
+};
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: ParamKind::Int32 {
+        min: 1,
+        max: PAGE_ITEMS_MAX,
+        default: PAGE_ITEMS_DEFAULT,
+    },
+    required: false,
+};
+
+pub(super) const PAGING: &[Param] = &[LIMIT, text("nextToken")];
+
+pub(super) const NUMBER_OF_ACTIVITIES: Param = Param {
+    name: "numberOfActivities",
+    kind: ParamKind::Int32 {
+        min: i32::MIN,
+        max: i32::MAX,
+        default: crate::limits::ADMIN_ACTIVITIES_DEFAULT,
+    },
+    required: false,
+};
+
+pub(super) const ACTION_PARAMS: &[Param] =
+    &[text("samAccount"), text("workSpaceId"), text("requester")];
+pub(super) const CHANGE_PARAMS: &[Param] =
+    &[text("workSpaceId"), text("requester"), text("computeType")];
+
+pub(super) const WORKSPACE_FILTERS: &[Param] = &[
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const EXPORT_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("stream")
+    },
+    moment("from"),
+    moment("to"),
+    text("instanceId"),
+    text("format"),
+];
+
+/// The filters of workspaces, and the parameters of a page of rows.
+pub(super) const WORKSPACE_ROWS: &[Param] = &[
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    duration("window"),
+    text("sort"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const ADVICE_PARAMS: &[Param] = &[
+    moment("from"),
+    moment("to"),
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const PROCESSES_PARAMS: &[Param] = &[
+    text("instanceId"),
+    moment("from"),
+    moment("to"),
+    text("sort"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const TIMELINE_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("workSpaceId")
+    },
+    moment("from"),
+    moment("to"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const TOP_PARAMS: &[Param] = &[
+    Param {
+        required: true,
+        ..text("metric")
+    },
+    text("statistic"),
+    moment("from"),
+    moment("to"),
+    text("fields"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const SERIES: &[Param] = &[
+    text("instanceId"),
+    text("metrics"),
+    moment("from"),
+    moment("to"),
+    duration("step"),
+    text("region"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("fields"),
+];
+
+pub(super) const STARTUPS: &[Param] = &[
+    moment("from"),
+    moment("to"),
+    duration("step"),
+    text("region"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("fields"),
+];
+
+pub(super) const HEATMAP: &[Param] = &[
+    text("of"),
+    moment("from"),
+    moment("to"),
+    text("offset"),
+    text("fields"),
+];
+
+pub(super) const HISTORY_PARAMS: &[Param] = &[
+    Param {
+        name: "instanceId",
+        kind: ParamKind::Text,
+        required: true,
+    },
+    time("from"),
+    time("to"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const AUDIT_FILTERS: &[Param] = &[
+    time("from"),
+    time("to"),
+    text("workSpaceId"),
+    text("requester"),
+    text("action"),
+    text("result"),
+    LIMIT,
+    text("nextToken"),
+];
+
+pub(super) const EVENT_PARAMS: &[Param] = &[
+    Param {
+        name: "after",
+        kind: ParamKind::Number,
+        required: false,
+    },
+    LIMIT,
+    text("nextToken"),
+];
