@@ -36,7 +36,7 @@ test("question_by_method_returns_what_the_endpoint_does", async () => {
 
 test("each_question_is_a_method", async () => {
     const engine = await withFleet();
-    assert.deepEqual(Object.keys(engine.query), ["fleet", "workspaces", "top", "preview"]);
+    for (const [name, ask] of Object.entries(engine.query)) assert.equal(typeof ask, "function", name);
     assert.equal((await engine.query.fleet()).workSpaces, 3);
     const { rows } = await engine.query.top({ metric: "cpu", from: new Date(Date.UTC(2026, 10, 20)), to: "-1s" });
     assert.deepEqual(rows, []);
