@@ -171,15 +171,24 @@ impl Export {
         bucket: &[u8],
         mut places: &'p [Place],
     ) -> Result<&'p [Place]> {
+        let add = |source, rows: &mut Rows| match source {
+            Source::Part(_, part) => history::add_prefix_part(read, bucket, part, rows),
+            Source::Block(_) => Ok(()),
+        };
+        if let Some(Place { source, .. }) = places.first()
+            && places.iter().all(|place| place.source == *source)
+        {
+            // Nearly always: then its rows need not be copied.
+            self.rows.clear();
+            add(*source, &mut self.rows)?;
+            self.order = places.iter().map(|place| place.row).collect();
+            return Ok(places);
+        }
         loop {
             self.rows.clear();
             self.order = vec![0; places.len()];
             let mut weights = vec![0; places.len()];
             let (rows, order) = (&mut self.rows, &mut self.order);
-            let add = |source, rows: &mut Rows| match source {
-                Source::Part(_, part) => history::add_prefix_part(read, bucket, part, rows),
-                Source::Block(_) => Ok(()),
-            };
             let mut bytes = 0;
             each_content_of(places, add, |number, from, row| {
                 let weight = from.weight(row);
