@@ -1,5 +1,6 @@
 //! Questions about a fleet of 100, 10 000 and 100 000 desktops, in groups of 16: 30 days of which the last two have 12 samples,
-//! and the others one.
+//! and the others one, at another hour of the day for each desktop; a tenth also starts up and is logged on to each day. One more instance has a
+//! sample every five minutes.
 //!
 //! Not a criterion bench, as its fixture takes most of the time. `--desktops 10000` runs one size, and a part of a path only its questions.
 //! `export` runs the exports alone, of a million records; `export --records 10000000` takes minutes.
@@ -9,17 +10,18 @@
 
 use std::time::Instant;
 
-use deskfleet::{Record, StatsRecord, Timestamp, Workspace};
+use deskfleet::{ActivityRecord, Record, StartupRecord, StatsRecord, Timestamp, Workspace};
 use deskfleet_benches::{Fixture, exporting, is_measuring, open, workspace};
 use http::StatusCode;
 
 const DAYS: i64 = 30;
 const DAY_SECONDS: i64 = 86_400;
+const GIB: i64 = 1 << 30;
 /// Runs of each question.
 const ROUNDS: usize = 21;
 
 /// What is asked, and the bound in milliseconds for 100 000 desktops, where there is one.
-const QUESTIONS: [(&str, Option<f64>); 8] = [
+const QUESTIONS: [(&str, Option<f64>); 14] = [
     ("/query/fleet", Some(5.0)),
     ("/query/workspaces?limit=50", Some(150.0)),
     (
@@ -36,6 +38,12 @@ const QUESTIONS: [(&str, Option<f64>); 8] = [
         "/query/top?metric=memory&statistic=avg&from=-7d&limit=20",
         None,
     ),
+    ("/query/series?instanceId=dense&from=-30d", Some(10.0)),
+    ("/query/series?from=-30d&step=1h", Some(50.0)),
+    ("/query/startup?from=-30d", None),
+    ("/query/heatmap?of=reporting", None),
+    ("/query/heatmap?of=activity", None),
+    ("/query/heatmap?of=reporting&from=-7d", None),
     ("/query/top?metric=uptime&limit=20", Some(150.0)),
 ];
 
@@ -121,13 +129,58 @@ fn fill(fixture: &Fixture, desktops: usize) {
             fixture.clock.set(at);
             for first in (0..desktops).step_by(10_000) {
                 let records: Vec<_> = (first..desktops.min(first + 10_000))
-                    .map(|number| record(number, at))
+                    .map(|number| record(number, spread(number, at, samples)))
                     .collect();
                 fixture.engine.record_all(&records).expect("records");
             }
         }
+        let begin = begin.plus_seconds(day * DAY_SECONDS);
+        let others = dense(begin).chain((0..desktops).step_by(10).flat_map(|n| used(n, begin)));
+        let others: Vec<_> = others.collect();
+        fixture.engine.record_all(&others).expect("records");
         fixture.engine.file_pending().expect("filing");
     }
+}
+
+/// When a desktop sends the one of `samples` a day that begins at `at`: the desktops of a group at different hours.
+fn spread(number: usize, at: Timestamp, samples: i64) -> Timestamp {
+    let hour = i64::try_from(number / 16).unwrap_or_default() % (24 / samples);
+    at.plus_seconds(hour * 3600)
+}
+
+/// A day of an instance that sends a sample every five minutes.
+fn dense(begin: Timestamp) -> impl Iterator<Item = Record> {
+    (0..288).map(move |sample| {
+        let mut record = record(0, begin.plus_seconds(sample * 300));
+        if let Record::Stats(stats) = &mut record {
+            stats.instance_id = "dense".into();
+        }
+        record
+    })
+}
+
+/// A startup and an activity of a desktop on a day.
+fn used(number: usize, begin: Timestamp) -> [Record; 2] {
+    let at = spread(number / 10, begin, 1);
+    let total = i32::try_from(20_000 + number % 1000 * 50).unwrap_or_default();
+    let startup = StartupRecord {
+        baseline_utc: Some(at),
+        instance_id: format!("ws-{number:09}").into(),
+        username: format!("user{number}").into(),
+        profile_ms: Some(total / 4),
+        group_policy_ms: Some(total / 8),
+        shell_ms: Some(total / 2),
+        total_ms: Some(total),
+        ..StartupRecord::default()
+    };
+    let activity = ActivityRecord {
+        activity_time: Some(at),
+        instance_id: format!("ws-{number:09}").into(),
+        username: format!("user{number}").into(),
+        activity: "Logon".into(),
+        ..ActivityRecord::default()
+    };
+    [startup.into(), activity.into()]
 }
 
 /// One of 16 groups.
@@ -152,7 +205,6 @@ fn record(number: usize, at: Timestamp) -> Record {
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         i64::try_from((mixed ^ mixed >> 31) % below).unwrap_or_default()
     };
-    const GIB: i64 = 1 << 30;
     Record::from(StatsRecord {
         update_time: Some(at),
         username: format!("user{number}").into(),

@@ -22,6 +22,7 @@ pub mod http2;
 pub mod model;
 pub mod openapi;
 pub mod panics;
+pub mod posted;
 pub mod posting;
 pub mod simulation;
 pub mod socket;

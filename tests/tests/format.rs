@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deskfleet::{
-    AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, Stream,
+    AuditResult, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, SeriesQuery, Stream,
     WorkspaceRowsQuery,
 };
 use redb::{Database, ReadableDatabase as _, TableDefinition};
@@ -79,6 +79,22 @@ fn file_of_format_2_3_or_4_keeps_its_data_and_has_the_current_format() {
         assert_eq!(stored_format(&path), FORMAT);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         check_names(&builder().open(&path).unwrap(), workspaces, later);
+    }
+}
+
+#[test]
+fn questions_about_an_older_file_say_that_its_rollups_are_being_built() {
+    for format in [1, 2, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = builder().open(copied(format, folder.path())).unwrap();
+        let is_said = || {
+            let warnings = engine.query_series(&SeriesQuery::default()).unwrap();
+            let warnings = warnings.points.warnings;
+            warnings.iter().any(|said| said.contains("being built"))
+        };
+        assert!(is_said(), "{format}");
+        engine.maintain().unwrap();
+        assert!(!is_said(), "{format}");
     }
 }
 

@@ -13,11 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use deskfleet::{
-    ActivityRecord, Engine, GroupFilter, HeatmapOf, HeatmapQuery, ManualClock, Metric,
-    MetricValues, Nullable, Record, SeriesPoint, SeriesQuery, StartupQuery, StartupRecord,
-    StatsRecord, Term, Timestamp,
+    ActivityRecord, Engine, GroupFilter, HeatmapOf, HeatmapQuery, Metric, MetricValues, Nullable,
+    SeriesPoint, SeriesQuery, StartupQuery, StartupRecord, StatsRecord, Term, Timestamp,
 };
-use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::posted::{ago, engine, now, post, sent, text};
 use proptest::prelude::*;
 
 const MINUTE: i64 = 60;
@@ -25,64 +24,6 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const COMPUTE_TYPES: [&str; 3] = ["STANDARD", "POWER", "VALUE"];
 const USERS: [&str; 4] = ["", "jdoe", "kchan", "CORP\\JDoe"];
-
-fn now() -> Timestamp {
-    NOW.parse().unwrap()
-}
-
-fn engine() -> Engine {
-    let builder = Engine::builder().clock(ManualClock::new(now())).seed(5);
-    builder.open_in_memory().unwrap()
-}
-
-fn text(text: &str) -> Nullable<String> {
-    Nullable::Value(text.to_owned())
-}
-
-/// A record, how often it is posted, and whether what is pending is filed after it.
-#[derive(Debug, Clone)]
-struct Sent<R> {
-    record: R,
-    times: usize,
-    then_filed: bool,
-}
-
-/// Posts records in their order; returns those that are different, with a number that makes them so.
-fn post<R: Clone + Into<Record>>(engine: &Engine, sent: &[Sent<R>]) -> Vec<R> {
-    for sent in sent {
-        for _ in 0..sent.times {
-            engine.record(sent.record.clone()).unwrap();
-        }
-        if sent.then_filed {
-            engine.file_pending().unwrap();
-        }
-    }
-    sent.iter().map(|sent| sent.record.clone()).collect()
-}
-
-/// Up to 80 records of three days, in any order, each with a number of its own.
-fn sent<R: Clone + std::fmt::Debug + 'static>(
-    record: impl Strategy<Value = R> + 'static,
-    number: fn(&mut R) -> &mut Option<i32>,
-) -> impl Strategy<Value = Vec<Sent<R>>> {
-    let one = (record, 1_usize..3, prop::bool::weighted(0.2));
-    prop::collection::vec(one, 0..80).prop_map(move |all| {
-        let numbered = all.into_iter().zip(0..);
-        let sent = numbered.map(|((mut record, times, then_filed), id)| {
-            *number(&mut record) = Some(id);
-            Sent {
-                record,
-                times,
-                then_filed,
-            }
-        });
-        sent.collect()
-    })
-}
-
-fn ago() -> impl Strategy<Value = Timestamp> {
-    (0..3 * DAY).prop_map(|seconds| now().plus_seconds(-seconds))
-}
 
 prop_compose! {
     fn stats()(
@@ -113,7 +54,14 @@ fn value(record: &StatsRecord, metric: Metric) -> Option<i64> {
         Metric::Cpu => f64::from(record.processor_in_use?),
         Metric::Memory => 100.0 * (1.0 - record.available_physical_memory? as f64 / 800.0),
         Metric::DiskReads => f64::from(record.disk_reads?),
-        _ => return None,
+        Metric::RootVolume
+        | Metric::UserVolume
+        | Metric::DiskWrites
+        | Metric::NetworkReceived
+        | Metric::NetworkSent
+        | Metric::Uptime
+        | Metric::StartupTotal
+        | Metric::HealthScore => return None,
     };
     #[expect(clippy::cast_possible_truncation, reason = "it is small")]
     Some((value * 100.0).round() as i64)
@@ -373,8 +321,8 @@ fn check_heatmap(engine: &Engine, of: HeatmapOf, days: &Days, offset_minutes: i3
     }
     assert_eq!(cells.len(), 168);
     for (place, cell) in cells.iter().enumerate() {
-        let (weekday, hour) = (place / 24 + 1, place % 24);
-        assert_eq!((cell.weekday, cell.hour), (weekday as i64, hour as i64));
+        let number = i64::try_from(place).unwrap();
+        assert_eq!((cell.weekday, cell.hour), (number / 24 + 1, number % 24));
         assert_eq!(cell.count, counts[place], "{cell:?}");
         assert_eq!(cell.users, users[place].len() as u64, "{cell:?}");
     }

@@ -1,4 +1,4 @@
-import type { AdviceRows, FleetSummary, PreviewRequest, PreviewRows, ProcessRows, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
+import type { AdviceRows, FleetSummary, HeatmapCells, PreviewRequest, PreviewRows, ProcessRows, Series, StartupReport, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -42,6 +42,24 @@ export type Metric = "cpu" | "memory" | "rootVolume" | "userVolume" | "diskReads
 /** What is made of the samples of a metric. */
 export type Statistic = "p95" | "p50" | "avg" | "max" | "min" | "last";
 
+/** The metrics of a Stats record. */
+export type StatsMetric = Exclude<Metric, "startupTotal" | "healthScore">;
+
+/** The desktops that are counted in a question about groups, by what their workspace was when their records were filed. */
+export interface GroupFilters {
+    region?: Filter;
+    runningMode?: Filter;
+    computeTypeName?: Filter;
+}
+
+/** Steps of a range of time. */
+export interface Steps extends TimeRange {
+    /** The length of a step, such as `"5m"` or `"1h"`; raised until there are at most 500. */
+    step?: string;
+    /** The columns of the rows; the others are left out. */
+    fields?: string | readonly string[];
+}
+
 /** The questions about the fleet, as the endpoints of the same names below `/query/` answer them. They reject with a `DeskfleetError`. */
 export interface Questions {
     /** The fleet in numbers. */
@@ -56,6 +74,12 @@ export interface Questions {
     timeline(parameters: { workSpaceId: string } & TimeRange & Omit<RowPaging, "sort">): Promise<TimelineRows>;
     /** What to do about each desktop. */
     advice(parameters?: WorkspaceFilters & TimeRange & Omit<RowPaging, "sort">): Promise<AdviceRows>;
+    /** Metrics over time: of one instance, or `cpu` and `memory` of the fleet. */
+    series(parameters?: { instanceId?: string; metrics?: StatsMetric | readonly StatsMetric[] } & GroupFilters & Steps): Promise<Series>;
+    /** How long startups took, and the slowest. */
+    startup(parameters?: GroupFilters & Steps): Promise<StartupReport>;
+    /** When the fleet is used: a row for each hour of the week, Monday first. `offset` is that of a time zone, such as `"+01:00"`. */
+    heatmap(parameters?: { of?: "activity" | "reporting"; offset?: string; fields?: string | readonly string[] } & TimeRange): Promise<HeatmapCells>;
     /** What an action would do now to each workspace; nothing is written. */
     preview(request: PreviewRequest): Promise<PreviewRows>;
 }

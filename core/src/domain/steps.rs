@@ -14,7 +14,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Steps of so many seconds.
+    /// Steps of `seconds`.
     pub(crate) fn of(range: Range, seconds: i64) -> Self {
         let ticks = seconds.saturating_mul(TICKS_PER_SECOND).max(1);
         Self {

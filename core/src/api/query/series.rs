@@ -1,7 +1,5 @@
 //! `GET /query/series`
 
-use std::borrow::Cow;
-
 use crate::api::{Call, Completion, Handled};
 use crate::error::{EngineError, Result};
 use crate::model::{Metric, Stream};
@@ -54,7 +52,7 @@ pub(super) fn group_filter(query: Query<'_>) -> Result<GroupFilter> {
 }
 
 /// The metrics of a list, each once.
-fn metrics_of(list: &Cow<'_, str>) -> Result<Vec<Metric>> {
+fn metrics_of(list: &str) -> Result<Vec<Metric>> {
     let mut metrics = Vec::new();
     for name in list.split(',') {
         let mut known = Metric::OF_STATS.into_iter();
@@ -69,13 +67,9 @@ fn metrics_of(list: &Cow<'_, str>) -> Result<Vec<Metric>> {
 
 fn unknown(name: &str) -> EngineError {
     let names = Metric::OF_STATS.map(Metric::as_str);
-    let mut said = format!("There is no metric '{name}'.");
-    match nearest(name, names) {
-        Some(nearest) => said.push_str(&format!(" Did you mean '{nearest}'?")),
-        None => said.push_str(&format!(
-            " Send a list of {}, such as cpu,memory.",
-            names.join(", ")
-        )),
-    }
-    EngineError::invalid("metrics", said)
+    let hint = nearest(name, names).map_or_else(
+        || format!("Send a list of {}, such as cpu,memory.", names.join(", ")),
+        |nearest| format!("Did you mean '{nearest}'?"),
+    );
+    EngineError::invalid("metrics", format!("There is no metric '{name}'. {hint}"))
 }

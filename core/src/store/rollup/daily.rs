@@ -2,7 +2,7 @@
 //!
 //! Key: day, 4 bytes big-endian; the folded name of the instance (name in a key).
 
-use std::ops::{Bound, RangeInclusive};
+use std::ops::{Bound, Range, RangeInclusive};
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
@@ -47,8 +47,8 @@ pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
     })
 }
 
-/// The first and the last day of which there are rollups.
-pub(super) fn stored_days(read: &impl Read) -> Result<Option<RangeInclusive<u32>>> {
+/// The days of `days` from the first to the last of which there are rollups.
+pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Result<Range<u32>> {
     let (mut first, mut last) = (None, None);
     read.scan(Table::Daily, ALL_KEYS, |key, _| {
         first = Some(place(key)?.0);
@@ -58,7 +58,9 @@ pub(super) fn stored_days(read: &impl Read) -> Result<Option<RangeInclusive<u32>
         last = Some(place(key)?.0);
         Ok(Step::Break(()))
     })?;
-    Ok(first.zip(last).map(|(first, last)| first..=last))
+    Ok(first.zip(last).map_or(0..0, |(first, last)| {
+        first.max(*days.start())..last.min(*days.end()).saturating_add(1)
+    }))
 }
 
 /// Visits a day of the instances with the keys from `first` on, in their order.
@@ -111,10 +113,8 @@ pub(crate) fn with_days<R>(
     let Some(newest) = newest else {
         return Ok(None);
     };
-    let stored = stored_days(read)?.unwrap_or(1..=0);
-    let first = *days.start().max(stored.start());
-    let last = *days.end().min(stored.end());
-    for day in (first..=last).rev().filter(|day| *day < newest) {
+    let stored = stored_days(read, &days)?;
+    for day in stored.rev().filter(|day| *day < newest) {
         let key = key(day, &instance);
         let value = read.get(Table::Daily, &key, |value| Ok(value.to_vec()))?;
         values.extend(value.map(|value| (Some(key), value)));

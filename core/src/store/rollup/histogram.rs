@@ -12,7 +12,7 @@ use crate::store::codec::{Decoder, Encoder, damaged};
 /// Buckets of an octave.
 const LINEAR_BITS: u32 = 5;
 /// The last bucket, that of 2^40.
-const LAST: i32 = ((42 - LINEAR_BITS as i32) << LINEAR_BITS) - 1;
+const LAST: i32 = ((42 - LINEAR_BITS.cast_signed()) << LINEAR_BITS) - 1;
 
 /// Counts by bucket, in the order of the values; negative values have negative buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Histogram {
         let count = decoder.count()?;
         let mut buckets = Vec::with_capacity(count);
         each_bucket(decoder, count, |bucket, count| {
-            buckets.push((bucket, count))
+            buckets.push((bucket, count));
         })?;
         Ok(Self(buckets))
     }

@@ -21,7 +21,7 @@ use super::slots::HOUR;
 use super::summary::Summary;
 
 /// Desktops that are counted together: by what their workspace was when the records were filed. Texts are empty where they are not known.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group<T> {
     pub(crate) region: T,
     pub(crate) running_mode: T,

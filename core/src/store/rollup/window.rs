@@ -18,9 +18,7 @@ pub(crate) fn scan_window(
 ) -> Result<()> {
     let mut latest = snapshot.cursor(Table::Latest, ALL_KEYS)?;
     let mut cursors = Vec::new();
-    let stored = daily::stored_days(snapshot)?.unwrap_or(1..=0);
-    let first = *days.start().max(stored.start());
-    for day in (first..=*days.end().min(stored.end())).rev() {
+    for day in daily::stored_days(snapshot, &days)?.rev() {
         let (start, end) = (day.to_be_bytes(), day.saturating_add(1).to_be_bytes());
         let range = (
             Bound::Included(start.as_slice()),

@@ -96,6 +96,10 @@ impl Cells {
         }
     }
 
+    fn is_empty(self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
     fn contains(self, cell: usize) -> bool {
         let word = self.0.get(cell / 64);
         word.is_some_and(|word| word >> (cell % 64) & 1 == 1)
@@ -115,7 +119,8 @@ struct Counts {
     hours: (u32, u32),
     /// How many hours the time zone is ahead of UTC, rounded down.
     ahead: i64,
-    counts: [u64; CELLS],
+    /// Of each cell.
+    sums: [u64; CELLS],
     /// The cells in which each user is counted.
     users: BTreeMap<Box<str>, Cells>,
     users_left_out: bool,
@@ -141,12 +146,15 @@ impl Counts {
                 continue;
             }
             // The year 1 began on a Monday.
-            let local = (i64::from(utc) + self.ahead).rem_euclid(CELLS as i64);
+            let local = (i64::from(utc) + self.ahead).rem_euclid(7 * i64::from(HOURS));
             let cell = usize::try_from(local).unwrap_or_default();
-            if let Some(sum) = self.counts.get_mut(cell) {
+            if let Some(sum) = self.sums.get_mut(cell) {
                 *sum = sum.saturating_add(count);
                 cells.insert(cell);
             }
+        }
+        if cells.is_empty() {
+            return Ok(());
         }
         for name in names {
             match users.iter_mut().find(|(known, _)| *known == name) {
@@ -177,8 +185,7 @@ impl Counts {
             }
         }
         let hours = (1..=7).flat_map(|weekday| (0..HOURS).map(move |hour| (weekday, hour)));
-        let counts = self.counts.iter().zip(users);
-        let rows = hours.zip(counts);
+        let rows = hours.zip(self.sums.iter().zip(users));
         rows.map(|((weekday, hour), (count, users))| HeatmapCell {
             weekday,
             hour: hour.into(),
@@ -191,7 +198,7 @@ impl Counts {
 
 /// The heatmap that is asked for: all hours of a week.
 pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<HeatmapCell>> {
-    if query.offset_minutes.abs() > OFFSET_MAX {
+    if !(-OFFSET_MAX..=OFFSET_MAX).contains(&query.offset_minutes) {
         let said = "A time zone is at most 14 hours from UTC.";
         return Err(EngineError::invalid("offset", said));
     }
@@ -203,7 +210,7 @@ pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<Heat
         of: query.of,
         hours: (hour(covered.from), hour(covered.to)),
         ahead: i64::from(query.offset_minutes.div_euclid(60)),
-        counts: [0; CELLS],
+        sums: [0; CELLS],
         users: BTreeMap::new(),
         users_left_out: false,
     };
@@ -227,4 +234,33 @@ pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<Heat
         warnings: coverage.into_warnings(),
         ..Rows::whole(counts.rows(), reader.now)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_beyond_those_that_are_counted_are_left_out() {
+        let mut counts = Counts {
+            of: HeatmapOf::Activity,
+            hours: (0, 0),
+            ahead: 0,
+            sums: [0; CELLS],
+            users: BTreeMap::new(),
+            users_left_out: false,
+        };
+        let mut cells = Cells::default();
+        cells.insert(CELLS - 1);
+        for user in 0..HEATMAP_USERS_MAX {
+            counts.add_users(&[(&user.to_string(), cells)]);
+        }
+        counts.add_users(&[("0", cells)]);
+        assert!(!counts.users_left_out);
+        counts.add_users(&[("another", cells)]);
+        assert!(counts.users_left_out);
+        let last = counts.rows().pop().unwrap();
+        assert_eq!((last.weekday, last.hour), (7, 23));
+        assert_eq!(last.users, HEATMAP_USERS_MAX as u64);
+    }
 }

@@ -131,7 +131,7 @@ pub(super) const AREA: Area = Area {
             description: "Quantiles of the whole startup, of its phases and of the rest in each step, of what is filed, in whole hours. In JSON also the \
                 ten slowest startups of the range.",
             done: "The steps, oldest first, and their length.",
-            target: "/query/startup?from=-2d&fields=at,count,totalP50,totalP95",
+            target: "/query/startup?from=-1d",
             body: "",
         },
         Operation {
@@ -141,7 +141,7 @@ pub(super) const AREA: Area = Area {
                 once in an hour for `reporting`, each record for `activity`. `users` are the different users that these desktops had on these days, \
                 eight of a desktop and day at most.",
             done: "The hours of the week.",
-            target: "/query/heatmap?of=reporting&from=-7d&offset=%2B01:00&fields=weekday,hour,users",
+            target: "/query/heatmap?of=reporting&from=-7d&offset=%2B01:00",
             body: "",
         },
     ],
