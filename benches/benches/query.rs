@@ -10,18 +10,23 @@
 
 use std::time::Instant;
 
-use deskfleet::{ActivityRecord, Record, StartupRecord, StatsRecord, Timestamp, Workspace};
+use deskfleet::{
+    ActivityRecord, ProcessItem, ProcessReport, Record, StartupRecord, StatsRecord, Timestamp,
+    Workspace,
+};
 use deskfleet_benches::{Fixture, exporting, is_measuring, open, workspace};
 use http::StatusCode;
 
 const DAYS: i64 = 30;
 const DAY_SECONDS: i64 = 86_400;
 const GIB: i64 = 1 << 30;
+/// Desktops that report their processes, once.
+const REPORTING: usize = 30_000;
 /// Runs of each question.
 const ROUNDS: usize = 21;
 
 /// What is asked, and the bound in milliseconds for 100 000 desktops, where there is one.
-const QUESTIONS: [(&str, Option<f64>); 14] = [
+const QUESTIONS: &[(&str, Option<f64>)] = &[
     ("/query/fleet", Some(5.0)),
     ("/query/workspaces?limit=50", Some(150.0)),
     (
@@ -45,6 +50,10 @@ const QUESTIONS: [(&str, Option<f64>); 14] = [
     ("/query/heatmap?of=activity", None),
     ("/query/heatmap?of=reporting&from=-7d", None),
     ("/query/top?metric=uptime&limit=20", Some(150.0)),
+    // A page examines 645 desktops.
+    ("/query/advice?limit=500", None),
+    ("/query/processes?sort=-cpu", None),
+    ("/query/timeline?workSpaceId=ws-000000001", None),
 ];
 
 fn main() {
@@ -80,7 +89,7 @@ fn main() {
             bytes / 1_000_000,
             begun.elapsed().as_secs_f64()
         );
-        for (path, bound) in QUESTIONS {
+        for &(path, bound) in QUESTIONS {
             if part
                 .as_ref()
                 .is_none_or(|part| path.contains(part.as_str()))
@@ -140,6 +149,14 @@ fn fill(fixture: &Fixture, desktops: usize) {
         fixture.engine.record_all(&others).expect("records");
         fixture.engine.file_pending().expect("filing");
     }
+    let at = fixture.engine.now().plus_seconds(-3600);
+    let reports: Vec<_> = (0..desktops.min(REPORTING))
+        .map(|number| processes(number, at))
+        .collect();
+    for reports in reports.chunks(1000) {
+        fixture.engine.record_all(reports).expect("reports");
+    }
+    fixture.engine.file_pending().expect("filing");
 }
 
 /// When a desktop sends the one of `samples` a day that begins at `at`: the desktops of a group at different hours.
@@ -193,6 +210,22 @@ fn desktop(number: usize) -> Workspace {
         compute_type_name: pick(["STANDARD", "STANDARD", "POWER", "POWER"], 4).map(Into::into),
         ..workspace(number)
     }
+}
+
+/// A report of 40 processes.
+fn processes(number: usize, at: Timestamp) -> Record {
+    let item = |place: usize| ProcessItem {
+        process_name: Some(format!("process-{}.exe", place * (1 + number % 3))),
+        processor_usage: f64::from(u8::try_from(place).unwrap_or_default()).into(),
+        memory_usage: Some(1_048_576.0),
+        ..ProcessItem::default()
+    };
+    Record::from(ProcessReport {
+        created_date: Some(at),
+        instance_id: format!("ws-{number:09}").into(),
+        processes: Some((0..40).map(item).collect()),
+        ..ProcessReport::default()
+    })
 }
 
 /// A sample that differs from instance to instance and from time to time.

@@ -108,7 +108,7 @@ pub const OVERLOADED_PERCENT: f64 = 80.0;
 pub const MONTH_DAYS: i64 = 30;
 /// The largest limit of hours a month that may be configured.
 pub const MONTH_HOURS_MAX: u64 = 744;
-/// Advice about cost and size needs a window with records of so many days (Azure Advisor: the last 7 days are analyzed).
+/// Advice about cost and size needs this number of days with records (Azure Advisor: the last 7 days are analyzed).
 pub const ADVICE_DAYS_MIN: u32 = 7;
 /// Days that advice looks back.
 pub const ADVICE_DAYS_MAX: u32 = 400;

@@ -1,58 +1,171 @@
-//! What questions about the fleet know of records that are queued.
+//! Questions that examine more than one page or one answer may: they end early, say so, and leave nothing out.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use deskfleet::limits::QUESTION_FILES_MAX;
-use deskfleet::{
-    Engine, ManualClock, Metric, Record, StatsRecord, TopQuery, Workspace, WorkspaceRowsQuery,
+use deskfleet::limits::{
+    ADVICE_DAYS_EXAMINED_MAX, AUDIT_ROWS_EXAMINED_MAX, PROCESS_ITEMS_EXAMINED_MAX,
+    PROCESS_ITEMS_MAX,
 };
+use deskfleet::{
+    ActionRequest, ActivityRecord, AdviceQuery, CommitDriver, Config, Engine, ManualClock, Paging,
+    ProcessItem, ProcessReport, ProcessesQuery, Record, TimelineQuery, Timestamp, Workspace,
+};
+use deskfleet_tests::conformance::case::NOW;
+use deskfleet_tests::conformance::fixtures::{fleet, workspace};
 
-fn engine() -> Engine {
-    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
-    let engine = Engine::builder().clock(clock).seed(1).open_in_memory();
-    let engine = engine.unwrap();
-    let workspace = Workspace {
-        id: "ws-1".into(),
-        ..Workspace::default()
+fn open() -> (Engine, ManualClock) {
+    let clock = ManualClock::new(NOW.parse().unwrap());
+    let mut config = Config::default();
+    config.commit_driver = CommitDriver::Host;
+    let builder = Engine::builder().clock(clock.clone()).seed(7);
+    (builder.config(config).open_in_memory().unwrap(), clock)
+}
+
+#[test]
+fn page_of_advice_examines_a_bounded_number_of_days() {
+    let (engine, _) = open();
+    // In this state there is no advice about a desktop that never reported.
+    let gone = |workspace: Workspace| Workspace {
+        state: Some("TERMINATED".into()),
+        ..workspace
     };
-    engine.put_workspace(workspace).unwrap();
+    let desktops = ADVICE_DAYS_EXAMINED_MAX / 31 + 100;
     engine
+        .put_workspaces(fleet(desktops).map(gone).collect())
+        .unwrap();
+    engine.put_workspace(workspace("zz-idle")).unwrap();
+    let first = engine.query_advice(&AdviceQuery::default()).unwrap();
+    assert!(first.rows.is_empty());
+    let paging = Paging {
+        next_token: first.next_token,
+        ..Paging::default()
+    };
+    assert!(paging.next_token.is_some());
+    let query = AdviceQuery {
+        paging,
+        ..AdviceQuery::default()
+    };
+    let second = engine.query_advice(&query).unwrap();
+    assert_eq!(second.rows.len(), 1);
+    assert_eq!(second.rows[0].work_sp_id, "zz-idle");
+    assert_eq!(second.next_token, None);
+
+    // A window of which one desktop alone has more than that is cut, and a page examines one desktop at least.
+    let year = AdviceQuery {
+        from: Some(Timestamp::MIN),
+        paging: Paging {
+            limit: 1,
+            ..Paging::default()
+        },
+        ..AdviceQuery::default()
+    };
+    let page = engine.query_advice(&year).unwrap();
+    assert!(
+        page.warnings
+            .iter()
+            .any(|said| said.contains("is left out"))
+    );
 }
 
-fn stats(id: i32) -> Record {
-    Record::from(StatsRecord {
-        id: Some(id),
+#[test]
+fn processes_of_many_reports_are_those_of_the_newest_day() {
+    let (engine, _) = open();
+    let items = |name: &str| {
+        let item = ProcessItem {
+            process_name: Some(name.to_owned()),
+            ..ProcessItem::default()
+        };
+        Some(vec![item; PROCESS_ITEMS_MAX])
+    };
+    let report = |name: &str, time: &str| ProcessReport {
+        created_date: time.parse().ok(),
         instance_id: "ws-1".into(),
-        processor_in_use: Some(id % 100),
-        ..StatsRecord::default()
-    })
+        processes: items(name),
+        ..ProcessReport::default()
+    };
+    let record = |report: ProcessReport| {
+        let posted = engine.record_async(Record::Processes(Box::new(report)));
+        engine.commit_pending();
+        drop(posted);
+    };
+    record(report("old", "2026-11-18T08:00:00Z"));
+    let reports = PROCESS_ITEMS_EXAMINED_MAX / PROCESS_ITEMS_MAX + 20;
+    for number in 0..reports {
+        let time = format!("2026-11-20T08:{:02}:{:02}Z", number / 60, number % 60);
+        record(report("new", &time));
+    }
+    engine.file_pending().unwrap();
+    let query = ProcessesQuery {
+        from: "2026-11-18T00:00:00Z".parse().ok(),
+        ..ProcessesQuery::default()
+    };
+    let page = engine.query_processes(&query).unwrap();
+    assert_eq!(page.rows.len(), 1, "{:?}", page.rows);
+    assert_eq!(page.rows[0].process_name, "new");
+    let warning = page.warnings.concat();
+    assert!(warning.contains("others of 2026-11-20"), "{warning}");
+    let old = ProcessesQuery {
+        to: "2026-11-19T00:00:00Z".parse().ok(),
+        ..query
+    };
+    let page = engine.query_processes(&old).unwrap();
+    assert_eq!(page.rows[0].process_name, "old");
+    assert!(page.warnings.is_empty());
 }
 
+/// Between two calls about `ws-1` are more about others than a page examines; its activities are in the same order.
 #[test]
-fn question_after_a_post_has_its_record() {
-    let engine = engine();
-    engine.record(stats(42)).unwrap();
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
-    assert_eq!(top.rows[0].value.to_string(), "42");
-    engine.record(stats(43)).unwrap();
-    let rows = engine.query_workspaces(&WorkspaceRowsQuery::default());
-    assert_eq!(rows.unwrap().rows[0].last_seen, Some(engine.now()));
-    engine.record(stats(44)).unwrap();
-    assert_eq!(engine.query_fleet().unwrap().reporting_15m, 1);
-    assert_eq!(engine.queue_count(), 0);
+fn timeline_goes_on_behind_a_long_audit_of_others() {
+    let (engine, clock) = open();
+    let others = 1000;
+    engine.put_workspaces(fleet(others).collect()).unwrap();
+    engine.put_workspace(workspace("ws-1")).unwrap();
+    let act = || {
+        engine.record(activity("early", &clock)).unwrap();
+        let acted = engine.act_async(ActionRequest::reboot("ws-1"));
+        engine.commit_pending();
+        drop(acted);
+        clock.advance_seconds(300);
+    };
+    act();
+    for _ in 0..AUDIT_ROWS_EXAMINED_MAX / others + 1 {
+        let reboots: Vec<_> = fleet(others)
+            .map(|desktop| engine.act_async(ActionRequest::reboot(desktop.id)))
+            .collect();
+        engine.commit_pending();
+        drop(reboots);
+        clock.advance_seconds(300);
+    }
+    act();
+    let mut query = TimelineQuery::of("ws-1");
+    let (mut pages, mut story) = (0, Vec::new());
+    loop {
+        let page = engine.query_timeline(&query).unwrap();
+        assert!(page.warnings.is_empty());
+        pages += 1;
+        story.extend(page.rows);
+        query.paging.next_token = page.next_token;
+        if query.paging.next_token.is_none() {
+            break;
+        }
+    }
+    assert!(pages > 1);
+    let kinds: Vec<&str> = story.iter().map(|row| row.kind.as_str()).collect();
+    // At the same moment as the first call the workspace was put; records come behind calls.
+    let first = ["state", "audit", "state", "audit", "activity"];
+    assert_eq!(
+        kinds,
+        [&["state", "audit", "activity"][..], &first].concat()
+    );
+    assert!(story.is_sorted_by(|a, b| a.at >= b.at));
 }
 
-#[test]
-fn question_with_a_long_queue_warns_and_files_nothing() {
-    let engine = engine();
-    let records: Vec<_> = (0..).map(stats).take(1001).collect();
-    assert_eq!(records.len() as u64, QUESTION_FILES_MAX + 1);
-    engine.record_all(&records).unwrap();
-    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
-    assert!(top.rows.is_empty());
-    let said = "The 1001 newest records are queued and not counted yet.";
-    assert!(top.warnings.iter().any(|warning| warning == said), "{top:?}");
-    let rows = engine.query_workspaces(&WorkspaceRowsQuery::default());
-    assert_eq!(rows.unwrap().warnings, [said]);
-    assert_eq!(engine.queue_count(), 1001);
+fn activity(what: &str, clock: &ManualClock) -> Record {
+    use deskfleet::Clock as _;
+    Record::Activity(Box::new(ActivityRecord {
+        activity: what.into(),
+        activity_time: Some(clock.now()),
+        instance_id: "ws-1".into(),
+        ..ActivityRecord::default()
+    }))
 }

@@ -1,8 +1,8 @@
 //! How well a desktop serves its user.
 //!
 //! Sources: a desktop is overloaded as Citrix Director counts it, where processor or memory is above
-//! [`OVERLOADED_PERCENT`](crate::limits::OVERLOADED_PERCENT) for 5 of 15 minutes; the score is that of SysTrack, the share of the time in
-//! use that nothing impaired; its bands are those of ServiceNow's Digital End-User Experience.
+//! [`OVERLOADED_PERCENT`](crate::limits::OVERLOADED_PERCENT) for 5 of 15 minutes; the score is that of `SysTrack`, the share of the time in
+//! use that nothing impaired; its bands are those of `ServiceNow`'s Digital End-User Experience.
 
 /// The slots in which a desktop was overloaded, a bit each, of those with a sample above the threshold and those with one that was not:
 /// with slots of five minutes the load lasts five minutes where every sample of a slot is above.

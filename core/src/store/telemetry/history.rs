@@ -17,12 +17,14 @@ use super::work::Work;
 mod key;
 mod part;
 mod verify;
+mod visit;
 
 pub(in crate::store) use key::part_name;
 pub(super) use key::{bucket_prefix, key_bucket, key_place, part_key};
 pub(crate) use part::StoredPart;
 pub(super) use part::{PartHead, PartValue, PartWriter};
 pub(crate) use verify::verify;
+pub(crate) use visit::visit_day;
 
 use key::day_prefix;
 
@@ -78,31 +80,6 @@ pub(super) fn scan_day(
     visit: impl FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<()> {
     scan_prefix(read, &day_prefix(stream, day), visit)
-}
-
-/// Visits the parts of one day of a stream, of one instance or of every one, until `visit` breaks.
-pub(crate) fn visit_day(
-    read: &impl Read,
-    stream: Stream,
-    day: u32,
-    instance: Option<&str>,
-    mut visit: impl FnMut(StoredPart<'_>) -> Result<Step>,
-) -> Result<()> {
-    let bucket = |instance| Bucket {
-        stream,
-        day,
-        instance,
-    };
-    let start = match instance {
-        Some(instance) => bucket_prefix(bucket(instance)),
-        None => day_prefix(stream, day),
-    };
-    let end = after_prefix(&start);
-    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-    let range = (Bound::Included(start.as_slice()), end);
-    read.scan(Table::History, range, |key, value| {
-        visit(StoredPart::read(key, value)?)
-    })
 }
 
 /// Visits the parts of `stream` before `day` after the key `after`, no more than `max`; returns whether that was the end.

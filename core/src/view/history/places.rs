@@ -77,7 +77,7 @@ pub(super) fn last_places(
     let (from, to) = (query.from.unwrap_or(Timestamp::MIN), query.to);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
     let mut places = BTreeSet::new();
-    let mut offer = |places: &mut BTreeSet<Place>, place: Place| {
+    let offer = |places: &mut BTreeSet<Place>, place: Place| {
         let filed_at = place.order.0;
         if filed_at >= from && to.is_none_or(|to| filed_at < to) {
             places.insert(place);
@@ -89,15 +89,10 @@ pub(super) fn last_places(
     for place in pending(reader, query, |day| (from.day()..=last_day).contains(&day))? {
         offer(&mut places, place);
     }
-    let mut days = Vec::new();
-    let mut next = Some(from.day());
-    while let Some(day) = next
-        && let Some(day) = history::next_day(&reader.snapshot, query.stream, day, last_day)?
+    let mut newest = Some(last_day);
+    while let Some(last) = newest
+        && let Some(day) = history::last_day(&reader.snapshot, query.stream, from.day(), last)?
     {
-        days.push(day);
-        next = (day < last_day).then(|| day + 1);
-    }
-    for day in days.into_iter().rev() {
         let is_full = |places: &BTreeSet<Place>, end: Timestamp| {
             let first = places.first().map(|place| place.order.0);
             places.len() == count && first.is_some_and(|first| first > end)
@@ -115,6 +110,7 @@ pub(super) fn last_places(
             }
             Ok(())
         })?;
+        newest = day.checked_sub(1);
     }
     Ok(places.into_iter().collect())
 }

@@ -110,7 +110,7 @@ pub(crate) fn processes(reader: &Reader, query: &ProcessesQuery) -> Result<Rows<
         ));
     }
     for (name, place) in &totals.names {
-        if let Some(total) = totals.totals.get_mut(*place as usize) {
+        if let Some(total) = totals.loads.get_mut(*place as usize) {
             let row = total.row(name);
             picked.offer(name, |column| row.cell(column), || row.clone());
         }
@@ -159,16 +159,11 @@ impl Scan<'_> {
             return Ok(Some(last));
         }
         let read = &self.reader.snapshot;
-        let mut days = Vec::new();
-        let mut next = Some(first);
-        while let Some(from) = next
-            && let Some(day) = history::next_day(read, Stream::Processes, from, last)?
-        {
-            days.push(day);
-            next = (day < last).then(|| day + 1);
-        }
         let mut rows = Records::default();
-        for day in days.into_iter().rev() {
+        let mut newest = Some(last);
+        while let Some(last) = newest
+            && let Some(day) = history::last_day(read, Stream::Processes, first, last)?
+        {
             let mut end = Step::Continue(());
             let (from, to) = (self.range.from, self.range.to);
             history::visit_day(read, Stream::Processes, day, self.instance, |part| {
@@ -187,6 +182,7 @@ impl Scan<'_> {
             if end.is_break() {
                 return Ok(Some(day));
             }
+            newest = day.checked_sub(1);
         }
         Ok(None)
     }
@@ -242,8 +238,10 @@ impl Scan<'_> {
 /// What reports add up to.
 #[derive(Default)]
 struct Totals {
+    /// Their places.
     names: BTreeMap<String, u32>,
-    totals: Vec<Total>,
+    /// Of each name, by its place.
+    loads: Vec<Total>,
     /// Items of names for which there was no place.
     left_out: u64,
     /// Of the rows that are being added, by the number of a name its place, where it has one.
@@ -258,15 +256,12 @@ impl Totals {
         self.reports += 1;
         let machine = rows.machine(row);
         for process in rows.processes(row) {
-            let place = match self.known.get(&process.name) {
-                Some(place) => *place,
-                None => {
-                    let place = self.place(rows.process_name(process.name));
-                    self.known.insert(process.name, place);
-                    place
-                }
-            };
-            let total = place.and_then(|place| self.totals.get_mut(place as usize));
+            let known = self.known.get(&process.name).copied();
+            let place = known.unwrap_or_else(|| self.place(rows.process_name(process.name)));
+            if known.is_none() {
+                self.known.insert(process.name, place);
+            }
+            let total = place.and_then(|place| self.loads.get_mut(place as usize));
             let Some(total) = total else {
                 self.left_out += 1;
                 continue;
@@ -285,17 +280,17 @@ impl Totals {
 
     /// The place of a name.
     fn place(&mut self, name: &str) -> Option<u32> {
-        let ends = (0..=PROCESS_NAME_BYTES.min(name.len())).rev();
-        let name = ends.filter_map(|end| name.get(..end)).next()?;
+        let mut ends = (0..=PROCESS_NAME_BYTES.min(name.len())).rev();
+        let name = ends.find_map(|end| name.get(..end))?;
         if let Some(place) = self.names.get(name) {
             return Some(*place);
         }
         if self.names.len() >= PROCESS_NAMES_MAX {
             return None;
         }
-        let place = u32::try_from(self.totals.len()).ok()?;
+        let place = u32::try_from(self.loads.len()).ok()?;
         self.names.insert(name.to_owned(), place);
-        self.totals.push(Total::default());
+        self.loads.push(Total::default());
         Some(place)
     }
 }

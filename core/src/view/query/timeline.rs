@@ -3,17 +3,18 @@
 //! What the audit says and the records of its instances are merged by time. A page examines a bounded number of rows of the audit, and shows no
 //! record that is older than those; its token says where the next one goes on.
 
+mod place;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::order::{Order, Picked};
-use crate::domain::paging;
 use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::limits::{TIMELINE_MOMENT_RECORDS_MAX, TIMELINE_TEXT_BYTES};
 use crate::model::row::row;
 use crate::model::{
-    AuditAction, AuditEntry, AuditResult, Paging, Question, Received, Record, Row as _, Rows,
-    Stream,
+    AuditAction, AuditEntry, AuditResult, Nullable, Paging, Question, Received, Record, Row as _,
+    Rows, Stream,
 };
 use crate::store::rollup::latest;
 use crate::store::telemetry::queue::Wanted;
@@ -21,6 +22,8 @@ use crate::store::workspaces;
 use crate::timestamp::Timestamp;
 use crate::view::history::{self, HistoryQuery};
 use crate::view::{Reader, activity, audit};
+
+use place::Place;
 
 row! {
     /// Something that happened to a desktop.
@@ -98,7 +101,7 @@ pub(crate) fn timeline(
     };
     let mut page = Page::new(&place, query, range)?;
     let stopped = audit::of_workspace(reader, &query.workspace_id, place.audit, from, |entry| {
-        page.add_audit(entry)
+        page.add_audit(entry);
     })?;
     let oldest = stopped.map_or(from, |(_, time)| time.max(from));
     let known = names
@@ -116,7 +119,7 @@ pub(crate) fn timeline(
     }
     let is_left_out = page.is_left_out;
     let (rows, more) = page.picked.finish();
-    place.next(rows.last(), more, stopped, oldest);
+    place.next(rows.last().map(|row| row.at), more, stopped, oldest);
     let next_token = (!place.is_over).then(|| place.token());
     if names.is_none()
         && rows.is_empty()
@@ -163,73 +166,6 @@ fn names(reader: &Reader, id: &str) -> Result<Option<Vec<String>>> {
     Ok(Some(names))
 }
 
-/// Where a timeline goes on.
-struct Place {
-    /// The rows of the audit before this number are examined.
-    audit: u64,
-    /// The records before this time are.
-    records: Timestamp,
-    /// When the last row was, and the token of what was picked up to it, where the page ends before what is examined.
-    within: Option<(Timestamp, String)>,
-    is_over: bool,
-}
-
-impl Place {
-    fn begin(audit: u64, records: Timestamp) -> Self {
-        Self {
-            audit,
-            records,
-            within: None,
-            is_over: false,
-        }
-    }
-
-    /// Goes on behind a page that ended with the row `last`.
-    fn next(
-        &mut self,
-        last: Option<&TimelineRow>,
-        more: Option<String>,
-        stopped: Option<(u64, Timestamp)>,
-        oldest: Timestamp,
-    ) {
-        self.within = last.zip(more).map(|(last, more)| (last.at, more));
-        match stopped {
-            _ if self.within.is_some() => {}
-            Some((audit, _)) => {
-                self.audit = audit;
-                self.records = self.records.min(oldest);
-            }
-            None => self.is_over = true,
-        }
-    }
-
-    fn token(&self) -> String {
-        let mut bytes = self.audit.to_le_bytes().to_vec();
-        bytes.extend(self.records.ticks().to_le_bytes());
-        if let Some((at, token)) = &self.within {
-            bytes.extend(at.ticks().to_le_bytes());
-            bytes.extend(token.as_bytes());
-        }
-        paging::after_place(Question::Timeline, &[], &bytes)
-    }
-
-    fn of(token: &str) -> Result<Self> {
-        let read = |bytes: Vec<u8>| {
-            let (audit, rest) = bytes.split_first_chunk()?;
-            let (records, rest) = rest.split_first_chunk()?;
-            let time = |bytes: &[u8; 8]| Timestamp::from_ticks(i64::from_le_bytes(*bytes));
-            let mut place = Self::begin(u64::from_le_bytes(*audit), time(records));
-            if !rest.is_empty() {
-                let (at, token) = rest.split_first_chunk()?;
-                place.within = Some((time(at), String::from_utf8(token.to_vec()).ok()?));
-            }
-            Some(place)
-        };
-        let place = paging::place_of(Question::Timeline, &[], token);
-        place.and_then(read).ok_or_else(paging::bad_token)
-    }
-}
-
 /// A page that is being made.
 struct Page {
     range: Range,
@@ -263,6 +199,8 @@ impl Page {
     /// Adds a row of the audit, and the state that it led to.
     fn add_audit(&mut self, entry: AuditEntry) {
         let AuditEntry { id, time, .. } = entry;
+        // Of one moment the newest comes first, and a state before the call that led to it.
+        let place = u64::MAX - id;
         let is_hold = matches!(
             entry.action,
             AuditAction::PlaceHold | AuditAction::ReleaseHold
@@ -288,7 +226,7 @@ impl Page {
                 by: Some(by.clone()),
                 audit_id: Some(id),
             };
-            self.offer(&format!("state {id}"), row);
+            self.offer(&format!("{place:020} 0"), row);
         }
         let row = TimelineRow {
             at: time,
@@ -298,7 +236,7 @@ impl Page {
             by: Some(by),
             audit_id: Some(id),
         };
-        self.offer(&format!("audit {id}"), row);
+        self.offer(&format!("{place:020} 1"), row);
     }
 
     /// Adds the newest records of an instance, from `oldest` on up to the place at which the page begins.
@@ -320,7 +258,9 @@ impl Page {
                 self.add_moment(source, at)?;
             }
         }
-        rows.into_iter().for_each(|(id, row)| self.offer(&id, row));
+        for (id, row) in rows {
+            self.offer(&id, row);
+        }
         Ok(())
     }
 
@@ -329,7 +269,9 @@ impl Page {
         let end = Timestamp::from_ticks(at.ticks() + 1);
         let rows = source.last(at, end, TIMELINE_MOMENT_RECORDS_MAX)?;
         self.is_left_out |= rows.len() >= TIMELINE_MOMENT_RECORDS_MAX as usize;
-        rows.into_iter().for_each(|(id, row)| self.offer(&id, row));
+        for (id, row) in rows {
+            self.offer(&id, row);
+        }
         Ok(())
     }
 }
@@ -395,7 +337,7 @@ fn row_of(received: Received) -> TimelineRow {
                 record.username,
             )
         }
-        Record::Stats(_) | Record::Processes(_) => ("", None, None, Default::default()),
+        Record::Stats(_) | Record::Processes(_) => ("", None, None, Nullable::Absent),
     };
     TimelineRow {
         at: received.filed_at,
@@ -409,7 +351,7 @@ fn row_of(received: Received) -> TimelineRow {
 
 /// The begin of a text.
 fn cut(text: &str) -> String {
-    let ends = (0..=TIMELINE_TEXT_BYTES.min(text.len())).rev();
-    let begin = ends.filter_map(|end| text.get(..end)).next();
+    let mut ends = (0..=TIMELINE_TEXT_BYTES.min(text.len())).rev();
+    let begin = ends.find_map(|end| text.get(..end));
     begin.unwrap_or_default().to_owned()
 }

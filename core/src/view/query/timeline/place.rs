@@ -1,0 +1,73 @@
+//! Where a timeline goes on after a page.
+
+use crate::domain::paging;
+use crate::error::Result;
+use crate::model::Question;
+use crate::timestamp::Timestamp;
+
+/// Where a timeline goes on.
+pub(super) struct Place {
+    /// The rows of the audit before this number are examined.
+    pub(super) audit: u64,
+    /// The records before this time are.
+    pub(super) records: Timestamp,
+    /// When the last row was, and the token of what was picked up to it, where the page ends before what is examined.
+    pub(super) within: Option<(Timestamp, String)>,
+    pub(super) is_over: bool,
+}
+
+impl Place {
+    pub(super) fn begin(audit: u64, records: Timestamp) -> Self {
+        Self {
+            audit,
+            records,
+            within: None,
+            is_over: false,
+        }
+    }
+
+    /// Goes on behind a page whose last row was at `last`.
+    pub(super) fn next(
+        &mut self,
+        last: Option<Timestamp>,
+        more: Option<String>,
+        stopped: Option<(u64, Timestamp)>,
+        oldest: Timestamp,
+    ) {
+        self.within = last.zip(more);
+        match stopped {
+            _ if self.within.is_some() => {}
+            Some((audit, _)) => {
+                self.audit = audit;
+                self.records = self.records.min(oldest);
+            }
+            None => self.is_over = true,
+        }
+    }
+
+    pub(super) fn token(&self) -> String {
+        let mut bytes = self.audit.to_le_bytes().to_vec();
+        bytes.extend(self.records.ticks().to_le_bytes());
+        if let Some((at, token)) = &self.within {
+            bytes.extend(at.ticks().to_le_bytes());
+            bytes.extend(token.as_bytes());
+        }
+        paging::after_place(Question::Timeline, &[], &bytes)
+    }
+
+    pub(super) fn of(token: &str) -> Result<Self> {
+        let read = |bytes: Vec<u8>| {
+            let (audit, rest) = bytes.split_first_chunk()?;
+            let (records, rest) = rest.split_first_chunk()?;
+            let time = |bytes: &[u8; 8]| Timestamp::from_ticks(i64::from_le_bytes(*bytes));
+            let mut place = Self::begin(u64::from_le_bytes(*audit), time(records));
+            if !rest.is_empty() {
+                let (at, token) = rest.split_first_chunk()?;
+                place.within = Some((time(at), String::from_utf8(token.to_vec()).ok()?));
+            }
+            Some(place)
+        };
+        let place = paging::place_of(Question::Timeline, &[], token);
+        place.and_then(read).ok_or_else(paging::bad_token)
+    }
+}
