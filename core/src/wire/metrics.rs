@@ -98,8 +98,7 @@ pub(crate) fn text(figures: &Figures) -> String {
 
 fn summary_text(text: &mut Text, summary: &FleetSummary) {
     let by = |text: &mut Text, family, known: fn(&str) -> bool, counts| {
-        let counts = known_counts(counts, known);
-        text.by(family, counts.iter().map(|(value, count)| (*value, *count)));
+        text.by(family, known_counts(counts, known));
     };
     let modes = (
         "workspaces_by_running_mode",
@@ -166,12 +165,17 @@ fn is_known<T: Vocabulary>(value: &str) -> bool {
 }
 
 /// The counts of the known values, and of all others together.
-fn known_counts(counts: &BTreeMap<String, u64>, is_known: fn(&str) -> bool) -> BTreeMap<&str, u64> {
-    let mut known = BTreeMap::new();
+fn known_counts(counts: &BTreeMap<String, u64>, is_known: fn(&str) -> bool) -> Vec<(&str, u64)> {
+    let mut known = Vec::new();
+    let mut others = 0;
     for (value, count) in counts {
-        let value = if is_known(value) { value } else { "other" };
-        *known.entry(value).or_default() += *count;
+        if is_known(value) {
+            known.push((value.as_str(), *count));
+        } else {
+            others += *count;
+        }
     }
+    known.push(("other", others));
     known
 }
 
@@ -190,7 +194,7 @@ mod tests {
             .map(|(value, count)| (value.to_owned(), count))
             .into();
         let known = known_counts(&counts, is_known::<RunningMode>);
-        assert_eq!(known, BTreeMap::from([("AUTO_STOP", 3), ("other", 6)]));
+        assert_eq!(known, [("AUTO_STOP", 3), ("other", 6)]);
     }
 
     #[test]
