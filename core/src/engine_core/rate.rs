@@ -5,15 +5,16 @@ use std::sync::Mutex;
 use crate::locks::lock;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
-const SECONDS: usize = 60;
+const SECONDS: i64 = 60;
+const PLACES: usize = 60;
 
 /// The records of the last minute, by second.
 #[derive(Debug)]
-pub(super) struct Rate(Mutex<[(i64, u64); SECONDS]>);
+pub(super) struct Rate(Mutex<[(i64, u64); PLACES]>);
 
 impl Default for Rate {
     fn default() -> Self {
-        Self(Mutex::new([(i64::MIN, 0); SECONDS]))
+        Self(Mutex::new([(i64::MIN, 0); PLACES]))
     }
 }
 
@@ -25,7 +26,7 @@ impl Rate {
     /// Counts records that were committed at `now`.
     pub(super) fn add(&self, now: Timestamp, records: u64) {
         let second = second(now);
-        let place = usize::try_from(second.rem_euclid(SECONDS as i64)).unwrap_or_default();
+        let place = usize::try_from(second.rem_euclid(SECONDS)).unwrap_or_default();
         if let Some((of, count)) = lock(&self.0).get_mut(place) {
             if *of != second {
                 (*of, *count) = (second, 0);
@@ -37,7 +38,7 @@ impl Rate {
     /// Records a second in the minute before `now`, with two decimals.
     pub(super) fn per_second(&self, now: Timestamp) -> f64 {
         let last = second(now);
-        let minute = last - SECONDS as i64 + 1..=last;
+        let minute = last - SECONDS + 1..=last;
         let seconds = lock(&self.0);
         let counted = seconds.iter().filter(|(second, _)| minute.contains(second));
         let records = counted.map(|(_, count)| *count).sum::<u64>();

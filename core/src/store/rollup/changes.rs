@@ -76,8 +76,12 @@ impl Changes {
             self.add_instance(read, bucket, rows, order, &samples)?;
         }
         match bucket.stream {
-            Stream::Stats => self.add_samples(read, bucket, group(read, rows, first)?, &samples)?,
-            Stream::Startup => self.add_startups(read, rows, order, group(read, rows, first)?)?,
+            Stream::Stats => {
+                self.add_samples(read, bucket, &group(read, rows, first)?, &samples)?;
+            }
+            Stream::Startup => {
+                self.add_startups(read, rows, order, &group(read, rows, first)?)?;
+            }
             Stream::Activity | Stream::Processes => {}
         }
         self.samples = samples;
@@ -133,7 +137,7 @@ impl Changes {
         &mut self,
         read: &impl Read,
         bucket: Bucket<'_>,
-        group: Group<String>,
+        group: &Group<String>,
         samples: &[Sample],
     ) -> Result<()> {
         let hour = |sample: &Sample| slot(sample.at) / HOUR;
@@ -141,7 +145,9 @@ impl Changes {
             let Some(first) = same.first() else { continue };
             let key = hourly::key(bucket.stream, hourly::hour(first.at), group.as_deref());
             let rollup = self.hour(read, key)?;
-            same.iter().for_each(|sample| rollup.add_sample(sample));
+            for sample in same {
+                rollup.add_sample(sample);
+            }
         }
         Ok(())
     }
@@ -151,7 +157,7 @@ impl Changes {
         read: &impl Read,
         rows: &Rows,
         order: &[u32],
-        group: Group<String>,
+        group: &Group<String>,
     ) -> Result<()> {
         for row in order {
             let row = *row as usize;

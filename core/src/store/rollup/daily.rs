@@ -63,21 +63,6 @@ pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Resul
     }))
 }
 
-/// Visits a day of the instances with the keys from `first` on, in their order.
-pub(crate) fn scan_day(
-    read: &impl Read,
-    day: u32,
-    first: &[u8],
-    mut visit: impl FnMut(&[u8], DayRef<'_>) -> Result<Step>,
-) -> Result<()> {
-    let start = key(day, first);
-    let end = day.saturating_add(1).to_be_bytes();
-    let range = (Bound::Included(&*start), Bound::Excluded(end.as_slice()));
-    read.scan(Table::Daily, range, |key, value| {
-        visit(place(key)?.1, read_value(key, value)?)
-    })
-}
-
 /// Visits the days before `day` after the key `after`, in the order of their keys.
 pub(crate) fn scan_before(
     read: &impl Read,

@@ -84,9 +84,8 @@ impl DayRollup {
 
     /// Adds the total of a startup of that day, in hundredths.
     pub(super) fn add_startup(&mut self, total: i64) {
-        if let [.., startup] = &mut self.summaries {
-            startup.add(total);
-        }
+        let [.., startup] = &mut self.summaries;
+        startup.add(total);
     }
 
     /// Adds a user of the day.

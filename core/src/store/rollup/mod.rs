@@ -19,7 +19,9 @@ mod verify;
 mod window;
 
 pub(crate) use changes::{Changes, RollupRows};
-pub(crate) use day::{DayRef, DaySlots, SUMMARISED};
+#[cfg(test)]
+pub(crate) use day::SUMMARISED;
+pub(crate) use day::{DayRef, DaySlots};
 pub(crate) use histogram::Histogram;
 pub(crate) use latest::LatestRef;
 pub(crate) use slots::{SLOT_MINUTES, Slots};

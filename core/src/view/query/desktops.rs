@@ -33,44 +33,46 @@ pub(super) struct WindowFigures {
     pub(super) health_score: Option<f64>,
 }
 
+/// A figure of a desktop in some days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WindowFigure {
+    CpuAvg,
+    CpuP95,
+    MemoryP95,
+    HealthScore,
+}
+
+impl WindowFigure {
+    pub(super) const ALL: [Self; 4] = [
+        Self::CpuAvg,
+        Self::CpuP95,
+        Self::MemoryP95,
+        Self::HealthScore,
+    ];
+}
+
 /// Days, and which of their figures are wanted.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     pub(super) days: RangeInclusive<u32>,
-    pub(super) cpu_avg: bool,
-    pub(super) cpu_p95: bool,
-    pub(super) memory_p95: bool,
-    pub(super) health_score: bool,
+    pub(super) wanted: Vec<WindowFigure>,
 }
 
 impl Window {
-    /// All figures of these days.
-    pub(super) fn all(days: RangeInclusive<u32>) -> Self {
-        Self {
-            days,
-            cpu_avg: true,
-            cpu_p95: true,
-            memory_p95: true,
-            health_score: true,
-        }
-    }
-
     /// What the rollups of its days say.
     pub(super) fn figures(&self, days: &[DayRef<'_>]) -> Result<WindowFigures> {
         let mut figures = WindowFigures::default();
-        if self.cpu_avg {
-            let mean = summary(days, Metric::Cpu)?.mean();
-            figures.cpu_avg = mean.and_then(|mean| rounded(mean / 100.0));
-        }
         let p95 = |metric| -> Result<Option<f64>> { Ok(quantile(days, metric, 95)?.map(unstored)) };
-        if self.cpu_p95 {
-            figures.cpu_p95 = p95(Metric::Cpu)?;
-        }
-        if self.memory_p95 {
-            figures.memory_p95 = p95(Metric::Memory)?;
-        }
-        if self.health_score {
-            figures.health_score = health_score(days)?;
+        for wanted in &self.wanted {
+            match wanted {
+                WindowFigure::CpuAvg => {
+                    let mean = summary(days, Metric::Cpu)?.mean();
+                    figures.cpu_avg = mean.and_then(|mean| rounded(mean / 100.0));
+                }
+                WindowFigure::CpuP95 => figures.cpu_p95 = p95(Metric::Cpu)?,
+                WindowFigure::MemoryP95 => figures.memory_p95 = p95(Metric::Memory)?,
+                WindowFigure::HealthScore => figures.health_score = health_score(days)?,
+            }
         }
         Ok(figures)
     }

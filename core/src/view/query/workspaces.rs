@@ -15,7 +15,7 @@ use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 
 use super::coverage::{Coverage, common_warnings};
-use super::desktops::{Desktops, Figures, Window};
+use super::desktops::{Desktops, Figures, Window, WindowFigure};
 
 row! {
     /// A workspace with its hold, its running action and its newest telemetry.
@@ -108,14 +108,12 @@ pub(crate) fn workspaces(
         })
         .transpose()?;
     let days = covered.as_ref().map(Coverage::days_covered);
-    let sorted = days.clone().map(|days| Window {
-        days,
-        cpu_avg: sorted_by(CPU_AVG),
-        cpu_p95: sorted_by(CPU_P95),
-        memory_p95: sorted_by(MEMORY_P95),
-        health_score: sorted_by(HEALTH_SCORE),
-    });
-    let sorted = sorted.filter(|_| (CPU_AVG..=HEALTH_SCORE).any(sorted_by));
+    let wanted = (CPU_AVG..)
+        .zip(WindowFigure::ALL)
+        .filter(|(column, _)| sorted_by(*column));
+    let wanted: Vec<_> = wanted.map(|(_, figure)| figure).collect();
+    let sorted = days.clone().filter(|_| !wanted.is_empty());
+    let sorted = sorted.map(|days| Window { days, wanted });
     let desktops = Desktops::read(&reader.snapshot, sorted.as_ref())?;
     let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
@@ -133,7 +131,8 @@ pub(crate) fn workspaces(
     })?;
     let (mut rows, next_token) = picked.finish();
     if let Some(days) = days {
-        let window = Window::all(days);
+        let wanted = WindowFigure::ALL.to_vec();
+        let window = Window { days, wanted };
         for row in &mut rows {
             row.add_window(&reader.snapshot, &window)?;
         }
@@ -177,7 +176,7 @@ struct Candidate<'a, 'e> {
     figures: Figures,
 }
 
-/// The columns of a window.
+/// The columns of a window, in the order of [`WindowFigure::ALL`].
 const CPU_AVG: usize = 15;
 const CPU_P95: usize = 16;
 const MEMORY_P95: usize = 17;
