@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE");
 /// The headers that a request may have beside those that every page may send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Encoding, Content-Type, Traceparent, X-Api-Key",
+    "Authorization, Content-Encoding, Content-Type, Last-Event-ID, Traceparent, X-Api-Key",
 );
 /// The headers of a response that a page can read beside those that every page can.
 const EXPOSED: HeaderValue =

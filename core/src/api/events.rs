@@ -4,7 +4,6 @@ use http::HeaderMap;
 
 use crate::domain::paging::{self, bad_token};
 use crate::error::{EngineError, Result};
-
 use crate::wire::accept;
 use crate::wire::list::ListBody;
 use crate::wire::query::Query;

@@ -39,15 +39,16 @@ impl EngineCore {
             drop(waiting);
             return waker.wake_by_ref();
         }
-        let place = waiting.wakers.entry(stream);
-        place
-            .and_modify(|known| known.clone_from(waker))
-            .or_insert_with(|| waker.clone());
+        let replaced = waiting.wakers.insert(stream, waker.clone());
+        // What a waker holds is dropped without the lock: it may be another stream.
+        drop(waiting);
+        drop(replaced);
     }
 
     /// Nobody waits for that stream any longer.
     pub(crate) fn end_event_stream(&self, stream: u64) {
-        lock(&self.event_waiters.0).wakers.remove(&stream);
+        let waker = lock(&self.event_waiters.0).wakers.remove(&stream);
+        drop(waker);
     }
 
     /// Whether streams of events are over, as the engine was closed.
