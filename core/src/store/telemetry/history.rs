@@ -178,23 +178,18 @@ pub(crate) fn next_day(
     Ok(found)
 }
 
-/// The last day from `from` to `to` on which the stream has records.
+/// The last day from `from` to `to`, which is no earlier, on which the stream has records.
 pub(crate) fn last_day(
     read: &impl Read,
     stream: Stream,
     from: u32,
     to: u32,
 ) -> Result<Option<u32>> {
-    if from > to {
-        return Ok(None);
-    }
-    let (start, end) = (
-        day_prefix(stream, from),
-        after_prefix(&day_prefix(stream, to)),
-    );
+    let start = day_prefix(stream, from);
+    let end = after_prefix(&day_prefix(stream, to));
     let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-    let mut found = None;
     let range = (Bound::Included(start.as_slice()), end);
+    let mut found = None;
     read.scan_back(Table::History, range, |key, _| {
         found = Some(key_place(key)?.1);
         Ok(Step::Break(()))
