@@ -1,6 +1,11 @@
 //! `export` of telemetry: of a file, and through a running server.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::format_push_string,
+    reason = "a test that cannot go on fails"
+)]
 
 mod load;
 

@@ -5,9 +5,11 @@
 #![cfg(all(unix, feature = "parquet"))]
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect,
     reason = "a test that cannot go on fails"
 )]
+#![expect(clippy::doc_markdown, reason = "DuckDB and PyPI are names")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod load;

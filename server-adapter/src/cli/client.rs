@@ -177,7 +177,9 @@ fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
 }
 
 /// A connection, which goes on while it is polled.
-struct OpenConnection(Option<Pin<Box<Connection<TokioIo<tokio::net::TcpStream>, Pieces>>>>);
+struct OpenConnection(Option<Pin<Box<Http1>>>);
+
+type Http1 = Connection<TokioIo<tokio::net::TcpStream>, Pieces>;
 
 impl OpenConnection {
     /// Polls the connection and then `other`.

@@ -60,7 +60,7 @@ fn of_server<'c>(
     );
     for (name, time) in [("from", query.from), ("to", query.to)] {
         if let Some(time) = time {
-            target.push_str(&format!("&{name}={time}"));
+            target.extend(["&", name, "=", &time.to_string()]);
         }
     }
     if let Some(instance) = &query.instance_id {

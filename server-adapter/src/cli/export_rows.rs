@@ -108,7 +108,7 @@ fn rows_of_server(client: Client, rows: ListedRows, (from, to): Span) -> Rows {
     let mut path = format!("/operator/{list}?limit=500");
     for (name, time) in [("from", from), ("to", to)] {
         if let Some(time) = time {
-            path.push_str(&format!("&{name}={time}"));
+            path.extend(["&", name, "=", &time.to_string()]);
         }
     }
     let mut next = Some(path.clone());

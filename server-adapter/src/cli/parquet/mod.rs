@@ -45,7 +45,7 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     match args.rows.stream() {
         Ok(stream) => {
             let query = export_records::query(stream, span, args.instance);
-            write_days(&source, query, &mut files)?;
+            write_days(&source, &query, &mut files)?;
         }
         Err(rows) => write_list(source, rows, span, &mut files)?,
     }
@@ -59,7 +59,7 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
 }
 
 /// Exports day by day, so that the day of each record is known also where a server is asked.
-fn write_days(source: &Source, query: ExportQuery, files: &mut Files) -> Result<(), Failure> {
+fn write_days(source: &Source, query: &ExportQuery, files: &mut Files) -> Result<(), Failure> {
     let mut progress = ProgressLine::new(None);
     let last = query.to.unwrap_or_else(|| {
         let now = Timestamp::from(std::time::SystemTime::now());
