@@ -26,6 +26,7 @@ const MIB: u64 = 1 << 20;
 ///
 /// # Panics
 /// When the store cannot be filled or exported.
+#[must_use]
 pub fn run() -> bool {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let after = |name: &str| {
@@ -42,7 +43,7 @@ pub fn run() -> bool {
     }
     let [measured, once] = RECORDS;
     let records = after("--records").map(|count| count.parse().expect("a number of records"));
-    let records = records.unwrap_or(if is_measuring() { measured } else { once });
+    let records = records.unwrap_or_else(|| if is_measuring() { measured } else { once });
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
     let begun = Instant::now();
     let fixture = open(Some(folder.path()), |_| {});

@@ -128,7 +128,7 @@ fn timeline_goes_on_behind_a_long_audit_of_others() {
         clock.advance_seconds(300);
     };
     act();
-    for _ in 0..AUDIT_ROWS_EXAMINED_MAX / others + 1 {
+    for _ in 0..=AUDIT_ROWS_EXAMINED_MAX / others {
         let reboots: Vec<_> = fleet(others)
             .map(|desktop| engine.act_async(ActionRequest::reboot(desktop.id)))
             .collect();

@@ -60,7 +60,7 @@ impl EngineCore {
         })
     }
 
-    /// How many instances sent something within so many seconds before `now`.
+    /// How many instances sent something within each of `seconds` before `now`.
     fn reporting<const N: usize>(&self, now: Timestamp, seconds: [i64; N]) -> Result<[u64; N]> {
         let mut known = lock(&self.seen);
         let version = self.store.rollup_version();
