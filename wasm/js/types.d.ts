@@ -287,7 +287,7 @@ export interface FleetEvent {
     workSpaceId: string | null;
     /** User of the workspace after the change; of a removed one, the last. */
     username: string | null;
-    /** More about it, by its type: a JSON object, as text. */
+    /** More about it, by its type. */
     detail: EventDetail;
 }
 
@@ -323,9 +323,9 @@ export interface FleetSummary {
     onHold: number;
     /** Workspaces on which an action runs. */
     inTransition: number;
-    /** Instances that sent telemetry in the last 15 minutes, as far as it is filed. */
+    /** Instances that sent telemetry in the last 15 minutes; where more than 1000 records are queued, as far as it is filed. */
     reporting15m: number;
-    /** Instances that sent telemetry in the last 24 hours, as far as it is filed. */
+    /** Instances that sent telemetry in the last 24 hours, likewise. */
     reporting24h: number;
     /** Records committed in the last minute, a second; since this engine was opened. */
     recordsPerSecond: number;

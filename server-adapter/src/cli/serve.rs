@@ -188,7 +188,7 @@ fn load_demo(engine: &Engine, clock: &DemoClock) -> Result<(), Failure> {
     }
     let loaded = demo::load(engine, clock, DEMO_SEED)?;
     log!(
-        "Loaded a made-up fleet: {} workspaces, {} telemetry records.",
+        "Loaded a demo fleet: {} workspaces, {} telemetry records.",
         loaded.workspaces,
         loaded.records
     );

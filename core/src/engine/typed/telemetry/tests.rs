@@ -152,7 +152,7 @@ fn crashed(engine: &Engine) -> Engine {
 #[test]
 fn each_record_is_seen_once_between_the_slices_of_a_pass_and_after_a_crash_there() {
     let buckets = 3 * usize::try_from(DESKTOPS).unwrap();
-    for (rows, expected) in [(1, buckets), (8, buckets / 3), (1000, 1)] {
+    for (rows, expected) in [(1, buckets), (8, buckets / 2), (1000, 1)] {
         let engine = builder().open_in_memory().unwrap();
         // Filed before: parts that the pass merges with.
         post(&engine, 0);
