@@ -14,6 +14,7 @@
 //! cargo bench -p deskfleet-benches --bench server -- actions
 //! cargo bench -p deskfleet-benches --bench server -- slow-syncs
 //! cargo bench -p deskfleet-benches --bench server -- events
+//! cargo bench -p deskfleet-benches --bench server -- questions
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
@@ -27,6 +28,7 @@ use deskfleet_benches::comparison::Comparison;
 use deskfleet_benches::drain::drain;
 use deskfleet_benches::idle_streams::idle_streams;
 use deskfleet_benches::load::{Load, STREAMS, runtime};
+use deskfleet_benches::questions_beside::questions_beside;
 use deskfleet_benches::servers::{Disk, Protocol, Served, serve_if_asked};
 use deskfleet_benches::tail::{COLUMNS, tail};
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring};
@@ -52,16 +54,19 @@ enum Mode {
     SlowSyncs,
     /// Open streams of events.
     Events,
+    /// Expensive questions beside telemetry.
+    Questions,
 }
 
 impl Mode {
-    const ALL: [(&str, Self); 6] = [
+    const ALL: [(&str, Self); 7] = [
         ("turns", Self::Turns),
         ("drain", Self::Drain),
         ("tail", Self::Tail),
         ("actions", Self::Actions),
         ("slow-syncs", Self::SlowSyncs),
         ("events", Self::Events),
+        ("questions", Self::Questions),
     ];
 
     fn named(name: &std::ffi::OsStr) -> Option<Self> {
@@ -201,6 +206,11 @@ fn main() -> Result<(), lexopt::Error> {
                 let load = Load::of(options.clients.first().copied().unwrap_or(1));
                 let turns = (options.rounds, options.seconds(3));
                 idle_streams(&runtime, &disk, load, options.streams, turns);
+            }
+            Mode::Questions => {
+                let load = options.load_of_fleet();
+                let sizes = (options.fleet.into(), options.streams);
+                questions_beside(&runtime, &disk, load, sizes, options.seconds(5));
             }
             Mode::SlowSyncs => {
                 disk.sync_delay = SYNC_DELAY;

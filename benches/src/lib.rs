@@ -18,6 +18,7 @@ pub mod idle_streams;
 pub mod latency;
 pub mod load;
 mod probe;
+pub mod questions_beside;
 pub mod rounds;
 pub mod samples;
 pub mod servers;

@@ -11,7 +11,7 @@ use http::Request;
 /// The documented limit of a path that takes a body.
 fn documented(path: &str) -> usize {
     match path {
-        "/api/Stats/PostProcesses" => 1024 * 1024,
+        "/api/Stats/PostProcesses" | "/query/preview" => 1024 * 1024,
         "/operator/workspaces" | "/operator/telemetry" => 8 * 1024 * 1024,
         _ => 64 * 1024,
     }
