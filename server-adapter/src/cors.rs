@@ -17,8 +17,9 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Encoding, Content-Type, Last-Event-ID, Traceparent, X-Api-Key",
 );
 /// The headers of a response that a page can read beside those that every page can.
-const EXPOSED: HeaderValue =
-    HeaderValue::from_static("Accept-Encoding, Allow, Retry-After, WWW-Authenticate");
+const EXPOSED: HeaderValue = HeaderValue::from_static(
+    "Accept-Encoding, Allow, Retry-After, WWW-Authenticate, X-Next-Token, X-Warning",
+);
 /// Seconds for which a browser need not ask again; Chromium's upper bound.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 

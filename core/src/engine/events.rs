@@ -107,7 +107,8 @@ impl EventStream {
         if self.core.store.last_event() == self.position || self.core.events_are_over() {
             return Ok(());
         }
-        let reader = self.core.durable_reader()?;
+        // An event is published once it is durable, so nothing is waited for here: a stream is polled on event loops.
+        let reader = self.core.event_reader()?;
         events::after(&reader, Some(self.position), |event| {
             self.read.push_back(event);
             if self.read.len() < STREAMED_EVENTS_READ {

@@ -2,7 +2,7 @@
 
 use crate::domain::retention::first_day_kept;
 use crate::error::Result;
-use crate::limits::MAINTENANCE_ROWS_MAX;
+use crate::limits::{MAINTENANCE_ROWS_MAX, ROLLUP_USERS_MAX};
 use crate::store::held::HeldNames;
 use crate::store::rollup::{DayRef, daily, hourly, latest};
 use crate::store::table::{Step, Table, after_key};
@@ -59,7 +59,8 @@ impl Context<'_, '_> {
         let (mut last, mut seen, mut old) = (None, 0, Vec::new());
         latest::scan(self.tables, after_key(after), |key, row| {
             let unseen = row.day.max(row.seen.day()) < first_kept;
-            if unseen && !is_held(&held, row.name, &row.rollup)? {
+            // By this row the days of a held user are found, whoever used the desktop last.
+            if unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)? {
                 old.push(key.to_vec());
             }
             last = Some(key.to_vec());
@@ -76,9 +77,11 @@ impl Context<'_, '_> {
     }
 }
 
+/// Whether the day may name a held workspace or its user; one that names as many users as it can may have had any other.
 fn is_held(held: &HeldNames, instance: &str, day: &DayRef<'_>) -> Result<bool> {
     let (_, users) = day.people()?;
-    Ok(held.has_instance(instance) || users.iter().any(|user| held.has_user(user)))
+    let may_be_any = users.len() >= ROLLUP_USERS_MAX && held.has_users();
+    Ok(may_be_any || held.has_instance(instance) || users.iter().any(|user| held.has_user(user)))
 }
 
 fn stop_if(stop: bool) -> Step {

@@ -7,9 +7,9 @@ use crate::model::user_key;
 use super::table::{Read, Step, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
-use super::{meta, workspaces};
+use super::{meta, rollup, workspaces};
 
-/// Rebuilds the indexes of the workspaces and the keys of `users`.
+/// Rebuilds the indexes of the workspaces, and the keys of `users` and of the rollups.
 pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     workspaces::index_again(tables)?;
     let mut misplaced = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn fold_names(tables: &Tables<'_>) -> Result<()> {
     for (key, user) in misplaced {
         users::move_to(tables, &key, &user)?;
     }
-    Ok(())
+    rollup::folding::fold_again(tables)
 }
 
 /// Checks that every row of `users` can be read and is under its name.

@@ -43,6 +43,11 @@ impl HeldNames {
         !self.instances.is_empty() && self.instances.contains(folded(name).as_ref())
     }
 
+    /// Whether any user is named.
+    pub(crate) fn has_users(&self) -> bool {
+        !self.users.is_empty()
+    }
+
     /// Whether a user of that name may be one of a held workspace.
     pub(crate) fn has_user(&self, name: &str) -> bool {
         !self.users.is_empty() && self.users.contains(user_key(name).as_ref())

@@ -47,13 +47,19 @@ pub(super) fn get(read: &impl Read, key: &[u8]) -> Result<Option<DayRollup>> {
     })
 }
 
-/// The days of `days` from the first to the last of which there are rollups.
-pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Result<Range<u32>> {
-    let (mut first, mut last) = (None, None);
+/// The first day of which there is a rollup here.
+pub(crate) fn first_day(read: &impl Read) -> Result<Option<u32>> {
+    let mut first = None;
     read.scan(Table::Daily, ALL_KEYS, |key, _| {
         first = Some(place(key)?.0);
         Ok(Step::Break(()))
     })?;
+    Ok(first)
+}
+
+/// The days of `days` from the first to the last of which there are rollups.
+pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Result<Range<u32>> {
+    let (first, mut last) = (first_day(read)?, None);
     read.scan_back(Table::Daily, ALL_KEYS, |key, _| {
         last = Some(place(key)?.0);
         Ok(Step::Break(()))

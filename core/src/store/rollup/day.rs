@@ -54,7 +54,8 @@ pub(crate) struct DaySlots {
 impl DayRollup {
     /// Adds a Stats record of that day.
     pub(super) fn add_sample(&mut self, sample: &Sample, is_connected: bool) {
-        for (summary, value) in self.summaries.iter_mut().zip(sample.values) {
+        let [of_stats @ .., _] = &mut self.summaries;
+        for (summary, value) in of_stats.iter_mut().zip(sample.values) {
             if let Some(value) = value {
                 summary.add(value);
             }
@@ -98,6 +99,25 @@ impl DayRollup {
             self.users.insert(place, name.into_owned());
             self.users.truncate(ROLLUP_USERS_MAX);
         }
+    }
+
+    /// Adds all of `other`.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (summary, other) in self.summaries.iter_mut().zip(&other.summaries) {
+            summary.merge(other);
+        }
+        for (histogram, other) in self.histograms.iter_mut().zip(&other.histograms) {
+            histogram.merge(other);
+        }
+        self.slots = DaySlots {
+            connected: self.slots.connected.union(&other.slots.connected),
+            over: self.slots.over.union(&other.slots.over),
+            calm: self.slots.calm.union(&other.slots.calm),
+        };
+        for (count, other) in self.activities.iter_mut().zip(other.activities) {
+            *count = count.saturating_add(other);
+        }
+        other.users.iter().for_each(|user| self.add_user(user));
     }
 
     /// Five sections, each with its length before it: summaries, the two histograms, slots, people.

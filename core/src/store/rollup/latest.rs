@@ -87,6 +87,26 @@ impl Latest {
         }
     }
 
+    /// Adds what another row says of the same instance; returns the day that is not its newest, to be added elsewhere.
+    pub(super) fn merge(&mut self, mut other: Self) -> (u32, DayRollup) {
+        self.note_name(&other.name);
+        self.note(other.seen);
+        if let Some(newest) = other.stats.take() {
+            let sample = Sample {
+                at: newest.at,
+                values: newest.values,
+            };
+            self.note_sample(&sample, &newest.username);
+        }
+        if other.day > self.day {
+            std::mem::swap(&mut self.day, &mut other.day);
+            std::mem::swap(&mut self.rollup, &mut other.rollup);
+        } else if other.day == self.day {
+            self.rollup.merge(&std::mem::take(&mut other.rollup));
+        }
+        (other.day, other.rollup)
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut encoder = Encoder::with_capacity(512);
         encoder.u8(VERSION);

@@ -9,6 +9,7 @@ mod changes;
 pub(crate) mod daily;
 mod day;
 mod distribution;
+pub(crate) mod folding;
 mod histogram;
 pub(crate) mod hourly;
 pub(crate) mod latest;

@@ -5,12 +5,13 @@
 
 mod entry;
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::identity::{folded, user_key};
 
-use super::codec::{Encoder, damaged};
+use super::codec::{Decoder, Encoder, damaged};
 use super::meta;
 use super::table::{ALL_KEYS, Read, Step, Table, Tables, after_key, after_prefix};
 
@@ -111,6 +112,23 @@ pub(crate) fn of_user(read: &impl Read, user_key: &str) -> Result<Vec<String>> {
 /// The ids of the workspaces whose computer has that name, in any case.
 pub(crate) fn of_computer(read: &impl Read, name: &str) -> Result<Vec<String>> {
     ids_at(read, Table::WorkspacesByComputer, &folded(name))
+}
+
+/// The folded names of computers that several workspaces have.
+pub(crate) fn shared_computers(read: &impl Read) -> Result<BTreeSet<String>> {
+    let mut shared = BTreeSet::new();
+    let mut last = Vec::new();
+    read.scan(Table::WorkspacesByComputer, ALL_KEYS, |key, _| {
+        let name = Decoder::new(key).text()?;
+        if last == name.as_bytes() {
+            shared.insert(name.to_owned());
+        } else {
+            last.clear();
+            last.extend_from_slice(name.as_bytes());
+        }
+        Ok(Step::Continue(()))
+    })?;
+    Ok(shared)
 }
 
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {

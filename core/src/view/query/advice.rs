@@ -11,18 +11,17 @@ use crate::domain::paging;
 use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
-use crate::model::identity::folded;
 use crate::model::row::{rounded, row};
-use crate::model::{Metric, Paging, Question, Rows};
+use crate::model::{Metric, Paging, Question, Rows, RunningMode};
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
 use crate::store::table::Step;
 use crate::store::workspaces::{self as stored, EntryRef};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
-use crate::view::{Reader, activity};
 
 use super::coverage::Coverage;
-use super::desktops::quantile;
+use super::desktops::{instances, quantile};
 use super::health::Use;
 
 row! {
@@ -85,13 +84,14 @@ pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Resul
         covered.leave_out_before(oldest);
     }
     let begin = covered.range().from;
-    let ticks = to.min(reader.now).ticks().saturating_sub(begin.ticks());
+    let kept_from = daily::first_day(&reader.snapshot)?.unwrap_or(newest);
     let matcher = Matcher::new(&query.filter);
     let mut page = Page {
         reader,
         cost,
         days: begin.day()..=newest,
-        seconds: ticks / TICKS_PER_SECOND,
+        begin: begin.max(Timestamp::from_day(kept_from)),
+        end: covered.range().to.min(reader.now),
         limit: usize::try_from(query.paging.limit.max(1)).unwrap_or(usize::MAX),
         examined: 0,
         last: None,
@@ -147,9 +147,11 @@ impl Place {
 struct Page<'r> {
     reader: &'r Reader,
     cost: &'r Cost,
-    /// The days that are examined, and how many seconds of them are over.
+    /// The days that are examined.
     days: RangeInclusive<u32>,
-    seconds: i64,
+    /// The part of them in which something could have been recorded.
+    begin: Timestamp,
+    end: Timestamp,
     limit: usize,
     /// Days of desktops.
     examined: usize,
@@ -220,14 +222,22 @@ impl Page<'_> {
             record.has_reported |= found.is_some();
             Ok(())
         };
-        add(entry.id())?;
-        if let Some(computer) = entry.computer_name()
-            && folded(computer) != folded(entry.id())
-            && activity::workspace_of(self.reader, computer)?.as_deref() == Some(entry.id())
-        {
-            add(computer)?;
+        for name in instances(self.reader, entry.id(), entry.computer_name())? {
+            add(name)?;
         }
         Ok(record)
+    }
+
+    /// How long the use of a workspace was observed, in seconds. One with `ALWAYS_ON` reports all the time, so before its first day it was
+    /// not there; one with `AUTO_STOP` may just have been off.
+    fn seconds(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
+        let always_on = RunningMode::AlwaysOn.as_str();
+        let is_on = entry
+            .running_mode()
+            .is_some_and(|mode| mode.eq_ignore_ascii_case(always_on));
+        let first = record.days.keys().next().filter(|_| is_on);
+        let begin = first.map_or(self.begin, |day| self.begin.max(Timestamp::from_day(*day)));
+        self.end.ticks().saturating_sub(begin.ticks()) / TICKS_PER_SECOND
     }
 
     /// The rows of a workspace.
@@ -242,7 +252,7 @@ impl Page<'_> {
             compute_type: &compute_type,
             days: u32::try_from(record.days.len()).unwrap_or(u32::MAX),
             had_user: record.had_user,
-            hours: cost::monthly(bill.hours, self.seconds),
+            hours: cost::monthly(bill.hours, self.seconds(entry, record)),
             limit: self.cost.hour_limits.of(&compute_type),
             health: used.health_score(),
             cpu: record.cpu.map(unstored),

@@ -1,14 +1,17 @@
 //! What the rollups say of each desktop, looked up by the names of workspaces.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::error::Result;
 use crate::model::Metric;
+use crate::model::identity::folded;
 use crate::model::row::rounded;
 use crate::store::rollup::{DayRef, Histogram, LatestRef, Summary, latest, scan_window, unstored};
 use crate::store::table::{ALL_KEYS, Snapshot, Step};
-use crate::store::workspaces::EntryRef;
+use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
+use crate::view::{Reader, activity};
 
 use super::health::Use;
 
@@ -118,12 +121,17 @@ pub(super) struct Desktops {
     keys: Vec<u8>,
     /// Where each key ends, and its figures.
     desktops: Vec<(usize, Figures)>,
+    /// The folded names of computers that several workspaces have.
+    shared_computers: BTreeSet<String>,
 }
 
 impl Desktops {
     /// Reads them; those of a window where one is wanted.
     pub(super) fn read(snapshot: &Snapshot, window: Option<&Window>) -> Result<Self> {
-        let mut all = Self::default();
+        let mut all = Self {
+            shared_computers: workspaces::shared_computers(snapshot)?,
+            ..Self::default()
+        };
         let mut add = |key: &[u8], row: &LatestRef<'_>, days: &[DayRef<'_>]| {
             let window = window.map(|window| window.figures(days)).transpose()?;
             all.keys.extend_from_slice(key);
@@ -162,11 +170,34 @@ impl Desktops {
         (self.key(low) == key).then_some(figures)
     }
 
-    /// The figures of a workspace, whose agent sends its id or the name of its computer.
+    /// The figures of a workspace, whose agent sends its id or the name of its computer; where there are both, the newer ones.
     pub(super) fn of(&self, entry: &EntryRef<'_>) -> Option<&Figures> {
         let named = self.find(entry.id());
-        named.or_else(|| self.find(entry.computer_name()?))
+        let computer = entry.computer_name().and_then(|name| {
+            let found = self.find(name)?;
+            (!self.shared_computers.contains(folded(name).as_ref())).then_some(found)
+        });
+        named
+            .into_iter()
+            .chain(computer)
+            .max_by_key(|figures| figures.last_seen)
     }
+}
+
+/// The names of the instances that are a workspace: its id, and the name of its computer if that is no other's.
+pub(super) fn instances<'e>(
+    reader: &Reader,
+    id: &'e str,
+    computer: Option<&'e str>,
+) -> Result<Vec<&'e str>> {
+    let mut names = vec![id];
+    if let Some(computer) = computer
+        && folded(computer) != folded(id)
+        && activity::workspace_of(reader, computer)?.as_deref() == Some(id)
+    {
+        names.push(computer);
+    }
+    Ok(names)
 }
 
 fn figures(row: &LatestRef<'_>) -> Figures {

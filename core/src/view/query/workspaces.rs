@@ -7,15 +7,15 @@ use crate::domain::range::Range;
 use crate::error::{EngineError, Result};
 use crate::model::row::row;
 use crate::model::{Action, Cell, Paging, Question, Rows};
-use crate::store::rollup::daily;
-use crate::store::table::{Snapshot, Step};
+use crate::store::rollup::{daily, latest};
+use crate::store::table::Step;
 use crate::store::workspaces::EntryRef;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 
 use super::coverage::{Coverage, common_warnings};
-use super::desktops::{Desktops, Figures, Window, WindowFigure};
+use super::desktops::{Desktops, Figures, Window, WindowFigure, instances};
 
 row! {
     /// A workspace with its hold, its running action and its newest telemetry.
@@ -134,7 +134,7 @@ pub(crate) fn workspaces(
         let wanted = WindowFigure::ALL.to_vec();
         let window = Window { days, wanted };
         for row in &mut rows {
-            row.add_window(&reader.snapshot, &window)?;
+            row.add_window(reader, &window)?;
         }
     }
     Ok(Rows {
@@ -148,13 +148,15 @@ pub(crate) fn workspaces(
 }
 
 impl WorkspaceRow {
-    /// Reads the figures of a window.
-    fn add_window(&mut self, snapshot: &Snapshot, window: &Window) -> Result<()> {
-        let names = [
-            Some(self.work_sp_id.as_str()),
-            self.computer_name.as_deref(),
-        ];
-        for name in names.into_iter().flatten() {
+    /// Reads the figures of a window, of the instance whose newest figures the row has.
+    fn add_window(&mut self, reader: &Reader, window: &Window) -> Result<()> {
+        let snapshot = &reader.snapshot;
+        let id = self.work_sp_id.as_str();
+        for name in instances(reader, id, self.computer_name.as_deref())? {
+            let seen = latest::with(snapshot, name, |row| Ok(row.stats.map(|newest| newest.at)))?;
+            if seen.flatten() != self.last_seen {
+                continue;
+            }
             let days = window.days.clone();
             let found = daily::with_days(snapshot, name, days, |days| window.figures(days))?;
             if let Some(figures) = found {

@@ -1,0 +1,255 @@
+//! Which desktop the figures of a question are of, and how long they are kept.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use deskfleet::{
+    AdviceQuery, Engine, ManualClock, Metric, Record, StartupRecord, StatsRecord, Timestamp,
+    TopQuery, Workspace, WorkspaceRowsQuery,
+};
+
+const NOW: &str = "2026-11-20T08:00:00Z";
+const DAY: i64 = 86_400;
+
+fn clock() -> ManualClock {
+    ManualClock::new(NOW.parse().unwrap())
+}
+
+fn engine(clock: &ManualClock) -> Engine {
+    Engine::builder()
+        .clock(clock.clone())
+        .seed(5)
+        .open_in_memory()
+        .unwrap()
+}
+
+fn desk(id: &str, computer: &str) -> Workspace {
+    Workspace {
+        id: id.into(),
+        computer_name: Some(computer.into()),
+        ..Workspace::default()
+    }
+}
+
+fn stats(instance: &str, user: &str, cpu: i32, at: Timestamp) -> StatsRecord {
+    StatsRecord {
+        instance_id: instance.into(),
+        username: user.into(),
+        processor_in_use: Some(cpu),
+        update_time: Some(at),
+        ..StatsRecord::default()
+    }
+}
+
+#[test]
+fn computer_that_two_workspaces_have_is_the_telemetry_of_neither() {
+    let clock = clock();
+    let engine = engine(&clock);
+    engine.put_workspace(desk("ws-1", "PC-1")).unwrap();
+    engine.put_workspace(desk("ws-2", "PC-1")).unwrap();
+    let at = NOW.parse().unwrap();
+    engine.record(stats("PC-1", "jdoe", 90, at)).unwrap();
+    engine.file_pending().unwrap();
+    // `top` says that the workspace is not known.
+    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    assert_eq!(top.rows.first().unwrap().work_sp_id, None);
+    let rows = engine
+        .query_workspaces(&WorkspaceRowsQuery::default())
+        .unwrap();
+    let cpu: Vec<_> = rows.rows.iter().map(|row| row.cpu).collect();
+    assert_eq!(cpu, [None, None]);
+}
+
+#[test]
+fn workspace_whose_old_name_once_reported_shows_its_newest_telemetry() {
+    let clock = clock();
+    let engine = engine(&clock);
+    engine.put_workspace(desk("ws-1", "PC-1")).unwrap();
+    let now: Timestamp = NOW.parse().unwrap();
+    engine
+        .record(stats("ws-1", "jdoe", 1, now.plus_seconds(-20 * DAY)))
+        .unwrap();
+    engine.record(stats("PC-1", "jdoe", 90, now)).unwrap();
+    engine.file_pending().unwrap();
+    let rows = engine
+        .query_workspaces(&WorkspaceRowsQuery::default())
+        .unwrap();
+    assert_eq!(rows.rows.first().unwrap().last_seen, Some(now));
+}
+
+/// Whether a day of a desktop with so many users, the last of whom is on hold, is kept longer than rollups are.
+fn day_of_a_held_user_is_kept(users: &[&str]) -> bool {
+    let clock = clock();
+    let engine = engine(&clock);
+    let held = Workspace {
+        username: Some("zoe".into()),
+        ..desk("ws-held", "PC-held")
+    };
+    engine.put_workspace(held).unwrap();
+    engine.place_hold("ws-held", "M-1", None).unwrap();
+    let first: Timestamp = NOW.parse().unwrap();
+    for (user, minute) in users.iter().zip(0..) {
+        engine
+            .record(stats("shared", user, 50, first.plus_seconds(minute * 60)))
+            .unwrap();
+    }
+    engine.file_pending().unwrap();
+    for day in 1..410 {
+        clock.advance_seconds(DAY);
+        if day % 20 == 1 || day == 409 {
+            let at = first.plus_seconds(day * DAY);
+            engine.record(stats("shared", "mia", 50, at)).unwrap();
+        }
+        engine.maintain().unwrap();
+    }
+    let query = {
+        let mut query = TopQuery::of(Metric::Cpu);
+        query.from = Some(first.plus_seconds(-3600));
+        query.to = Some(first.plus_seconds(3600));
+        query
+    };
+    !engine.query_top(&query).unwrap().rows.is_empty()
+}
+
+#[test]
+fn day_that_a_held_user_shared_with_eight_others_is_kept() {
+    assert!(day_of_a_held_user_is_kept(&["a", "zoe"]));
+    assert!(!day_of_a_held_user_is_kept(&["a", "b"]));
+    assert!(day_of_a_held_user_is_kept(&[
+        "a", "b", "c", "d", "e", "f", "g", "h", "zoe"
+    ]));
+}
+
+#[test]
+fn rollups_keyed_by_another_unicode_are_keyed_again_as_users_are() {
+    use redb::{Database, TableDefinition};
+    const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
+    const LATEST: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("latest");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fleet.redb");
+    let open = || {
+        Engine::builder()
+            .clock(clock())
+            .seed(5)
+            .open(&path)
+            .unwrap()
+    };
+    let now: Timestamp = NOW.parse().unwrap();
+    let engine = open();
+    engine.record(stats("WS-A", "jdoe", 50, now)).unwrap();
+    engine.file_pending().unwrap();
+    engine.close().unwrap();
+    {
+        // As a build that did not fold these letters would have written it.
+        let database = Database::create(&path).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut latest = transaction.open_table(LATEST).unwrap();
+            let row = latest
+                .remove(b"ws-a".as_slice())
+                .unwrap()
+                .unwrap()
+                .value()
+                .to_vec();
+            latest.insert(b"WS-A".as_slice(), row.as_slice()).unwrap();
+            let mut meta = transaction.open_table(META).unwrap();
+            meta.insert(b"folding".as_slice(), [1, 1, 0].as_slice())
+                .unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+    let engine = open();
+    engine
+        .record(stats("WS-A", "jdoe", 60, now.plus_seconds(-60)))
+        .unwrap();
+    engine.file_pending().unwrap();
+    let top = engine.query_top(&TopQuery::of(Metric::Cpu)).unwrap();
+    engine.close().unwrap();
+    let problems = Engine::check_file(&path).unwrap().problems;
+    assert_eq!((top.rows.len(), problems), (1, Vec::new()));
+}
+
+#[test]
+fn desktop_that_is_eight_days_old_is_judged_by_its_eight_days() {
+    let clock = clock();
+    let engine = engine(&clock);
+    let now: Timestamp = NOW.parse().unwrap();
+    engine
+        .put_workspace(Workspace {
+            state: Some("AVAILABLE".into()),
+            running_mode: Some("ALWAYS_ON".into()),
+            compute_type_name: Some("STANDARD".into()),
+            ..desk("ws-1", "PC-1")
+        })
+        .unwrap();
+    // 8 hours of each of the last 8 days: 9 billed hours a day, 270 a month, where the limit is 85.
+    for day in 1..=8 {
+        for slot in 0..96 {
+            let at = now.plus_seconds(-day * DAY + slot * 300);
+            engine.record(stats("ws-1", "jdoe", 70, at)).unwrap();
+        }
+    }
+    engine.file_pending().unwrap();
+    let advice = engine.query_advice(&AdviceQuery::default()).unwrap();
+    let given: Vec<_> = advice
+        .rows
+        .iter()
+        .map(|row| (row.advice.as_str(), row.hours, row.evidence.as_str()))
+        .collect();
+    assert_eq!(given, []);
+}
+
+#[test]
+fn day_of_a_held_user_is_found_where_the_desktop_sends_nothing_any_more() {
+    let clock = clock();
+    let engine = engine(&clock);
+    let held = Workspace {
+        username: Some("zoe".into()),
+        ..desk("ws-held", "PC-held")
+    };
+    engine.put_workspace(held).unwrap();
+    engine.place_hold("ws-held", "M-1", None).unwrap();
+    let first: Timestamp = NOW.parse().unwrap();
+    engine.record(stats("shared", "zoe", 50, first)).unwrap();
+    clock.advance_seconds(DAY);
+    engine
+        .record(stats("shared", "mia", 50, first.plus_seconds(DAY)))
+        .unwrap();
+    engine.file_pending().unwrap();
+    for _ in 0..410 {
+        clock.advance_seconds(DAY);
+        engine.maintain().unwrap();
+    }
+    let mut query = TopQuery::of(Metric::Cpu);
+    query.from = Some(first.plus_seconds(-3600));
+    query.to = Some(first.plus_seconds(3600));
+    assert_eq!(engine.query_top(&query).unwrap().rows.len(), 1);
+}
+
+#[test]
+fn slowest_startup_of_a_desktop_is_not_its_uptime() {
+    let clock = clock();
+    let engine = engine(&clock);
+    let at: Timestamp = NOW.parse().unwrap();
+    let sample = StatsRecord {
+        uptime: 5_000_000.0.into(),
+        ..stats("ws-1", "jdoe", 50, at)
+    };
+    let startup = StartupRecord {
+        instance_id: "ws-1".into(),
+        baseline_utc: Some(at),
+        total_ms: Some(17_000),
+        ..StartupRecord::default()
+    };
+    engine
+        .record_all(&[Record::from(sample), Record::from(startup)])
+        .unwrap();
+    let top = engine
+        .query_top(&TopQuery::of(Metric::StartupTotal))
+        .unwrap();
+    let found: Vec<_> = top
+        .rows
+        .iter()
+        .map(|row| (row.value.to_string(), row.samples))
+        .collect();
+    assert_eq!(found, [("17000".to_owned(), Some(1))]);
+}
