@@ -1,7 +1,6 @@
 //! A client of a running server, for the commands that take `--url`: HTTP/1.1 in clear text, a connection for each request.
 
 use std::error::Error;
-use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -10,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1::{Connection, handshake};
@@ -22,6 +21,7 @@ use tokio::sync::mpsc;
 use super::failure::Failure;
 use super::output::visible;
 use super::progress_line::ProgressLine;
+use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
 pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
@@ -29,50 +29,6 @@ pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 /// Most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-/// The address of a server: `http://HOST`, `http://HOST:PORT`, with or without a path before its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ServerUrl {
-    /// Host and port as written.
-    authority: String,
-    host: String,
-    port: u16,
-    /// Empty, or a path without a slash at its end.
-    path: String,
-}
-
-impl std::str::FromStr for ServerUrl {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "not of the form http://127.0.0.1:8080";
-        let uri: Uri = text.parse().map_err(|_| FORM)?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => {
-                return Err("this command has no TLS: run it beside the server, or use a tunnel");
-            }
-            _ => return Err(FORM),
-        }
-        let authority = uri.authority().ok_or(FORM)?;
-        if authority.as_str().contains('@') || uri.query().is_some() {
-            return Err(FORM);
-        }
-        let host = authority.host();
-        Ok(Self {
-            authority: authority.to_string(),
-            host: host.trim_matches(['[', ']']).to_owned(),
-            port: authority.port_u16().unwrap_or(80),
-            path: uri.path().trim_end_matches('/').to_owned(),
-        })
-    }
-}
-
-impl fmt::Display for ServerUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
-    }
-}
 
 /// A server, and the key to use there.
 pub(crate) struct Client {
@@ -383,40 +339,5 @@ impl Body for Pieces {
 
     fn is_end_stream(&self) -> bool {
         self.0.is_none()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn url_of_a_server_is_split() {
-        let url: ServerUrl = "http://[::1]:8080/fleet/".parse().unwrap();
-        assert_eq!((&*url.host, url.port, &*url.path), ("::1", 8080, "/fleet"));
-        assert_eq!(url.to_string(), "http://[::1]:8080/fleet");
-        let url: ServerUrl = "http://fleet.example".parse().unwrap();
-        assert_eq!(
-            (&*url.host, url.port, &*url.path),
-            ("fleet.example", 80, "")
-        );
-    }
-
-    #[test]
-    fn url_of_another_form_is_refused() {
-        for text in [
-            "",
-            "127.0.0.1:8080",
-            "fleet.example",
-            "/operator",
-            "ftp://fleet.example",
-            "http://user:password@fleet.example",
-            "http://fleet.example/?apiKey=x",
-        ] {
-            let refused = text.parse::<ServerUrl>().unwrap_err();
-            assert!(refused.contains("form"), "{text}: {refused}");
-        }
-        let refused = "https://fleet.example".parse::<ServerUrl>().unwrap_err();
-        assert!(refused.contains("TLS"));
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use deskfleet::ExportFormat;
 
-use super::args::{ExportArgs, FileFormat};
 use super::configuration::Configuration;
+use super::export_args::{ExportArgs, FileFormat};
 use super::export_file::ExportFile;
 use super::export_source::{Source, Unwritten};
 use super::failure::Failure;

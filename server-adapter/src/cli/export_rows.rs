@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::args::ListedRows;
 use super::client::Client;
+use super::export_args::ListedRows;
 use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
 

@@ -4,10 +4,10 @@ use std::io;
 
 use deskfleet::Engine;
 
-use super::args::ServerArgs;
 use super::client::Client;
 use super::configuration::Configuration;
 use super::failure::Failure;
+use super::server_args::ServerArgs;
 use super::store::open_read_only;
 
 const WHEN_LOCKED: &str =

@@ -6,7 +6,7 @@ use deskfleet::fields::{FieldKind, FieldSpec};
 use deskfleet::{ProcessItem, Stream};
 use serde_json::value::RawValue;
 
-use crate::cli::args::ListedRows;
+use crate::cli::export_args::ListedRows;
 use crate::cli::export_rows;
 
 /// A column.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use deskfleet::{ExportFormat, ExportQuery, Timestamp};
 
-use super::args::{ExportArgs, ListedRows};
 use super::configuration::Configuration;
+use super::export_args::{ExportArgs, ListedRows};
 use super::export_source::Source;
 use super::failure::Failure;
 use super::output::say;

@@ -1,0 +1,120 @@
+//! The options of `export`, and which of them exclude each other.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use deskfleet::{Stream, Timestamp};
+
+use super::server_args::ServerArgs;
+use super::setting_args::StoreFile;
+
+/// The options of `export`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct ExportArgs {
+    /// What to write
+    pub(crate) rows: ExportedRows,
+    /// Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub(crate) from: Option<Timestamp>,
+    /// Records before this time, in the same forms; not for workspaces
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub(crate) to: Option<Timestamp>,
+    /// Telemetry of this instance alone, by the name that it posts
+    #[arg(long, value_name = "INSTANCE")]
+    pub(crate) instance: Option<String>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FileFormat,
+    /// The file to write, in place of one that is there; - and the default are standard output. For parquet the folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreFile,
+}
+
+/// What can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportedRows {
+    /// Resource statistics
+    Stats,
+    /// User activity
+    Activity,
+    /// Startup timings
+    Startup,
+    /// Process reports
+    Processes,
+    /// All workspaces, in the order of their ids, in a form that import reads
+    Workspaces,
+    /// All rows of the audit, newest first
+    Audit,
+}
+
+/// What is exported that is no telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListedRows {
+    Workspaces,
+    Audit,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// One JSON object a line
+    #[default]
+    Ndjson,
+    /// A line with the names of the fields, then a line for each row; null is an empty cell
+    Csv,
+    /// Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a deskfleet that was built with the feature `parquet`
+    Parquet,
+}
+
+impl ExportedRows {
+    /// The stream of telemetry, or else the list.
+    pub(crate) fn stream(self) -> Result<Stream, ListedRows> {
+        Ok(match self {
+            Self::Stats => Stream::Stats,
+            Self::Activity => Stream::Activity,
+            Self::Startup => Stream::Startup,
+            Self::Processes => Stream::Processes,
+            Self::Workspaces => return Err(ListedRows::Workspaces),
+            Self::Audit => return Err(ListedRows::Audit),
+        })
+    }
+}
+
+impl ExportArgs {
+    /// What is wrong with the options together.
+    pub(super) fn conflict(&self) -> Option<&'static str> {
+        let has_time = self.from.is_some() || self.to.is_some();
+        if self.rows == ExportedRows::Workspaces && has_time {
+            return Some(
+                "workspaces have no time: --from and --to are for telemetry and the audit",
+            );
+        }
+        if self.rows.stream().is_err() && self.instance.is_some() {
+            return Some("--instance is for telemetry");
+        }
+        if self.from.zip(self.to).is_some_and(|(from, to)| from >= to) {
+            return Some("--from must be before --to");
+        }
+        if self.format == FileFormat::Parquet {
+            let folder = self.output.as_deref();
+            if folder.is_none_or(|folder| folder == Path::new("-")) {
+                return Some("--format parquet writes files: name a folder with --output");
+            }
+            if self.server.url.is_some() && self.rows.stream().is_ok() && self.from.is_none() {
+                return Some(
+                    "--format parquet with --url asks for each day: name the first one with --from",
+                );
+            }
+        }
+        None
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, &'static str> {
+    let time = deskfleet::moment(text, std::time::SystemTime::now().into());
+    time.ok_or("not a date-time or a time before now, such as 2026-11-20T08:00:00Z or -24h")
+}
