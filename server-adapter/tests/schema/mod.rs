@@ -1,4 +1,7 @@
 //! The OpenAPI document, and JSON against its schemas, as far as it uses JSON Schema.
+#![allow(dead_code, reason = "each suite uses a part of it")]
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -17,6 +20,13 @@ pub(crate) fn operations(document: &Value) -> Vec<(String, String, &Value)> {
         }
     }
     all
+}
+
+/// The codes of a problem response: each has its example.
+pub(crate) fn codes(response: &Value) -> BTreeSet<&str> {
+    let examples = response.pointer("/content/application~1problem+json/examples");
+    let examples = examples.and_then(Value::as_object).unwrap();
+    examples.keys().map(String::as_str).collect()
 }
 
 /// Where `value` is not what `schema` says; `None` where it is. A member that the schema does not name is a mismatch too.
