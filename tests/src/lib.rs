@@ -15,6 +15,7 @@ pub mod conformance;
 pub mod crash;
 pub mod disk;
 pub mod events;
+pub mod exported;
 pub mod failing;
 pub mod files;
 pub mod fuzzing;

@@ -2,7 +2,12 @@
 //!
 //! `ROLLUP_SEEDS=1000 cargo test -p deskfleet-tests --test rollups` runs more seeds than the default.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

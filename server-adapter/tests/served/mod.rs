@@ -1,4 +1,5 @@
 //! A server over an engine in memory, with an admin key.
+#![allow(dead_code, reason = "each suite uses a part of it")]
 
 use std::time::SystemTime;
 
