@@ -145,11 +145,6 @@ impl EngineCore {
         self.reader()
     }
 
-    /// Reads tables as of the last commit.
-    pub(crate) fn event_reader(&self) -> Result<Reader> {
-        Reader::new(&self.store, self.now())
-    }
-
     /// Reads tables and telemetry as of now.
     pub(crate) fn telemetry_reader(&self, wanted: Wanted<'_>) -> Result<Reader> {
         self.settle();

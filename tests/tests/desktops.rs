@@ -76,7 +76,7 @@ fn workspace_whose_old_name_once_reported_shows_its_newest_telemetry() {
     assert_eq!(rows.rows.first().unwrap().last_seen, Some(now));
 }
 
-/// Whether a day of a desktop with so many users, the last of whom is on hold, is kept longer than rollups are.
+/// Whether a day of a desktop with these users, the last of whom is on hold, is kept longer than rollups are.
 fn day_of_a_held_user_is_kept(users: &[&str]) -> bool {
     let clock = clock();
     let engine = engine(&clock);

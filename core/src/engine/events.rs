@@ -14,7 +14,7 @@ use crate::limits::STREAMED_EVENTS_READ;
 use crate::model::{FleetEvent, KeyInfo};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
-use crate::view::events;
+use crate::view::{Reader, events};
 
 use super::Engine;
 
@@ -108,7 +108,7 @@ impl EventStream {
             return Ok(());
         }
         // An event is published once it is durable, so nothing is waited for here: a stream is polled on event loops.
-        let reader = self.core.event_reader()?;
+        let reader = Reader::new(&self.core.store, self.core.now())?;
         events::after(&reader, Some(self.position), |event| {
             self.read.push_back(event);
             if self.read.len() < STREAMED_EVENTS_READ {

@@ -59,7 +59,7 @@ impl Context<'_, '_> {
         let (mut last, mut seen, mut old) = (None, 0, Vec::new());
         latest::scan(self.tables, after_key(after), |key, row| {
             let unseen = row.day.max(row.seen.day()) < first_kept;
-            // By this row the days of a held user are found, whoever used the desktop last.
+            // By this row the days of a held user are found, also where others used the desktop later.
             if unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)? {
                 old.push(key.to_vec());
             }

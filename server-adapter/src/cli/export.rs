@@ -38,7 +38,6 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
 mod parquet {
     use super::{Configuration, ExportArgs, Failure};
 
-    #[expect(clippy::needless_pass_by_value, reason = "as with the feature")]
     pub(super) fn run(_args: ExportArgs, _: &Configuration) -> Result<(), Failure> {
         let said = "this deskfleet was built without Parquet; build it with\n  \
             cargo build --release -p deskfleet-server --features parquet";
