@@ -14,6 +14,7 @@
 pub mod conformance;
 pub mod crash;
 pub mod disk;
+pub mod event_engine;
 pub mod events;
 pub mod exported;
 pub mod failing;

@@ -8,43 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
-use deskfleet::{
-    ActionRequest, Config, Engine, EventType, ManualClock, NewKey, Scope, StatsRecord, Workspace,
-};
+use deskfleet::{ActionRequest, Config, Engine, EventType, ManualClock, StatsRecord, Workspace};
+use deskfleet_tests::event_engine::{NOW, admin, engine, engine_with, workspace};
 use http::Request;
 use serde_json::Value;
-
-const NOW: &str = "2026-11-20T08:00:00Z";
-
-fn engine_with(config: Config) -> (Engine, ManualClock) {
-    let clock = ManualClock::new(NOW.parse().unwrap());
-    let builder = Engine::builder()
-        .clock(clock.clone())
-        .seed(7)
-        .config(config);
-    (builder.open_in_memory().unwrap(), clock)
-}
-
-fn engine() -> (Engine, ManualClock) {
-    engine_with(Config::default())
-}
-
-fn workspace(id: &str) -> Workspace {
-    Workspace {
-        id: id.into(),
-        username: Some("jdoe".into()),
-        state: Some("AVAILABLE".into()),
-        ..Workspace::default()
-    }
-}
-
-fn admin(name: &str) -> NewKey {
-    NewKey {
-        name: name.into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    }
-}
 
 /// Counts how often it is woken.
 #[derive(Default)]

@@ -3,41 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use deskfleet::{
-    Action, ActionRequest, Config, Engine, FailedState, FleetEvent, ManualClock, NewKey, Nullable,
-    Scope, StatsRecord, Workspace, WorkspacePatch,
+    Action, ActionRequest, FailedState, FleetEvent, Nullable, StatsRecord, Workspace,
+    WorkspacePatch,
 };
-
-const NOW: &str = "2026-11-20T08:00:00Z";
-
-fn engine_with(config: Config) -> (Engine, ManualClock) {
-    let clock = ManualClock::new(NOW.parse().unwrap());
-    let builder = Engine::builder()
-        .clock(clock.clone())
-        .seed(7)
-        .config(config);
-    (builder.open_in_memory().unwrap(), clock)
-}
-
-fn engine() -> (Engine, ManualClock) {
-    engine_with(Config::default())
-}
-
-fn workspace(id: &str) -> Workspace {
-    Workspace {
-        id: id.into(),
-        username: Some("jdoe".into()),
-        state: Some("AVAILABLE".into()),
-        ..Workspace::default()
-    }
-}
-
-fn admin(name: &str) -> NewKey {
-    NewKey {
-        name: name.into(),
-        scopes: [Scope::Admin].into_iter().collect(),
-        expires: None,
-    }
-}
+use deskfleet_tests::event_engine::{admin, engine, workspace};
 
 /// Type, workspace, user and detail of each event.
 fn summaries(events: impl Iterator<Item = deskfleet::Result<FleetEvent>>) -> Vec<String> {

@@ -23,17 +23,13 @@ impl Context<'_, '_> {
     ) -> Result<Option<Vec<u8>>> {
         let first_kept = self.first_rollup_kept(now);
         let held = HeldNames::read(self.tables)?;
-        let (mut last, mut seen, mut old) = (None, 0, Vec::new());
+        let mut step = Dropping::default();
         daily::scan_before(self.tables, first_kept, after, |key, instance, day| {
-            if !is_held(&held, &String::from_utf8_lossy(instance), &day)? {
-                old.push(key.to_vec());
-            }
-            last = Some(key.to_vec());
-            seen += 1;
-            Ok(stop_if(seen == MAINTENANCE_ROWS_MAX))
+            let is_old = !is_held(&held, &String::from_utf8_lossy(instance), &day)?;
+            Ok(step.note(key, is_old))
         })?;
-        self.remove_all(Table::Daily, &old)?;
-        Ok(last.filter(|_| seen == MAINTENANCE_ROWS_MAX))
+        self.remove_all(Table::Daily, &step.old)?;
+        Ok(step.goes_on_after())
     }
 
     /// Removes hours; returns whether there is more to do.
@@ -56,19 +52,15 @@ impl Context<'_, '_> {
     ) -> Result<Option<Vec<u8>>> {
         let first_kept = self.first_rollup_kept(now);
         let held = HeldNames::read(self.tables)?;
-        let (mut last, mut seen, mut old) = (None, 0, Vec::new());
+        let mut step = Dropping::default();
         latest::scan(self.tables, after_key(after), |key, row| {
             let unseen = row.day.max(row.seen.day()) < first_kept;
             // By this row the days of a held user are found, also where others used the desktop later.
-            if unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)? {
-                old.push(key.to_vec());
-            }
-            last = Some(key.to_vec());
-            seen += 1;
-            Ok(stop_if(seen == MAINTENANCE_ROWS_MAX))
+            let is_old = unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)?;
+            Ok(step.note(key, is_old))
         })?;
-        self.remove_all(Table::Latest, &old)?;
-        Ok(last.filter(|_| seen == MAINTENANCE_ROWS_MAX))
+        self.remove_all(Table::Latest, &step.old)?;
+        Ok(step.goes_on_after())
     }
 
     fn remove_all(&self, table: Table, keys: &[Vec<u8>]) -> Result<()> {
@@ -84,10 +76,35 @@ fn is_held(held: &HeldNames, instance: &str, day: &DayRef<'_>) -> Result<bool> {
     Ok(may_be_any || held.has_instance(instance) || users.iter().any(|user| held.has_user(user)))
 }
 
-fn stop_if(stop: bool) -> Step {
-    if stop {
-        Step::Break(())
-    } else {
-        Step::Continue(())
+/// The rows that a step examined.
+#[derive(Default)]
+struct Dropping {
+    old: Vec<Vec<u8>>,
+    examined: usize,
+    last: Vec<u8>,
+}
+
+impl Dropping {
+    /// Notes a row; breaks where that is enough for a step.
+    fn note(&mut self, key: &[u8], is_old: bool) -> Step {
+        if is_old {
+            self.old.push(key.to_vec());
+        }
+        key.clone_into(&mut self.last);
+        self.examined += 1;
+        if self.is_full() {
+            Step::Break(())
+        } else {
+            Step::Continue(())
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.examined == MAINTENANCE_ROWS_MAX
+    }
+
+    /// The last key, if there may be more after it.
+    fn goes_on_after(self) -> Option<Vec<u8>> {
+        self.is_full().then_some(self.last)
     }
 }
