@@ -120,7 +120,7 @@ pub(super) struct Desktops {
     /// All keys, one after the other, in their order.
     keys: Vec<u8>,
     /// Where each key ends, and its figures.
-    desktops: Vec<(usize, Figures)>,
+    known: Vec<(usize, Figures)>,
     /// The folded names of computers that several workspaces have.
     shared_computers: BTreeSet<String>,
 }
@@ -139,7 +139,7 @@ impl Desktops {
                 window: window.unwrap_or_default(),
                 ..figures(row)
             };
-            all.desktops.push((all.keys.len(), figures));
+            all.known.push((all.keys.len(), figures));
             Ok(Step::Continue(()))
         };
         match window {
@@ -150,14 +150,14 @@ impl Desktops {
     }
 
     fn key(&self, place: usize) -> &[u8] {
-        let end = |place: usize| self.desktops.get(place).map_or(0, |(end, _)| *end);
+        let end = |place: usize| self.known.get(place).map_or(0, |(end, _)| *end);
         let start = place.checked_sub(1).map_or(0, end);
         self.keys.get(start..end(place)).unwrap_or_default()
     }
 
     fn find(&self, name: &str) -> Option<&Figures> {
         let key = latest::key(name);
-        let (mut low, mut high) = (0, self.desktops.len());
+        let (mut low, mut high) = (0, self.known.len());
         while low < high {
             let middle = low.midpoint(high);
             if self.key(middle) < key.as_slice() {
@@ -166,7 +166,7 @@ impl Desktops {
                 high = middle;
             }
         }
-        let (_, figures) = self.desktops.get(low)?;
+        let (_, figures) = self.known.get(low)?;
         (self.key(low) == key).then_some(figures)
     }
 
