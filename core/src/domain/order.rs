@@ -48,7 +48,7 @@ impl Order {
     }
 
     /// Writes the place of a row: `cell` reads its value in a column.
-    fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: impl Fn(usize) -> Cell<'c>) {
+    fn place<'c>(&self, place: &mut Vec<u8>, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) {
         place.clear();
         for by in &self.0 {
             let cell = cell(by.column);
@@ -137,7 +137,8 @@ struct Places {
 
 impl Places {
     /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
-    fn admit<'c>(&mut self, id: &str, cell: impl Fn(usize) -> Cell<'c>) -> Option<usize> {
+    #[inline(never)]
+    fn admit<'c>(&mut self, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) -> Option<usize> {
         self.order.place(&mut self.candidate, id, cell);
         let place = &self.candidate;
         if self.after.as_ref().is_some_and(|after| place <= after) {
@@ -199,7 +200,7 @@ impl<T> Picked<T> {
         cell: impl Fn(usize) -> Cell<'c>,
         row: impl FnOnce() -> T,
     ) {
-        let Some(slot) = self.places.admit(id, cell) else {
+        let Some(slot) = self.places.admit(id, &cell) else {
             return;
         };
         match self.rows.get_mut(slot) {

@@ -1,5 +1,7 @@
 //! What monitoring asks for: the fleet counted, and the state of the store.
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 use crate::locks::lock;
 use crate::model::{FleetCounts, State, StoreStatus};
@@ -24,8 +26,8 @@ pub(super) struct KnownFleet {
 pub(super) struct KnownSeen {
     /// [`Store::rollup_version`](crate::store::Store::rollup_version) at that time.
     version: u64,
-    /// In ticks, in order.
-    seen: Vec<i64>,
+    /// In ticks, in order; unsigned, as other numbers that are sorted.
+    seen: Vec<u64>,
 }
 
 impl EngineCore {
@@ -39,12 +41,14 @@ impl EngineCore {
         let by_state = State::ALL.iter();
         let by_state = by_state.map(|state| (state.as_str(), counts.in_state(*state)));
         let by_state = by_state.chain([("other", counts.in_other_state)]);
-        let by_state = by_state.filter(|(_, count)| *count > 0);
+        let mut states = BTreeMap::new();
+        // Not collected, which would sort them.
+        for (state, count) in by_state.filter(|(_, count)| *count > 0) {
+            states.insert(state.to_owned(), count);
+        }
         Ok(FleetSummary {
             work_spaces: counts.workspaces(),
-            by_state: by_state
-                .map(|(state, count)| (state.to_owned(), count))
-                .collect(),
+            by_state: states,
             by_running_mode: counts.by_running_mode,
             by_compute_type: counts.by_compute_type,
             by_region: counts.by_region,
@@ -70,7 +74,7 @@ impl EngineCore {
         }
         let seen = known.as_ref().map_or(&[][..], |known| &known.seen);
         Ok(seconds.map(|seconds| {
-            let from = now.plus_seconds(-seconds).ticks();
+            let from = now.plus_seconds(-seconds).ticks().cast_unsigned();
             (seen.len() - seen.partition_point(|seen| *seen <= from)) as u64
         }))
     }

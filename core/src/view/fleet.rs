@@ -56,10 +56,10 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
 }
 
 /// When each instance sent something last, in ticks, in order.
-pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<i64>> {
+pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<u64>> {
     let mut seen = Vec::new();
     latest::scan(&reader.snapshot, ALL_KEYS, |_, row| {
-        seen.push(row.seen.ticks());
+        seen.push(row.seen.ticks().cast_unsigned());
         Ok(Step::Continue(()))
     })?;
     seen.sort_unstable();

@@ -7,6 +7,7 @@ use std::fmt::{Display, Write as _};
 
 use http::HeaderValue;
 
+use crate::model::row::Decimal;
 use crate::model::{
     ComputeType, FleetCounts, Protocol, RunningMode, State, StoreStatus, Vocabulary,
 };
@@ -61,8 +62,8 @@ impl Text {
 pub(crate) fn text(figures: &Figures) -> String {
     let mut text = Text(String::new());
     let age = |moment: Option<Timestamp>| {
-        let age = moment.map(|moment| figures.now.duration_since(moment));
-        age.unwrap_or_default().as_secs_f64()
+        let age = moment.map(|moment| figures.now.ticks() - moment.ticks());
+        seconds(age.unwrap_or_default())
     };
     if let Some(counts) = &figures.counts {
         let states = State::ALL.iter();
@@ -137,10 +138,11 @@ fn summary_text(text: &mut Text, summary: &FleetSummary) {
         ],
     );
     let help = "Telemetry records committed in the last minute, a second.";
-    text.gauge("records_per_second", help, &summary.records_per_second);
+    let rate = Decimal::of_rounded(summary.records_per_second);
+    text.gauge("records_per_second", help, &rate);
 }
 
-fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: f64) {
+fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: Decimal) {
     text.gauge("store_bytes", "Size of the store's file.", &store.bytes);
     if let Some(free) = &store.free_bytes {
         text.gauge("disk_free_bytes", "Free space of the store's disk.", free);
@@ -155,9 +157,14 @@ fn store_text(text: &mut Text, store: &StoreStatus, records_max: u64, age: f64) 
     text.gauge("oldest_queued_record_age_seconds", help, &age);
     if let Some(applied) = store.retention_applied {
         let help = "Time up to which retention was applied, since the epoch.";
-        let applied = applied.duration_since(Timestamp::UNIX_EPOCH).as_secs_f64();
+        let applied = seconds(applied.ticks() - Timestamp::UNIX_EPOCH.ticks());
         text.gauge("retention_applied_timestamp_seconds", help, &applied);
     }
+}
+
+/// Some ticks; 0 where they are negative.
+fn seconds(ticks: i64) -> Decimal {
+    Decimal(ticks.max(0), 7)
 }
 
 fn is_known<T: Vocabulary>(value: &str) -> bool {

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use crate::domain::order;
 use crate::error::Result;
 use crate::model::{Cell, Column, Row, Rows};
+use crate::timestamp::Timestamp;
 
 use super::accept;
 use super::csv;
@@ -111,21 +112,36 @@ impl Shape {
     pub(crate) fn response_with<T: Row>(
         &self,
         page: &Rows<T>,
-        more: impl FnOnce(&mut Object<'_>),
+        mut more: impl FnMut(&mut Object<'_>),
     ) -> Response<Bytes> {
         let mut rows = page.rows.iter().map(|row| row as &dyn Row);
+        let Rows {
+            next_token,
+            at,
+            warnings,
+            ..
+        } = page;
+        self.body(&mut rows, (next_token, *at, warnings), &mut more)
+    }
+
+    fn body(
+        &self,
+        rows: &mut dyn Iterator<Item = &dyn Row>,
+        (next_token, at, warnings): (&Option<String>, Timestamp, &Vec<String>),
+        more: &mut dyn FnMut(&mut Object<'_>),
+    ) -> Response<Bytes> {
         let mut json = Json::with_capacity(256);
         if self.format != Format::Json {
-            self.lines(&mut json, &mut rows);
+            self.lines(&mut json, rows);
             let response = reply::ok(self.format.content_type(), json.finish());
-            return with_headers(response, page.next_token.as_deref(), &page.warnings);
+            return with_headers(response, next_token.as_deref(), warnings);
         }
         json.object(|object| {
-            object.member("rows", |json| self.array(json, &mut rows));
-            object.value("nextToken", &page.next_token);
-            object.value("hasMore", &page.next_token.is_some());
-            object.time("at", page.at);
-            object.value("warnings", &page.warnings);
+            object.member("rows", |json| self.array(json, rows));
+            object.value("nextToken", next_token);
+            object.value("hasMore", &next_token.is_some());
+            object.time("at", at);
+            object.value("warnings", warnings);
             more(object);
         });
         reply::ok(JSON, json.finish())

@@ -127,13 +127,13 @@ impl HourRollup {
             }
         }
         if let Some(total_ms) = total {
-            self.slowest.push(SlowStartup {
+            let startup = SlowStartup {
                 total_ms,
                 at: rows.filed_at(row),
                 instance: rows.instance_id(row).to_owned(),
                 username: rows.username(row).to_owned(),
-            });
-            keep_slowest(&mut self.slowest);
+            };
+            add_slowest(&mut self.slowest, startup);
         }
     }
 
@@ -207,9 +207,11 @@ fn read_slowest(mut decoder: Decoder<'_>) -> Result<Vec<SlowStartup>> {
     Ok(slowest)
 }
 
-fn keep_slowest(startups: &mut Vec<SlowStartup>) {
-    startups.sort_by(|a, b| b.cmp(a));
-    startups.truncate(SLOWEST_STARTUPS);
+/// Adds a startup to the slowest, of which there are few.
+fn add_slowest(slowest: &mut Vec<SlowStartup>, startup: SlowStartup) {
+    let place = slowest.partition_point(|slower| *slower >= startup);
+    slowest.insert(place, startup);
+    slowest.truncate(SLOWEST_STARTUPS);
 }
 
 /// A rollup as it is stored.
@@ -271,9 +273,8 @@ impl HourTotals {
 
     /// Adds startups that may be among the slowest.
     pub(crate) fn add_slowest(&mut self, startups: Vec<SlowStartup>) {
-        if !startups.is_empty() {
-            self.slowest.extend(startups);
-            keep_slowest(&mut self.slowest);
+        for startup in startups {
+            add_slowest(&mut self.slowest, startup);
         }
     }
 }

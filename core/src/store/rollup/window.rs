@@ -10,11 +10,14 @@ use super::daily;
 use super::day::DayRef;
 use super::latest::LatestRef;
 
+/// Sees an instance: its key, its newest values, its days.
+type Visit<'v> = dyn FnMut(&[u8], &LatestRef<'_>, &[DayRef<'_>]) -> Result<Step> + 'v;
+
 /// Visits every instance in the order of its key, with its rollups of `days`, newest first.
 pub(crate) fn scan_window(
     snapshot: &Snapshot,
     days: RangeInclusive<u32>,
-    mut visit: impl FnMut(&[u8], &LatestRef<'_>, &[DayRef<'_>]) -> Result<Step>,
+    visit: &mut Visit<'_>,
 ) -> Result<()> {
     let mut latest = snapshot.cursor(Table::Latest, ALL_KEYS)?;
     let mut cursors = Vec::new();

@@ -11,7 +11,7 @@ use crate::domain::paging;
 use crate::domain::range::Range;
 use crate::error::Result;
 use crate::limits::{ADVICE_DAYS_EXAMINED_MAX, ADVICE_DAYS_MAX, MONTH_DAYS};
-use crate::model::row::{rounded, row};
+use crate::model::row::{Decimal, rounded, row};
 use crate::model::{Metric, Paging, Question, Rows, RunningMode};
 use crate::store::rollup::{DayRef, DaySlots, SLOT_MINUTES, daily, unstored};
 use crate::store::table::Step;
@@ -320,18 +320,22 @@ impl Record {
     }
 }
 
+fn shown(value: f64) -> Decimal {
+    Decimal::of_rounded(rounded(value).unwrap_or_default())
+}
+
 /// What an advice rests on, in a sentence that holds nothing of what a client sent.
 fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> String {
     let (has_reported, used, bill) = record;
-    let (days, hours) = (facts.days, rounded(facts.hours).unwrap_or_default());
+    let (days, hours) = (facts.days, shown(facts.hours));
     let limit = facts.limit.unwrap_or_default();
-    let percent = |value: Option<f64>| value.unwrap_or_default();
+    let percent = |value: Option<f64>| shown(value.unwrap_or_default());
     match advice {
         Advice::Idle if !has_reported => "It never reported.".to_owned(),
         Advice::Idle if days == 0 => "It did not report in this time.".to_owned(),
         Advice::Idle => format!("It reported on {days} days, and no record named a user."),
         Advice::AlwaysOnCheaper | Advice::AutoStopCheaper => {
-            let (sessions, billed) = (bill.sessions, rounded(bill.hours).unwrap_or_default());
+            let (sessions, billed) = (bill.sessions, shown(bill.hours));
             let more = if advice == Advice::AlwaysOnCheaper {
                 "more than"
             } else {
@@ -345,10 +349,7 @@ fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> Str
             let minutes = |slots: u32| u64::from(slots) * u64::from(SLOT_MINUTES);
             let (active, impacted) = (minutes(used.active), minutes(used.impacted));
             let score = facts.health.unwrap_or_default();
-            let (band, score) = (
-                Health::of(score).as_str(),
-                rounded(score).unwrap_or_default(),
-            );
+            let (band, score) = (Health::of(score).as_str(), shown(score));
             format!(
                 "Overloaded in {impacted} of {active} minutes of use: a health score of {score}, which is {band}."
             )

@@ -143,7 +143,7 @@ impl Desktops {
             Ok(Step::Continue(()))
         };
         match window {
-            Some(window) => scan_window(snapshot, window.days.clone(), add)?,
+            Some(window) => scan_window(snapshot, window.days.clone(), &mut add)?,
             None => latest::scan(snapshot, ALL_KEYS, |key, row| add(key, &row, &[]))?,
         }
         Ok(all)

@@ -60,7 +60,7 @@ pub(crate) fn each_step(
     filter: &GroupFilter,
     coverage: &mut Coverage,
     steps: Steps,
-    mut visit: impl FnMut(usize, &HourTotals),
+    visit: &mut dyn FnMut(usize, &HourTotals),
 ) -> Result<()> {
     let matcher = Matcher::new(filter);
     let mut totals = HourTotals::default();
@@ -82,13 +82,13 @@ pub(crate) fn each_step(
         }
         let place = steps.place(hourly::hour_start(hour));
         if place != current {
-            end_step(current, &mut totals, &mut visit);
+            end_step(current, &mut totals, visit);
             current = place;
         }
         totals.add(rollup)?;
         Ok(Step::Continue(()))
     })?;
-    end_step(current, &mut totals, &mut visit);
+    end_step(current, &mut totals, visit);
     if let Some(at) = left_out {
         coverage.leave_out_before(at);
     }
@@ -98,7 +98,7 @@ pub(crate) fn each_step(
 fn end_step(
     place: Option<usize>,
     totals: &mut HourTotals,
-    visit: &mut impl FnMut(usize, &HourTotals),
+    visit: &mut dyn FnMut(usize, &HourTotals),
 ) {
     if let Some(place) = place {
         visit(place, totals);

@@ -8,7 +8,7 @@ use crate::limits::HEATMAP_USERS_MAX;
 use crate::model::Rows;
 use crate::model::row::row;
 use crate::store::rollup::hourly::hour;
-use crate::store::rollup::{DayRef, scan_window};
+use crate::store::rollup::{DayRef, LatestRef, scan_window};
 use crate::store::table::Step;
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
@@ -214,14 +214,15 @@ pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<Heat
         users: BTreeMap::new(),
         users_left_out: false,
     };
-    scan_window(&reader.snapshot, coverage.days_covered(), |_, _, days| {
+    let mut add = |_: &[u8], _: &LatestRef<'_>, days: &[DayRef<'_>]| {
         let mut users = Vec::new();
         for day in days {
             counts.add_day(day, &mut users)?;
         }
         counts.add_users(&users);
         Ok(Step::Continue(()))
-    })?;
+    };
+    scan_window(&reader.snapshot, coverage.days_covered(), &mut add)?;
     if query.offset_minutes % 60 != 0 {
         coverage.warn("The offset is not of whole hours: what is of an hour (UTC) counts in the hour of the time zone in which that begins.".to_owned());
     }

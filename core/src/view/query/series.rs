@@ -185,7 +185,7 @@ fn of_fleet(
         &query.filter,
         &mut coverage,
         steps,
-        |place, totals| {
+        &mut |place, totals| {
             if let Some(empty) = points.get_mut(place) {
                 *empty = point(place, totals);
             }

@@ -206,7 +206,7 @@ pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupR
         &query.filter,
         &mut coverage,
         steps,
-        |place, totals| {
+        &mut |place, totals| {
             if let Some(empty) = points.get_mut(place) {
                 *empty = point(place, totals);
             }

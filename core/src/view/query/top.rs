@@ -89,7 +89,7 @@ pub(crate) fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
     let sort = if is_score { "value" } else { "-value" };
     let order = Order::parse(sort, TopRow::COLUMNS)?;
     let mut picked = Picked::new(Question::Top, order, &query.paging)?;
-    scan_window(&reader.snapshot, covered.days_covered(), |_, row, days| {
+    let mut offer = |_: &[u8], row: &LatestRef<'_>, days: &[DayRef<'_>]| {
         if let Some((value, samples)) = value(query.metric, statistic, row, days)? {
             picked.offer(
                 row.name,
@@ -115,7 +115,8 @@ pub(crate) fn top(reader: &Reader, query: &TopQuery) -> Result<Rows<TopRow>> {
             );
         }
         Ok(Step::Continue(()))
-    })?;
+    };
+    scan_window(&reader.snapshot, covered.days_covered(), &mut offer)?;
     let (mut rows, next_token) = picked.finish();
     for row in &mut rows {
         row.work_sp_id = activity::workspace_of(reader, &row.instance_id)?;

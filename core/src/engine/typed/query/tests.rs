@@ -105,10 +105,18 @@ fn hours_of_more_rollups_than_are_examined_are_the_newest_and_whole() {
         coverage.hour_rows_max = rows;
         let steps = Steps::of(coverage.range(), HOUR);
         let (mut counts, filter) = (Vec::new(), GroupFilter::default());
-        let add = |place, totals: &crate::store::rollup::hourly::HourTotals| {
+        let mut add = |place, totals: &crate::store::rollup::hourly::HourTotals| {
             counts.push((steps.start(place), totals.count));
         };
-        each_step(&reader, Stream::Stats, &filter, &mut coverage, steps, add).unwrap();
+        each_step(
+            &reader,
+            Stream::Stats,
+            &filter,
+            &mut coverage,
+            steps,
+            &mut add,
+        )
+        .unwrap();
         let begin: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
         let expected = (0..hours).map(|hour| (begin.plus_seconds(-6 * HOUR * hour), 2));
         assert_eq!(counts, expected.collect::<Vec<_>>(), "{rows}");
