@@ -174,7 +174,7 @@ impl AuditRows {
 impl Items for AuditRows {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         let is_page = self.is_page;
-        let end = self.rows.step(&reader_at(core, self.now)?, |row| {
+        let end = self.rows.step(&reader_at(core, self.now)?, &mut |row| {
             body.item(|json| {
                 if is_page {
                     reply::audit_item(json, &row);
@@ -335,7 +335,7 @@ impl Items for Workspaces {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
         let reader = reader_at(core, self.now)?;
         let (left, after) = (self.left, self.after.as_deref());
-        let end = workspaces::page(&reader, &self.listing, left, after, |entry| {
+        let end = workspaces::page(&reader, &self.listing, left, after, &mut |entry| {
             self.left -= 1;
             body.item(|json| reply::workspace_item(json, entry))
         })?;

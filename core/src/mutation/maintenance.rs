@@ -136,17 +136,18 @@ impl Context<'_, '_> {
         let held = HeldNames::read(self.tables)?;
         let (mut last, mut old) = (None, Vec::new());
         let max = Work::REMOVED_MAX;
-        let more = history::scan_before(self.tables, stream, first_kept, after, max, |part| {
-            last = Some(part.key.to_vec());
-            let [instances, users] = part.names()?;
-            let is_held = instances.iter().any(|name| held.has_instance(name))
-                || users.iter().any(|name| held.has_user(name));
-            let mut sent = part.sent_times()?.into_iter().flatten();
-            if !is_held && !sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock)) {
-                old.push(part.key.to_vec());
-            }
-            Ok(())
-        })?;
+        let more =
+            history::scan_before(self.tables, stream, first_kept, after, max, &mut |part| {
+                last = Some(part.key.to_vec());
+                let [instances, users] = part.names()?;
+                let is_held = instances.iter().any(|name| held.has_instance(name))
+                    || users.iter().any(|name| held.has_user(name));
+                let mut sent = part.sent_times()?.into_iter().flatten();
+                if !is_held && !sent.any(|sent| is_kept_by_sent_time(sent, first_kept, clock)) {
+                    old.push(part.key.to_vec());
+                }
+                Ok(())
+            })?;
         for key in old {
             history::remove_part(self.tables, &key)?;
         }
@@ -157,7 +158,7 @@ impl Context<'_, '_> {
         let oldest_kept = days_before(now, self.config.retention_days.audit);
         let held = HeldNames::read(self.tables)?;
         let mut old = Vec::new();
-        audit::scan_after(self.tables, after, |row| {
+        audit::scan_after(self.tables, after, &mut |row| {
             // Written while the clock was ahead: it must not hide the old ones behind it.
             if row.time > now {
                 return Ok(Step::Continue(()));

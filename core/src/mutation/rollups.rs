@@ -53,7 +53,7 @@ impl Context<'_, '_> {
         let first_kept = self.first_rollup_kept(now);
         let held = HeldNames::read(self.tables)?;
         let mut step = Dropping::default();
-        latest::scan(self.tables, after_key(after), |key, row| {
+        latest::scan(self.tables, after_key(after), &mut |key, row| {
             let unseen = row.day.max(row.seen.day()) < first_kept;
             // By this row the days of a held user are found, also where others used the desktop later.
             let is_old = unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)?;

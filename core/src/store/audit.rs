@@ -41,7 +41,7 @@ pub(crate) struct StoredRow<'v> {
 pub(crate) fn scan_before(
     read: &impl Read,
     before: Option<u64>,
-    mut visit: impl FnMut(StoredRow<'_>) -> Result<Step>,
+    visit: &mut dyn FnMut(StoredRow<'_>) -> Result<Step>,
 ) -> Result<()> {
     let before = before.map(u64::to_be_bytes);
     let end = before
@@ -56,7 +56,7 @@ pub(crate) fn scan_before(
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<u64>,
-    mut visit: impl FnMut(AuditEntry) -> Result<Step>,
+    visit: &mut dyn FnMut(AuditEntry) -> Result<Step>,
 ) -> Result<()> {
     let after = after.map(u64::to_be_bytes);
     read.scan(Table::Audit, after_key(after.as_ref()), |key, value| {

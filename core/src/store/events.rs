@@ -38,7 +38,7 @@ pub(crate) fn oldest(read: &impl Read) -> Result<Option<u64>> {
 pub(crate) fn scan_after(
     read: &impl Read,
     after: u64,
-    mut visit: impl FnMut(FleetEvent) -> Result<Step>,
+    visit: &mut dyn FnMut(FleetEvent) -> Result<Step>,
 ) -> Result<()> {
     let after = after.to_be_bytes();
     read.scan(Table::Events, after_key(Some(&after)), |key, value| {

@@ -38,7 +38,7 @@ pub(crate) fn remove(tables: &Tables<'_>, id: u64) -> Result<()> {
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<u64>,
-    mut visit: impl FnMut(Pending) -> Result<Step>,
+    visit: &mut dyn FnMut(Pending) -> Result<Step>,
 ) -> Result<()> {
     let after = after.map(u64::to_be_bytes);
     read.scan(Table::Pending, after_key(after.as_ref()), |key, value| {

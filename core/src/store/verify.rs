@@ -97,7 +97,7 @@ pub(crate) fn verify(read: &impl Read) -> CheckReport {
 /// The rows of the audit, and the number of the last.
 fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
     let (mut rows, mut last) = (0, None);
-    audit::scan_after(read, None, |row| {
+    audit::scan_after(read, None, &mut |row| {
         rows += 1;
         last = Some(row.id);
         Ok(Step::Continue(()))
@@ -108,7 +108,7 @@ fn audit_rows(read: &impl Read) -> Result<(u64, Option<u64>)> {
 /// The events, and the number of the last.
 fn all_events(read: &impl Read) -> Result<(u64, Option<u64>)> {
     let (mut rows, mut last) = (0, None);
-    events::scan_after(read, 0, |event| {
+    events::scan_after(read, 0, &mut |event| {
         rows += 1;
         last = Some(event.id);
         Ok(Step::Continue(()))
@@ -140,7 +140,7 @@ fn row_name(table: Table, key: &[u8]) -> String {
 
 fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let mut rows = 0;
-    pending::scan_after(read, None, |row| {
+    pending::scan_after(read, None, &mut |row| {
         rows += 1;
         let running = workspaces::get(read, &row.workspace_id)?.and_then(|entry| entry.transition);
         if running.is_none_or(|running| running.id != row.id || running.due_at != row.due_at) {
@@ -152,7 +152,7 @@ fn outbox(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
         Ok(Step::Continue(()))
     })?;
     let mut running = 0;
-    workspaces::scan_after(read, None, |entry| {
+    workspaces::scan_after(read, None, &mut |entry| {
         running += u64::from(entry.into_entry().transition.is_some());
         Ok(Step::Continue(()))
     })?;

@@ -13,7 +13,7 @@ pub(crate) fn running(
     after: Option<u64>,
     mut show: impl FnMut(PendingAction) -> Step,
 ) -> Result<()> {
-    pending::scan_after(&reader.snapshot, after, |row| {
+    pending::scan_after(&reader.snapshot, after, &mut |row| {
         let action = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
             let running = reader.current(entry).transition;
             Ok(running.map(|running| views::pending(&row.workspace_id, running)))

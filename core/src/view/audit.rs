@@ -123,10 +123,10 @@ impl AuditRows {
     pub(crate) fn step(
         &mut self,
         reader: &Reader,
-        mut show: impl FnMut(AuditEntry) -> Step,
+        show: &mut dyn FnMut(AuditEntry) -> Step,
     ) -> Result<AuditEnd> {
         let mut end = AuditEnd::Over;
-        audit::scan_before(&reader.snapshot, self.before, |row| {
+        audit::scan_before(&reader.snapshot, self.before, &mut |row| {
             let id = row.id;
             let from_here = || AuditEnd::More(paging::before_row(id.saturating_add(1)));
             if self.examined_left == 0 {
@@ -182,12 +182,12 @@ pub(super) fn of_workspace(
     id: &str,
     before: u64,
     from: Timestamp,
-    mut show: impl FnMut(AuditEntry),
+    show: &mut dyn FnMut(AuditEntry),
 ) -> Result<Option<(u64, Timestamp)>> {
     // The clock may have been set back meanwhile.
     let end = from.plus_seconds(-24 * 60 * 60);
     let (mut examined, mut stopped) = (0, None);
-    audit::scan_before(&reader.snapshot, Some(before), |row| {
+    audit::scan_before(&reader.snapshot, Some(before), &mut |row| {
         if row.time < end {
             return Ok(Step::Break(()));
         }
@@ -208,7 +208,7 @@ pub(super) fn of_workspace(
 /// The number after that of the newest row.
 pub(super) fn end(reader: &Reader) -> Result<u64> {
     let mut end = 0;
-    audit::scan_before(&reader.snapshot, None, |row| {
+    audit::scan_before(&reader.snapshot, None, &mut |row| {
         end = row.id.saturating_add(1);
         Ok(Step::Break(()))
     })?;

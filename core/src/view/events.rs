@@ -26,7 +26,7 @@ pub(crate) fn after(
             return Ok(());
         }
     }
-    events::scan_after(&reader.snapshot, after.unwrap_or(0), |event| {
+    events::scan_after(&reader.snapshot, after.unwrap_or(0), &mut |event| {
         Ok(show(event))
     })
 }
@@ -51,7 +51,7 @@ pub(crate) fn first_kept(reader: &Reader, days: u16, count: u64) -> Result<u64> 
     let following = events::last(&reader.snapshot)?.saturating_add(1);
     let mut first = following.saturating_sub(count);
     let oldest_kept = days_before(reader.now, days);
-    events::scan_after(&reader.snapshot, 0, |event| {
+    events::scan_after(&reader.snapshot, 0, &mut |event| {
         // One that was written while the clock was ahead must not hide the old ones after it.
         if event.at < oldest_kept {
             first = first.max(event.id.saturating_add(1));

@@ -15,7 +15,7 @@ use super::Reader;
 pub(crate) fn counts(reader: &Reader) -> Result<(FleetCounts, Timestamp)> {
     let mut counts = FleetCounts::default();
     let mut until = Timestamp::MAX;
-    workspaces::scan_after(&reader.snapshot, None, |entry| {
+    workspaces::scan_after(&reader.snapshot, None, &mut |entry| {
         until = until.min(changes_at(reader, &entry));
         if let Some(entry) = reader.listed(entry) {
             counts.add(entry.state(), entry.held);
@@ -58,7 +58,7 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
 /// When each instance sent something last, in ticks, in order.
 pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<u64>> {
     let mut seen = Vec::new();
-    latest::scan(&reader.snapshot, ALL_KEYS, |_, row| {
+    latest::scan(&reader.snapshot, ALL_KEYS, &mut |_, row| {
         seen.push(row.seen.ticks().cast_unsigned());
         Ok(Step::Continue(()))
     })?;

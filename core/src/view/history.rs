@@ -119,11 +119,11 @@ pub(crate) fn page(reader: &Reader, query: &HistoryQuery) -> Result<HistoryPage>
 pub(super) fn each_last(
     reader: &Reader,
     query: &HistoryQuery,
-    mut show: impl FnMut(Received),
+    show: &mut dyn FnMut(Received),
 ) -> Result<()> {
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let places = last_places(reader, query, limit)?;
-    each_content(reader, query, &places, |_, rows, row| {
+    each_content(reader, query, &places, &mut |_, rows, row| {
         show(rows.received(row)?);
         Ok(())
     })
@@ -136,7 +136,7 @@ fn read(reader: &Reader, query: &HistoryQuery, mut places: &[Place]) -> Result<V
         let mut records: Vec<Option<Received>> = vec![None; places.len()];
         let mut weights = vec![0; places.len()];
         let mut bytes = 0;
-        each_content(reader, query, places, |number, rows, row| {
+        each_content(reader, query, places, &mut |number, rows, row| {
             let weight = rows.weight(row);
             bytes += weight;
             if let Some(place) = weights.get_mut(number) {

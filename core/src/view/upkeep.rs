@@ -12,7 +12,7 @@ use super::Reader;
 /// Workspaces with an action that is due, or that was accepted by a clock ahead of now; at most one step's worth.
 pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    pending::scan_after(&reader.snapshot, None, |row| {
+    pending::scan_after(&reader.snapshot, None, &mut |row| {
         let is_due = row.due_at.is_some_and(|due_at| due_at <= reader.now);
         let is_moved = || {
             workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
@@ -33,7 +33,7 @@ pub(crate) fn due(reader: &Reader) -> Result<Vec<String>> {
 /// Workspaces that have been TERMINATED for long enough, at most one step's worth.
 pub(crate) fn terminated(reader: &Reader) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    workspaces::scan_after(&reader.snapshot, None, |entry| {
+    workspaces::scan_after(&reader.snapshot, None, &mut |entry| {
         if reader.listed(entry).is_none() {
             ids.push(entry.id().to_owned());
         }

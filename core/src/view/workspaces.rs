@@ -60,7 +60,7 @@ pub(crate) fn page(
     listing: &Listing,
     limit: usize,
     after: Option<&str>,
-    mut show: impl FnMut(&EntryRef<'_>) -> Step,
+    show: &mut dyn FnMut(&EntryRef<'_>) -> Step,
 ) -> Result<PageEnd> {
     let mut shown = 0;
     let mut last = after.unwrap_or_default().to_owned();
@@ -99,7 +99,7 @@ pub(crate) fn page(
             let user = matcher.user().unwrap_or_default();
             workspaces::scan_of_user(read, user, after, &mut visit_id)?;
         }
-        Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, visit)?,
+        Listing::All | Listing::Filtered(_) => workspaces::scan_after(read, after, &mut visit)?,
     }
     Ok(end)
 }

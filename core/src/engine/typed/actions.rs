@@ -99,7 +99,7 @@ impl Engine {
 
     fn audit_page(&self, mut wanted: AuditRows) -> Result<AuditPage> {
         let mut rows = Vec::new();
-        let end = wanted.step(&self.core().reader()?, |row| {
+        let end = wanted.step(&self.core().reader()?, &mut |row| {
             rows.push(row);
             Step::Continue(())
         })?;

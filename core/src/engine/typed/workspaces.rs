@@ -93,7 +93,7 @@ impl Engine {
         let after = token.map(|token| listing.after(token)).transpose()?;
         let mut found = Vec::new();
         let reader = self.core().reader()?;
-        let end = workspaces::page(&reader, &listing, limit, after.as_deref(), |entry| {
+        let end = workspaces::page(&reader, &listing, limit, after.as_deref(), &mut |entry| {
             found.push(entry.into_entry().workspace);
             Step::Continue(())
         })?;

@@ -34,7 +34,7 @@ pub(crate) fn prepare(read: &impl Read, max: Work) -> Result<Option<Built>> {
     {
         after = history::bucket_after(read, last)?;
         let Some(bucket) = &after else { break };
-        history::scan_prefix(read, bucket, |part| {
+        history::scan_prefix(read, bucket, &mut |part| {
             rows.clear();
             part.add_to(&mut rows)?;
             work.add(part.bytes());

@@ -1,10 +1,11 @@
 //! What a slice of filing adds to the rollups.
 
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::model::metric::STARTUP_TOTAL;
 use crate::model::{ComputeType, Stream};
+use crate::store::codec::damaged;
 use crate::store::table::{Read, Table, Tables};
 use crate::store::telemetry::rows::{Bucket, Rows};
 use crate::store::{meta, workspaces};
@@ -21,11 +22,56 @@ use super::slots::HOUR;
 pub(crate) struct Changes {
     /// Where the building of rollups of an older file stands: the buckets after it are not in any rollup yet.
     built: Option<Vec<u8>>,
-    latest: BTreeMap<Vec<u8>, Box<Latest>>,
-    daily: BTreeMap<Vec<u8>, DayRollup>,
-    hourly: BTreeMap<Vec<u8>, HourRollup>,
+    latest: Changed<Latest>,
+    daily: Changed<DayRollup>,
+    hourly: Changed<HourRollup>,
     /// Empty between two buckets; keeps its memory.
     samples: Vec<Sample>,
+}
+
+/// Rows by their keys. All three have one type of map, so that there is one compiled copy of it.
+#[derive(Debug)]
+struct Changed<T> {
+    places: BTreeMap<Vec<u8>, usize>,
+    rows: Vec<T>,
+}
+
+impl<T> Default for Changed<T> {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            rows: Vec::new(),
+        }
+    }
+}
+
+impl<T> Changed<T> {
+    /// The row at `key`, which `read` reads when it is not here yet.
+    fn row(&mut self, key: Vec<u8>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<&mut T> {
+        let place = if let Some(place) = self.places.get(&key) {
+            *place
+        } else {
+            let row = read(&key)?;
+            self.put(key, row)
+        };
+        self.rows.get_mut(place).ok_or_else(damaged)
+    }
+
+    /// Adds a row, in place of the one that is here; returns its place.
+    fn put(&mut self, key: Vec<u8>, row: T) -> usize {
+        self.rows.push(row);
+        let place = self.rows.len() - 1;
+        self.places.insert(key, place);
+        place
+    }
+
+    /// Writes the rows in the order of their keys.
+    fn encode(self, table: Table, rows: &mut RollupRows, encode: fn(&T) -> Option<Vec<u8>>) {
+        for (key, place) in self.places {
+            let value = self.rows.get(place).and_then(encode);
+            rows.0.extend(value.map(|value| (table, key, value)));
+        }
+    }
 }
 
 /// Rows of the rollups, to be put over what is there.
@@ -43,7 +89,7 @@ impl Changes {
 
     /// Rows that they write.
     pub(crate) fn len(&self) -> usize {
-        self.latest.len() + self.daily.len() + self.hourly.len()
+        self.latest.places.len() + self.daily.places.len() + self.hourly.places.len()
     }
 
     /// Adds the rows in `order`, which are new in the bucket whose keys begin with `prefix`.
@@ -97,17 +143,13 @@ impl Changes {
         samples: &[Sample],
     ) -> Result<()> {
         let key = latest::key(bucket.instance);
-        let latest = match self.latest.entry(key.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => {
-                let known = Latest::get(read, &key)?;
-                let new = || Latest::new(bucket.instance, bucket.day);
-                vacant.insert(Box::new(known.unwrap_or_else(new)))
-            }
-        };
+        let latest = self.latest.row(key.clone(), |key| {
+            let known = Latest::get(read, key)?;
+            Ok(known.unwrap_or_else(|| Latest::new(bucket.instance, bucket.day)))
+        })?;
         if bucket.day > latest.day {
             let ended = std::mem::take(&mut latest.rollup);
-            self.daily.insert(daily::key(latest.day, &key), ended);
+            self.daily.put(daily::key(latest.day, &key), ended);
             latest.day = bucket.day;
         }
         latest.note_name(bucket.instance);
@@ -120,14 +162,9 @@ impl Changes {
         let rollup = if bucket.day == latest.day {
             &mut latest.rollup
         } else {
-            let key = daily::key(bucket.day, &key);
-            match self.daily.entry(key) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(vacant) => {
-                    let known = daily::get(read, vacant.key())?;
-                    vacant.insert(known.unwrap_or_default())
-                }
-            }
+            self.daily.row(daily::key(bucket.day, &key), |key| {
+                Ok(daily::get(read, key)?.unwrap_or_default())
+            })?
         };
         add_to_day(rollup, bucket.stream, rows, order, samples);
         Ok(())
@@ -169,26 +206,22 @@ impl Changes {
     }
 
     fn hour(&mut self, read: &impl Read, key: Vec<u8>) -> Result<&mut HourRollup> {
-        Ok(match self.hourly.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => {
-                let known = HourRollup::get(read, vacant.key())?;
-                vacant.insert(known.unwrap_or_default())
-            }
+        self.hourly.row(key, |key| {
+            Ok(HourRollup::get(read, key)?.unwrap_or_default())
         })
     }
 
     /// The rows to write.
     pub(crate) fn finish(self) -> RollupRows {
-        let latest = self.latest.into_iter();
-        let latest = latest.map(|(key, row)| (Table::Latest, key, row.encode()));
+        let mut rows = RollupRows::default();
+        let latest = |row: &Latest| Some(row.encode());
+        self.latest.encode(Table::Latest, &mut rows, latest);
         // A day of process reports that name no user has nothing to say.
-        let daily = self.daily.into_iter();
-        let daily = daily.filter(|(_, row)| *row != DayRollup::default());
-        let daily = daily.map(|(key, row)| (Table::Daily, key, daily::encode(&row)));
-        let hourly = self.hourly.into_iter();
-        let hourly = hourly.map(|(key, row)| (Table::Hourly, key, row.encode()));
-        RollupRows(latest.chain(daily).chain(hourly).collect())
+        let daily = |row: &DayRollup| (*row != DayRollup::default()).then(|| daily::encode(row));
+        self.daily.encode(Table::Daily, &mut rows, daily);
+        let hourly = |row: &HourRollup| Some(row.encode());
+        self.hourly.encode(Table::Hourly, &mut rows, hourly);
+        rows
     }
 }
 

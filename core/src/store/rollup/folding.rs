@@ -12,7 +12,7 @@ use super::latest::{self, Latest, LatestRef};
 /// Moves the rows whose key is not that of their name.
 pub(crate) fn fold_again(tables: &Tables<'_>) -> Result<()> {
     let mut instances = Vec::new();
-    latest::scan(tables, ALL_KEYS, |key, row| {
+    latest::scan(tables, ALL_KEYS, &mut |key, row| {
         if latest::key(row.name) != key {
             instances.push((key.to_vec(), latest::key(row.name)));
         }

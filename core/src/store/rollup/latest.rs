@@ -214,7 +214,7 @@ pub(crate) fn with<R>(
 pub(crate) fn scan(
     read: &impl Read,
     range: KeyRange<'_>,
-    mut visit: impl FnMut(&[u8], LatestRef<'_>) -> Result<Step>,
+    visit: &mut dyn FnMut(&[u8], LatestRef<'_>) -> Result<Step>,
 ) -> Result<()> {
     read.scan(Table::Latest, range, |key, value| {
         visit(key, LatestRef::read(value)?)

@@ -11,7 +11,7 @@ use super::latest::{self, LatestRef};
 /// Reads all rollups; reports what is wrong.
 pub(crate) fn verify(read: &impl Read, broken: &mut Vec<String>) -> Result<()> {
     let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
-    latest::scan(read, ALL_KEYS, |key, row| {
+    latest::scan(read, ALL_KEYS, &mut |key, row| {
         row.rollup.into_rollup()?;
         if latest::key(row.name) != key {
             broken.push(format!(

@@ -35,7 +35,7 @@ fn scan(
     (start, after): (&[u8], Option<&[u8]>),
     end: Option<&[u8]>,
     max: Work,
-    mut visit: impl FnMut(StoredPart<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<bool> {
     let start = after.map_or(Bound::Included(start), Bound::Excluded);
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
@@ -56,7 +56,7 @@ fn scan(
 pub(crate) fn scan_prefix(
     read: &impl Read,
     prefix: &[u8],
-    visit: impl FnMut(StoredPart<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<()> {
     let end = after_prefix(prefix);
     scan(read, (prefix, None), end.as_deref(), Work::ANY, visit)?;
@@ -67,7 +67,7 @@ pub(crate) fn scan_prefix(
 pub(crate) fn scan_bucket(
     read: &impl Read,
     bucket: Bucket<'_>,
-    visit: impl FnMut(StoredPart<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<()> {
     scan_prefix(read, &bucket_prefix(bucket), visit)
 }
@@ -77,7 +77,7 @@ pub(super) fn scan_day(
     read: &impl Read,
     stream: Stream,
     day: u32,
-    visit: impl FnMut(StoredPart<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<()> {
     scan_prefix(read, &day_prefix(stream, day), visit)
 }
@@ -89,7 +89,7 @@ pub(crate) fn scan_before(
     day: u32,
     after: Option<&[u8]>,
     max: Work,
-    visit: impl FnMut(StoredPart<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
 ) -> Result<bool> {
     let (start, end) = ([stream.number()], day_prefix(stream, day));
     scan(read, (&start, after), Some(&end), max, visit)
@@ -104,7 +104,7 @@ pub(crate) fn bucket_after(read: &impl Read, prefix: &[u8]) -> Result<Option<Vec
     let Some(start) = start else { return Ok(None) };
     let mut found = None;
     let first = Work::new(1, usize::MAX);
-    scan(read, (&start, None), None, first, |part| {
+    scan(read, (&start, None), None, first, &mut |part| {
         found = Some(key_bucket(part.key).to_vec());
         Ok(())
     })?;
@@ -144,7 +144,7 @@ pub(crate) fn next_bucket(
     let mut found = None;
     if let Some(start) = start.filter(|start| end.as_ref().is_none_or(|end| start < end)) {
         let first = Work::new(1, usize::MAX);
-        scan(read, (&start, None), end.as_deref(), first, |part| {
+        scan(read, (&start, None), end.as_deref(), first, &mut |part| {
             found = Some(key_bucket(part.key).to_vec());
             Ok(())
         })?;
@@ -171,7 +171,7 @@ pub(crate) fn next_day(
     let mut found = None;
     let start = day_prefix(stream, from);
     let first = Work::new(1, usize::MAX);
-    scan(read, (&start, None), end.as_deref(), first, |part| {
+    scan(read, (&start, None), end.as_deref(), first, &mut |part| {
         found = Some(key_place(part.key)?.1);
         Ok(())
     })?;
@@ -200,7 +200,7 @@ pub(crate) fn last_day(
 /// The parts of a bucket, in their order.
 pub(super) fn heads(read: &impl Read, bucket: Bucket<'_>) -> Result<Vec<PartHead>> {
     let mut heads = Vec::new();
-    scan_bucket(read, bucket, |part| {
+    scan_bucket(read, bucket, &mut |part| {
         heads.push(part.head()?);
         Ok(())
     })?;
@@ -243,7 +243,7 @@ pub(super) fn day_heads(
     let mut heads = Vec::new();
     let start = day_prefix(stream, day);
     let end = after_prefix(&start);
-    scan(read, (&start, after), end.as_deref(), max, |part| {
+    scan(read, (&start, after), end.as_deref(), max, &mut |part| {
         heads.push(part.head()?);
         Ok(())
     })?;

@@ -144,7 +144,7 @@ impl NewestFirst {
         let mut day = upper.day();
         // The floor may rise meanwhile, and with it the last day that counts.
         while day >= window.floor.times.0.day() {
-            history::scan_day(read, self.stream, day, |part| {
+            history::scan_day(read, self.stream, day, &mut |part| {
                 if part.any_filed(window.floor.times.0, upper)? {
                     rows.clear();
                     part.add_to(&mut rows)?;

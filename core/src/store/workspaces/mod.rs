@@ -72,7 +72,7 @@ pub(super) fn index_again(tables: &Tables<'_>) -> Result<()> {
     for table in INDEXES {
         tables.clear(table)?;
     }
-    scan_after(tables, None, |entry| {
+    scan_after(tables, None, &mut |entry| {
         for (table, key) in INDEXES.into_iter().zip(index_keys(&entry.into_entry())) {
             if let Some(key) = key {
                 tables.put(table, &key, &[])?;
@@ -133,7 +133,7 @@ pub(crate) fn shared_computers(read: &impl Read) -> Result<BTreeSet<String>> {
 
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    scan_index(read, table, name, None, |id| {
+    scan_index(read, table, name, None, &mut |id| {
         ids.push(id.to_owned());
         Ok(Step::Continue(()))
     })?;
@@ -144,7 +144,7 @@ fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
 pub(crate) fn scan_of_computer(
     read: &impl Read,
     name: &str,
-    visit: impl FnMut(&str) -> Result<Step>,
+    visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
     let name = folded(name);
     scan_index(read, Table::WorkspacesByComputer, &name, None, visit)
@@ -155,7 +155,7 @@ pub(crate) fn scan_of_user(
     read: &impl Read,
     user_key: &str,
     after: Option<&str>,
-    visit: impl FnMut(&str) -> Result<Step>,
+    visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
     scan_index(read, Table::WorkspacesByUser, user_key, after, visit)
 }
@@ -165,7 +165,7 @@ fn scan_index(
     table: Table,
     name: &str,
     after: Option<&str>,
-    mut visit: impl FnMut(&str) -> Result<Step>,
+    visit: &mut dyn FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
     let prefix = index_prefix(name);
     let end = after_prefix(&prefix);
@@ -184,7 +184,7 @@ fn scan_index(
 pub(crate) fn scan_after(
     read: &impl Read,
     after: Option<&str>,
-    mut visit: impl FnMut(EntryRef<'_>) -> Result<Step>,
+    visit: &mut dyn FnMut(EntryRef<'_>) -> Result<Step>,
 ) -> Result<()> {
     read.scan(Table::Workspaces, after_key(after), |id, value| {
         visit(EntryRef::decode(id, value)?)

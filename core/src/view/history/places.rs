@@ -57,7 +57,7 @@ pub(super) fn first_places(
         if !first.wants(Timestamp::from_day(found)) {
             break;
         }
-        history::scan_bucket(&reader.snapshot, query.bucket(found), |part| {
+        history::scan_bucket(&reader.snapshot, query.bucket(found), &mut |part| {
             first.offer_part(found, &part)
         })?;
         if found == last_day {
@@ -100,7 +100,7 @@ pub(super) fn last_places(
         if is_full(&places, Timestamp::from_day(day + 1)) {
             break;
         }
-        history::scan_bucket(&reader.snapshot, query.bucket(day), |part| {
+        history::scan_bucket(&reader.snapshot, query.bucket(day), &mut |part| {
             if is_full(&places, part.last) {
                 return Ok(());
             }
@@ -237,7 +237,7 @@ pub(super) fn each_content(
     reader: &Reader,
     query: &HistoryQuery,
     places: &[Place],
-    visit: impl FnMut(usize, &Rows, usize) -> Result<()>,
+    visit: &mut dyn FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
     let read = &reader.snapshot;
     let add = |source, rows: &mut Rows| match source {
@@ -249,14 +249,14 @@ pub(super) fn each_content(
             block.map_or(Ok(()), |block| block.add_to(read, rows))
         }
     };
-    each_content_of(places, add, visit)
+    each_content_of(places, &add, visit)
 }
 
 /// The same where `add` adds the records of a part or block to rows.
 pub(in crate::view) fn each_content_of(
     places: &[Place],
-    add: impl Fn(Source, &mut Rows) -> Result<()>,
-    mut visit: impl FnMut(usize, &Rows, usize) -> Result<()>,
+    add: &dyn Fn(Source, &mut Rows) -> Result<()>,
+    visit: &mut dyn FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
     let mut by_source: BTreeMap<Source, Vec<usize>> = BTreeMap::new();
     for (number, place) in places.iter().enumerate() {

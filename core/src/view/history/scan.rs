@@ -18,7 +18,7 @@ pub(crate) fn scan(
     query: &HistoryQuery,
     range: Range,
     max: usize,
-    mut visit: impl FnMut(&Rows, usize),
+    visit: &mut dyn FnMut(&Rows, usize),
 ) -> Result<Option<Timestamp>> {
     let read = &reader.snapshot;
     let first_day = range.from.day();
@@ -31,7 +31,7 @@ pub(crate) fn scan(
     };
     let days = first_day..=last_day;
     let places = pending(reader, query, |day| days.contains(&day))?;
-    each_content(reader, query, &places, |_, rows, row| {
+    each_content(reader, query, &places, &mut |_, rows, row| {
         visit(rows, row);
         Ok(())
     })?;
@@ -39,7 +39,7 @@ pub(crate) fn scan(
     let mut rows = Rows::default();
     while let Some(day) = history::last_day(read, query.stream, first_day, last_day)? {
         let mut is_cut = false;
-        history::scan_bucket(read, query.bucket(day), |part| {
+        history::scan_bucket(read, query.bucket(day), &mut |part| {
             if part.last < range.from || part.first >= range.to {
                 return Ok(());
             }

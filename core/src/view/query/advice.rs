@@ -102,12 +102,18 @@ pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Resul
     if page.next.is_none() {
         let listing = Listing::Filtered(Box::new(matcher));
         let mut failed = None;
-        workspaces::page(reader, &listing, usize::MAX, after.as_deref(), |entry| {
-            page.visit(entry, 0).unwrap_or_else(|error| {
-                failed = Some(error);
-                Step::Break(())
-            })
-        })?;
+        workspaces::page(
+            reader,
+            &listing,
+            usize::MAX,
+            after.as_deref(),
+            &mut |entry| {
+                page.visit(entry, 0).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Step::Break(())
+                })
+            },
+        )?;
         failed.map_or(Ok(()), Err)?;
     }
     Ok(Rows {

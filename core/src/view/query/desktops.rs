@@ -144,7 +144,7 @@ impl Desktops {
         };
         match window {
             Some(window) => scan_window(snapshot, window.days.clone(), &mut add)?,
-            None => latest::scan(snapshot, ALL_KEYS, |key, row| add(key, &row, &[]))?,
+            None => latest::scan(snapshot, ALL_KEYS, &mut |key, row| add(key, &row, &[]))?,
         }
         Ok(all)
     }

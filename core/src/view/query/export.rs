@@ -148,7 +148,7 @@ impl Export {
         let start_place = Place::first_of(start);
         let mut places = FirstPlaces::new((start_place, passed), self.query.to, count);
         let day = history::bucket_day(&bucket)?;
-        history::scan_prefix(read, &bucket, |part| places.offer_part(day, &part))?;
+        history::scan_prefix(read, &bucket, &mut |part| places.offer_part(day, &part))?;
         let places = places.found();
         let window = places.get(..EXPORT_WINDOW_RECORDS).unwrap_or(&places);
         let window = self.read_content(read, &bucket, window)?;
@@ -190,7 +190,7 @@ impl Export {
             let mut weights = vec![0; places.len()];
             let (rows, order) = (&mut self.rows, &mut self.order);
             let mut bytes = 0;
-            each_content_of(places, add, |number, from, row| {
+            each_content_of(places, &add, &mut |number, from, row| {
                 let weight = from.weight(row);
                 bytes += weight;
                 if let (Some(place), Some(noted)) = (order.get_mut(number), weights.get_mut(number))

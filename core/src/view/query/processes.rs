@@ -166,7 +166,7 @@ impl Scan<'_> {
         {
             let mut end = Step::Continue(());
             let (from, to) = (self.range.from, self.range.to);
-            history::visit_day(read, Stream::Processes, day, self.instance, |part| {
+            history::visit_day(read, Stream::Processes, day, self.instance, &mut |part| {
                 if self.is_enough() {
                     end = Step::Break(());
                 } else if part.last < from || part.first >= to {

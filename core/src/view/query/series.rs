@@ -114,7 +114,7 @@ fn of_instance(
     let mut sums = vec![empty; steps.len()];
     let history = HistoryQuery::new(Stream::Stats, instance);
     let max = SERIES_RECORDS_EXAMINED_MAX;
-    let cut = history::scan(reader, &history, range, max, |rows, row| {
+    let cut = history::scan(reader, &history, range, max, &mut |rows, row| {
         let place = steps.place(rows.filed_at(row));
         let Some(sums) = place.and_then(|place| sums.get_mut(place)) else {
             return;

@@ -100,9 +100,15 @@ pub(crate) fn timeline(
         None => Place::begin(audit::end(reader)?, to),
     };
     let mut page = Page::new(&place, query, range)?;
-    let stopped = audit::of_workspace(reader, &query.workspace_id, place.audit, from, |entry| {
-        page.add_audit(entry);
-    })?;
+    let stopped = audit::of_workspace(
+        reader,
+        &query.workspace_id,
+        place.audit,
+        from,
+        &mut |entry| {
+            page.add_audit(entry);
+        },
+    )?;
     let oldest = stopped.map_or(from, |(_, time)| time.max(from));
     let known = names
         .clone()
@@ -299,7 +305,7 @@ impl Source<'_> {
                 limit,
                 ..HistoryQuery::new(self.stream, self.instance)
             };
-            history::each_last(&self.reader, &query, |received| {
+            history::each_last(&self.reader, &query, &mut |received| {
                 let digest = Sha256::digest(content(&received.record));
                 let start = digest.first_chunk().copied().unwrap_or_default();
                 let (at, start) = (received.received_at.ticks(), u64::from_be_bytes(start));

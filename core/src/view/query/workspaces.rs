@@ -117,7 +117,7 @@ pub(crate) fn workspaces(
     let desktops = Desktops::read(&reader.snapshot, sorted.as_ref())?;
     let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
-    workspaces::page(reader, &listing, usize::MAX, None, |entry| {
+    workspaces::page(reader, &listing, usize::MAX, None, &mut |entry| {
         let candidate = Candidate {
             entry,
             figures: desktops.of(entry).copied().unwrap_or_default(),

@@ -149,7 +149,7 @@ fn records_of_an_instance_beyond_those_examined_are_the_oldest() {
         (3, 3, Some("2026-11-20")),
     ] {
         let mut count = 0;
-        let cut = history::scan(&reader, &query, range, max, |_, _| count += 1).unwrap();
+        let cut = history::scan(&reader, &query, range, max, &mut |_, _| count += 1).unwrap();
         let complete_from = complete_from.map(|text| text.parse().unwrap());
         assert_eq!((count, cut), (seen, complete_from), "{max}");
     }

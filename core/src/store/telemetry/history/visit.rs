@@ -16,7 +16,7 @@ pub(crate) fn visit_day(
     stream: Stream,
     day: u32,
     instance: Option<&str>,
-    mut visit: impl FnMut(StoredPart<'_>) -> Result<Step>,
+    visit: &mut dyn FnMut(StoredPart<'_>) -> Result<Step>,
 ) -> Result<()> {
     let bucket = |instance| Bucket {
         stream,

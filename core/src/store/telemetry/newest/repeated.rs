@@ -37,7 +37,7 @@ pub(super) fn drop_repeated(
     }
     let buckets = std::mem::take(&mut search.buckets);
     for (bucket, (from, to)) in buckets {
-        history::scan_bucket(read, bucket, |part| {
+        history::scan_bucket(read, bucket, &mut |part| {
             if part.first > to || part.last < from {
                 return Ok(());
             }
