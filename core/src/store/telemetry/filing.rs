@@ -118,6 +118,7 @@ impl Pass {
             rows: &mut self.rows,
             parts: &mut self.parts,
             users: BTreeMap::new(),
+            news: Vec::new(),
             rollups: Changes::begin(read)?,
         };
         let mut place = None;
@@ -163,8 +164,10 @@ struct Preparation<'p, R> {
     slice: Slice,
     rows: &'p mut Rows,
     parts: &'p mut PartWriter,
-    /// By their compare names.
-    users: BTreeMap<String, News>,
+    /// The places of users in `news`, by their compare names; 64 bits wide, as what other maps of texts hold: there is one compiled copy
+    /// of these.
+    users: BTreeMap<String, u64>,
+    news: Vec<News>,
     rollups: Changes,
 }
 
@@ -238,10 +241,14 @@ impl<R: Read> Preparation<'_, R> {
             if key.is_empty() {
                 continue;
             }
-            if !self.users.contains_key(key.as_ref()) {
-                self.users.insert(key.clone().into_owned(), News::default());
+            let known = self.users.get(key.as_ref()).copied();
+            let place = known.unwrap_or(self.news.len() as u64);
+            if known.is_none() {
+                self.users.insert(key.into_owned(), place);
+                self.news.push(News::default());
             }
-            if let Some(news) = self.users.get_mut(key.as_ref()) {
+            let place = usize::try_from(place).unwrap_or(usize::MAX);
+            if let Some(news) = self.news.get_mut(place) {
                 for row in same {
                     news.add(rows, *row);
                 }
@@ -250,7 +257,11 @@ impl<R: Read> Preparation<'_, R> {
     }
 
     fn finish(mut self, encoder: &mut BlockEncoder) -> Result<Slice> {
-        for (user, news) in &self.users {
+        for (user, place) in &self.users {
+            let place = usize::try_from(*place).unwrap_or(usize::MAX);
+            let Some(news) = self.news.get(place) else {
+                continue;
+            };
             let key = key_name(user);
             let value = users::updated(self.read, &key, self.rows, news, encoder)?;
             self.slice.users.extend(value.map(|value| (key, value)));

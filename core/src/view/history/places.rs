@@ -1,8 +1,10 @@
 //! Where the records of a history are, found by their times alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use crate::error::Result;
+use crate::sorting::sorted_by_key;
 use crate::store::telemetry::history::{self, StoredPart};
 use crate::store::telemetry::repetitions::Repetitions;
 use crate::store::telemetry::rows::{HistoryOrder, Rows};
@@ -49,7 +51,7 @@ pub(super) fn first_places(
     let mut first = FirstPlaces::new((start, 0), query.to, count);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
     let days = start.order.0.day()..=last_day;
-    for place in pending(reader, query, |day| days.contains(&day))? {
+    for place in pending(reader, query, &days)? {
         first.offer(place);
     }
     let mut day = *days.start();
@@ -86,7 +88,7 @@ pub(super) fn last_places(
             }
         }
     };
-    for place in pending(reader, query, |day| (from.day()..=last_day).contains(&day))? {
+    for place in pending(reader, query, &(from.day()..=last_day))? {
         offer(&mut places, place);
     }
     let mut newest = Some(last_day);
@@ -187,7 +189,7 @@ impl FirstPlaces {
 pub(super) fn pending(
     reader: &Reader,
     query: &HistoryQuery,
-    days: impl Fn(u32) -> bool,
+    days: &RangeInclusive<u32>,
 ) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     let mut repetitions: BTreeMap<u32, Repetitions> = BTreeMap::new();
@@ -198,7 +200,7 @@ pub(super) fn pending(
         for row in 0..rows.len() {
             let order = rows.order(row);
             let day = order.0.day();
-            if !query.is_of(&rows, row) || !days(day) {
+            if !query.is_of(&rows, row) || !days.contains(&day) {
                 continue;
             }
             let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
@@ -212,7 +214,7 @@ pub(super) fn pending(
             }
         }
     }
-    let mut repeated = BTreeSet::new();
+    let mut repeated = vec![false; places.len()];
     for (day, mut repetitions) in repetitions {
         rows.clear();
         history::compare_bucket(
@@ -221,14 +223,14 @@ pub(super) fn pending(
             &mut rows,
             &mut repetitions,
         )?;
-        repeated.extend(repetitions.into_repeated());
+        for number in repetitions.into_repeated() {
+            if let Some(repeated) = repeated.get_mut(number as usize) {
+                *repeated = true;
+            }
+        }
     }
-    let mut numbers = 0..;
-    places.retain(|_| {
-        numbers
-            .next()
-            .is_none_or(|number| !repeated.contains(&number))
-    });
+    let mut repeated = repeated.into_iter();
+    places.retain(|_| !repeated.next().unwrap_or_default());
     Ok(places)
 }
 
@@ -258,19 +260,19 @@ pub(in crate::view) fn each_content_of(
     add: &dyn Fn(Source, &mut Rows) -> Result<()>,
     visit: &mut dyn FnMut(usize, &Rows, usize) -> Result<()>,
 ) -> Result<()> {
-    let mut by_source: BTreeMap<Source, Vec<usize>> = BTreeMap::new();
-    for (number, place) in places.iter().enumerate() {
-        by_source.entry(place.source).or_default().push(number);
-    }
+    let source = |number: usize| places.get(number).map(|place| place.source);
     let mut rows = Rows::default();
-    for (source, numbers) in by_source {
-        rows.clear();
-        add(source, &mut rows)?;
-        for number in numbers {
-            if let Some(place) = places.get(number) {
-                visit(number, &rows, place.row)?;
-            }
+    let mut last = None;
+    for number in sorted_by_key(places.len(), source) {
+        let number = number as usize;
+        let Some(place) = places.get(number) else {
+            continue;
+        };
+        if last.replace(place.source) != Some(place.source) {
+            rows.clear();
+            add(place.source, &mut rows)?;
         }
+        visit(number, &rows, place.row)?;
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(crate) fn scan(
         }
     };
     let days = first_day..=last_day;
-    let places = pending(reader, query, |day| days.contains(&day))?;
+    let places = pending(reader, query, &days)?;
     each_content(reader, query, &places, &mut |_, rows, row| {
         visit(rows, row);
         Ok(())

@@ -1,6 +1,5 @@
 //! What to do about each desktop.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::config::Cost;
@@ -286,8 +285,8 @@ struct Record {
     /// Whether it ever reported, in the window or not.
     has_reported: bool,
     had_user: bool,
-    /// The days with records.
-    days: BTreeMap<u32, DaySlots>,
+    /// The days with records, in order.
+    days: Vec<(u32, DaySlots)>,
     /// The greatest 95th percentile of a day, in hundredths.
     cpu: Option<i64>,
     memory: Option<i64>,
@@ -296,12 +295,17 @@ struct Record {
 impl Record {
     fn add(&mut self, day: &DayRef<'_>) -> Result<()> {
         let slots = day.slots()?;
-        let known = self.days.entry(day.day).or_default();
-        *known = DaySlots {
-            connected: known.connected.union(&slots.connected),
-            over: known.over.union(&slots.over),
-            calm: known.calm.union(&slots.calm),
-        };
+        let place = self.days.partition_point(|(known, _)| *known < day.day);
+        match self.days.get_mut(place) {
+            Some((number, known)) if *number == day.day => {
+                *known = DaySlots {
+                    connected: known.connected.union(&slots.connected),
+                    over: known.over.union(&slots.over),
+                    calm: known.calm.union(&slots.calm),
+                };
+            }
+            _ => self.days.insert(place, (day.day, slots)),
+        }
         self.had_user = self.had_user || !day.people()?.1.is_empty();
         let p95 = |metric| quantile(std::slice::from_ref(day), metric, 95);
         self.cpu = self.cpu.max(p95(Metric::Cpu)?);
@@ -311,7 +315,7 @@ impl Record {
 
     fn used(&self) -> Use {
         let mut used = Use::default();
-        self.days.values().for_each(|slots| used.add(slots));
+        self.days.iter().for_each(|(_, slots)| used.add(slots));
         used
     }
 

@@ -121,8 +121,10 @@ struct Counts {
     ahead: i64,
     /// Of each cell.
     sums: [u64; CELLS],
+    /// The places of the users in `counted`; 64 bits wide, as what other maps of texts hold: there is one compiled copy of these.
+    users: BTreeMap<String, u64>,
     /// The cells in which each user is counted.
-    users: BTreeMap<Box<str>, Cells>,
+    counted: Vec<Cells>,
     users_left_out: bool,
 }
 
@@ -167,10 +169,14 @@ impl Counts {
 
     fn add_users(&mut self, users: &[(&str, Cells)]) {
         for (name, cells) in users {
-            if let Some(known) = self.users.get_mut(*name) {
+            let place = self.users.get(*name).copied();
+            let place = place.and_then(|place| usize::try_from(place).ok());
+            if let Some(known) = place.and_then(|place| self.counted.get_mut(place)) {
                 known.add(*cells);
             } else if self.users.len() < HEATMAP_USERS_MAX {
-                self.users.insert((*name).into(), *cells);
+                let place = self.counted.len() as u64;
+                self.users.insert((*name).to_owned(), place);
+                self.counted.push(*cells);
             } else {
                 self.users_left_out = true;
             }
@@ -179,7 +185,7 @@ impl Counts {
 
     fn rows(&self) -> Vec<HeatmapCell> {
         let mut users = [0; CELLS];
-        for cells in self.users.values() {
+        for cells in &self.counted {
             for (cell, count) in users.iter_mut().enumerate() {
                 *count += u64::from(cells.contains(cell));
             }
@@ -212,6 +218,7 @@ pub(crate) fn heatmap(reader: &Reader, query: &HeatmapQuery) -> Result<Rows<Heat
         ahead: i64::from(query.offset_minutes.div_euclid(60)),
         sums: [0; CELLS],
         users: BTreeMap::new(),
+        counted: Vec::new(),
         users_left_out: false,
     };
     let mut add = |_: &[u8], _: &LatestRef<'_>, days: &[DayRef<'_>]| {
@@ -249,6 +256,7 @@ mod tests {
             ahead: 0,
             sums: [0; CELLS],
             users: BTreeMap::new(),
+            counted: Vec::new(),
             users_left_out: false,
         };
         let mut cells = Cells::default();

@@ -110,7 +110,7 @@ pub(crate) fn processes(reader: &Reader, query: &ProcessesQuery) -> Result<Rows<
         ));
     }
     for (name, place) in &totals.names {
-        if let Some(total) = totals.loads.get_mut(*place as usize) {
+        if let Some(total) = totals.loads.get_mut(as_place(*place)) {
             let row = total.row(name);
             picked.offer(name, |column| row.cell(column), || row.clone());
         }
@@ -235,17 +235,20 @@ impl Scan<'_> {
     }
 }
 
+/// That of a name for which there was no place.
+const NO_PLACE: u64 = u64::MAX;
+
 /// What reports add up to.
 #[derive(Default)]
 struct Totals {
     /// Their places.
-    names: BTreeMap<String, u32>,
+    names: BTreeMap<String, u64>,
     /// Of each name, by its place.
     loads: Vec<Total>,
     /// Items of names for which there was no place.
     left_out: u64,
-    /// Of the rows that are being added, by the number of a name its place, where it has one.
-    known: BTreeMap<u32, Option<u32>>,
+    /// Of the rows that are being added, by the number of a name its place; [`NO_PLACE`] where it has none.
+    known: Vec<Option<u64>>,
     /// Reports so far.
     reports: u64,
 }
@@ -256,12 +259,16 @@ impl Totals {
         self.reports += 1;
         let machine = rows.machine(row);
         for process in rows.processes(row) {
-            let known = self.known.get(&process.name).copied();
+            let number = process.name as usize;
+            let known = self.known.get(number).copied().flatten();
             let place = known.unwrap_or_else(|| self.place(rows.process_name(process.name)));
             if known.is_none() {
-                self.known.insert(process.name, place);
+                self.known.resize(self.known.len().max(number + 1), None);
+                if let Some(known) = self.known.get_mut(number) {
+                    *known = Some(place);
+                }
             }
-            let total = place.and_then(|place| self.loads.get_mut(place as usize));
+            let total = self.loads.get_mut(as_place(place));
             let Some(total) = total else {
                 self.left_out += 1;
                 continue;
@@ -279,20 +286,25 @@ impl Totals {
     }
 
     /// The place of a name.
-    fn place(&mut self, name: &str) -> Option<u32> {
+    fn place(&mut self, name: &str) -> u64 {
         let mut ends = (0..=PROCESS_NAME_BYTES.min(name.len())).rev();
-        let name = ends.find_map(|end| name.get(..end))?;
+        let name = ends.find_map(|end| name.get(..end)).unwrap_or_default();
         if let Some(place) = self.names.get(name) {
-            return Some(*place);
+            return *place;
         }
         if self.names.len() >= PROCESS_NAMES_MAX {
-            return None;
+            return NO_PLACE;
         }
-        let place = u32::try_from(self.loads.len()).ok()?;
+        let place = self.loads.len() as u64;
         self.names.insert(name.to_owned(), place);
         self.loads.push(Total::default());
-        Some(place)
+        place
     }
+}
+
+/// Places are 64 bits wide, as what other maps of texts hold: there is one compiled copy of these.
+fn as_place(place: u64) -> usize {
+    usize::try_from(place).unwrap_or(usize::MAX)
 }
 
 /// What the reports of one name add up to.
