@@ -328,6 +328,34 @@ fn parquet_of_lists_holds_the_values_of_their_ndjson() {
 }
 
 #[test]
+fn parquet_of_a_part_of_a_day_holds_the_whole_day() {
+    let place = Place::new();
+    let served = place.serve();
+    let mut client = Client::connect(served.address, &place.admin).unwrap();
+    client
+        .accepted("POST /operator/telemetry", &telemetry())
+        .unwrap();
+    drop((client, served));
+    let line = format!("export stats {} --format parquet --output out", one_day());
+    done(place.path(), &line);
+    let file = place.file(&format!("out/day={}/stats.parquet", day(8)));
+    let before = fs::read(&file).unwrap();
+    let day = day(8);
+    let part = format!("export stats --from {day}T11:00:00Z --to {day}T12:00:00Z --format parquet");
+    let output = command(place.path(), &format!("{part} --output out"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&format!("from {day}T00:00:00Z")), "{said}");
+    assert!(fs::read(&file).unwrap() == before, "the whole day");
+    let refused = format!("{part} --output out --instance ws-0");
+    let output = command(place.path(), &refused).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--instance is not for parquet"), "{said}");
+    assert!(fs::read(&file).unwrap() == before, "not replaced");
+}
+
+#[test]
 fn parquet_replaces_a_file_only_when_it_is_whole() {
     let place = Place::new();
     let served = place.serve();

@@ -10,7 +10,7 @@ use super::export_args::{ExportArgs, FileFormat};
 use super::export_file::ExportFile;
 use super::export_source::{Source, Unwritten};
 use super::failure::Failure;
-use super::output::say;
+use super::output::{counted, say};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::{export_records, export_rows};
@@ -88,7 +88,7 @@ impl Output {
                 Failure::caused(format_args!("cannot write to {name}"), &error)
             }
         })?;
-        say!("{count} rows written to {name}");
+        say!("{} written to {name}", counted(count, "row"));
         Ok(())
     }
 }

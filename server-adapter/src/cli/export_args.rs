@@ -13,13 +13,14 @@ use super::setting_args::StoreFile;
 pub(crate) struct ExportArgs {
     /// What to write
     pub(crate) rows: ExportedRows,
-    /// Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces
+    /// Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days
+    /// of UTC in which this and `--to` lie are exported whole
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) from: Option<Timestamp>,
     /// Records before this time, in the same forms; not for workspaces
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) to: Option<Timestamp>,
-    /// Telemetry of this instance alone, by the name that it posts
+    /// Telemetry of this instance alone, by the name that it posts; not for parquet
     #[arg(long, value_name = "INSTANCE")]
     pub(crate) instance: Option<String>,
     /// How to write it
@@ -100,6 +101,11 @@ impl ExportArgs {
             return Some("--from must be before --to");
         }
         if self.format == FileFormat::Parquet {
+            if self.instance.is_some() {
+                return Some(
+                    "--instance is not for parquet: a file of the whole fleet's day would be replaced by one of an instance",
+                );
+            }
             let folder = self.output.as_deref();
             if folder.is_none_or(|folder| folder == Path::new("-")) {
                 return Some("--format parquet writes files: name a folder with --output");

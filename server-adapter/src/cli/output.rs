@@ -40,6 +40,12 @@ pub(crate) fn visible(text: &str) -> String {
     visible
 }
 
+/// A number with the noun that it counts: `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// Writes a line of data.
 ///
 /// # Errors

@@ -10,9 +10,10 @@ use deskfleet::{ExportFormat, ExportQuery, Timestamp};
 
 use super::configuration::Configuration;
 use super::export_args::{ExportArgs, ListedRows};
+use super::export_rows::Span;
 use super::export_source::Source;
 use super::failure::Failure;
-use super::output::say;
+use super::output::{counted, say};
 use super::progress_line::ProgressLine;
 use super::{export_records, export_rows};
 
@@ -27,7 +28,10 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     let key_file = args.server.key_file.clone();
     let source = Source::open(args.server, configuration)?;
     let folder = args.output.unwrap_or_default();
-    let span = (args.from, args.to);
+    let span = whole_days((args.from, args.to));
+    if span != (args.from, args.to) {
+        say!("{}", widened(span));
+    }
     let (name, columns) = match args.rows.stream() {
         Ok(stream) => (stream.name(), columns::of_stream(stream)),
         Err(ListedRows::Workspaces) => ("workspaces", columns::of_list(ListedRows::Workspaces)),
@@ -44,18 +48,43 @@ pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     };
     match args.rows.stream() {
         Ok(stream) => {
-            let query = export_records::query(stream, span, args.instance);
+            let query = export_records::query(stream, span, None);
             write_days(&source, &query, &mut files)?;
         }
         Err(rows) => write_list(source, rows, span, &mut files)?,
     }
     files.end()?;
-    let (rows, count) = (files.rows, files.count);
     say!(
-        "{rows} rows written to {count} files in {}",
+        "{} written to {} in {}",
+        counted(files.rows, "row"),
+        counted(files.count, "file"),
         files.folder.display()
     );
     Ok(())
+}
+
+/// The span of the days that it touches: a file is replaced by another of its whole day.
+fn whole_days((from, to): Span) -> Span {
+    let from = from.map(|from| Timestamp::from_day(from.day()));
+    let to = to.map(|to| {
+        let day = Timestamp::from_day(to.day());
+        if day == to {
+            to
+        } else {
+            day.plus_seconds(DAY_SECONDS)
+        }
+    });
+    (from, to)
+}
+
+fn widened((from, to): Span) -> String {
+    let mut said = "a file holds a whole day of UTC, so the export is".to_owned();
+    for (word, time) in [("from", from), ("to", to)] {
+        if let Some(time) = time {
+            said.extend([" ", word, " ", &time.to_string()]);
+        }
+    }
+    said
 }
 
 /// Exports day by day, so that the day of each record is known also where a server is asked.
@@ -107,7 +136,7 @@ fn write_days(source: &Source, query: &ExportQuery, files: &mut Files) -> Result
 fn write_list(
     source: Source,
     rows: ListedRows,
-    span: export_rows::Span,
+    span: Span,
     files: &mut Files,
 ) -> Result<(), Failure> {
     for row in export_rows::rows(source, rows, span) {
@@ -208,5 +237,35 @@ impl Lines {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn span_is_widened_to_whole_days_of_utc() {
+        let span = |from: &str, to: &str| {
+            let time = |text: &str| (!text.is_empty()).then(|| text.parse::<Timestamp>().unwrap());
+            (time(from), time(to))
+        };
+        for (from, to, wide_from, wide_to) in [
+            ("", "", "", ""),
+            ("2026-11-20", "2026-11-21", "2026-11-20", "2026-11-21"),
+            (
+                "2026-11-20T08:00:00Z",
+                "2026-11-20T08:00:01Z",
+                "2026-11-20",
+                "2026-11-21",
+            ),
+            ("", "2026-11-20T23:59:59.9999999Z", "", "2026-11-21"),
+            ("2026-11-20T01:00:00+02:00", "", "2026-11-19", ""),
+        ] {
+            let wide = whole_days(span(from, to));
+            assert_eq!(wide, span(wide_from, wide_to), "{from} {to}");
+        }
+        let wide = whole_days((Some(Timestamp::MIN), Some(Timestamp::MAX)));
+        assert_eq!(wide, (Some(Timestamp::MIN), Some(Timestamp::MAX)));
     }
 }
