@@ -240,8 +240,13 @@ impl Page<'_> {
         let is_on = entry
             .running_mode()
             .is_some_and(|mode| mode.eq_ignore_ascii_case(always_on));
-        let first = record.days.keys().next().filter(|_| is_on);
-        let begin = first.map_or(self.begin, |day| self.begin.max(Timestamp::from_day(*day)));
+        let first = record
+            .days
+            .iter()
+            .map(|(day, _)| *day)
+            .min()
+            .filter(|_| is_on);
+        let begin = first.map_or(self.begin, |day| self.begin.max(Timestamp::from_day(day)));
         self.end.ticks().saturating_sub(begin.ticks()) / TICKS_PER_SECOND
     }
 
