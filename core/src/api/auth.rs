@@ -12,7 +12,7 @@ use crate::engine_core::EngineCore;
 use crate::model::Scope;
 use crate::store::keys::LiveKey;
 use crate::wire::problem::{Code, Problem};
-use crate::wire::query::Query;
+use crate::wire::query::{API_KEY, Query};
 
 use super::endpoint::Access;
 
@@ -81,5 +81,5 @@ fn secret<'r>(headers: &'r HeaderMap, query: Query<'r>) -> Option<Cow<'r, str>> 
         let bearer = scheme.eq_ignore_ascii_case("bearer");
         bearer.then(|| Cow::Borrowed(secret.trim()))
     });
-    bearer.or_else(|| query.get("apiKey"))
+    bearer.or_else(|| query.get(API_KEY))
 }

@@ -1,8 +1,10 @@
 //! What a row of the route table can say.
 
 use crate::config::Limits;
+use crate::error::Result;
 use crate::model::{Action, AuditAction, Question, Scope, Stream};
 use crate::wire::problem::Code;
+use crate::wire::query::Query;
 
 /// The identity of an endpoint; dispatch matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub enum ParamKind {
     Time,
     /// A date-time, or a time before now such as `-24h`.
     Moment,
-    /// A duration in whole seconds, such as `5m`.
+    /// A duration, such as `5m`.
     Duration,
     /// A whole number, not negative.
     Number,
@@ -209,6 +211,17 @@ impl Route {
     #[must_use]
     pub const fn body_bytes_max(&self, limits: &Limits) -> usize {
         self.body.bytes_max(limits)
+    }
+
+    /// Checks that a query can be decoded, and of a question that it has every parameter: one that is misspelled would select the whole fleet.
+    pub(crate) fn check_query(&self, query: Query<'_>, has: impl Fn(&str) -> bool) -> Result<()> {
+        let known = self.query.iter().map(|param| param.name);
+        query.check(known.clone())?;
+        if !self.path.starts_with("/query/") {
+            return Ok(());
+        }
+        let known: Vec<_> = known.filter(|name| has(name)).collect();
+        query.check_known(&known)
     }
 }
 

@@ -375,8 +375,7 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
     let route = admitted.route;
     auth::throttle(core, admitted.key.as_deref())?;
     auth::authorize(core, route.access, admitted.key.as_deref())?;
-    let known = route.query.iter().map(|param| param.name);
-    let checked = Query::new(head.uri.query()).check(known);
+    let checked = route.check_query(Query::new(head.uri.query()), |_| true);
     checked.map_err(|error| Problem::from(&error))?;
     match route.body {
         // Ignored; and the body of a failure may be empty, which is known only at its end.

@@ -57,6 +57,11 @@ const LIMIT: Param = Param {
     required: false,
 };
 
+/// In which form rows are written.
+pub(super) const FORMAT: Param = text("format");
+
+pub(super) const PREVIEW_PARAMS: &[Param] = &[text("fields"), FORMAT];
+
 pub(super) const PAGING: &[Param] = &[LIMIT, text("nextToken")];
 
 pub(super) const NUMBER_OF_ACTIVITIES: Param = Param {
@@ -94,7 +99,7 @@ pub(super) const EXPORT_PARAMS: &[Param] = &[
     moment("from"),
     moment("to"),
     text("instanceId"),
-    text("format"),
+    FORMAT,
 ];
 
 /// The filters of workspaces, and the parameters of a page of rows.
@@ -109,6 +114,7 @@ pub(super) const WORKSPACE_ROWS: &[Param] = &[
     duration("window"),
     text("sort"),
     text("fields"),
+    FORMAT,
     LIMIT,
     text("nextToken"),
 ];
@@ -124,6 +130,7 @@ pub(super) const ADVICE_PARAMS: &[Param] = &[
     text("computeTypeName"),
     text("q"),
     text("fields"),
+    FORMAT,
     LIMIT,
     text("nextToken"),
 ];
@@ -134,6 +141,7 @@ pub(super) const PROCESSES_PARAMS: &[Param] = &[
     moment("to"),
     text("sort"),
     text("fields"),
+    FORMAT,
     LIMIT,
     text("nextToken"),
 ];
@@ -146,6 +154,7 @@ pub(super) const TIMELINE_PARAMS: &[Param] = &[
     moment("from"),
     moment("to"),
     text("fields"),
+    FORMAT,
     LIMIT,
     text("nextToken"),
 ];
@@ -159,6 +168,7 @@ pub(super) const TOP_PARAMS: &[Param] = &[
     moment("from"),
     moment("to"),
     text("fields"),
+    FORMAT,
     LIMIT,
     text("nextToken"),
 ];
@@ -173,6 +183,7 @@ pub(super) const SERIES: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("fields"),
+    FORMAT,
 ];
 
 pub(super) const STARTUPS: &[Param] = &[
@@ -183,6 +194,7 @@ pub(super) const STARTUPS: &[Param] = &[
     text("runningMode"),
     text("computeTypeName"),
     text("fields"),
+    FORMAT,
 ];
 
 pub(super) const HEATMAP: &[Param] = &[
@@ -191,6 +203,7 @@ pub(super) const HEATMAP: &[Param] = &[
     moment("to"),
     text("offset"),
     text("fields"),
+    FORMAT,
 ];
 
 pub(super) const HISTORY_PARAMS: &[Param] = &[

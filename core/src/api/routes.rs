@@ -8,8 +8,9 @@ use crate::wire::problem::Code;
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, RequestBody, Route, Work};
 use super::parameters::{
     ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS, EXPORT_PARAMS, FORCE,
-    HEATMAP, HISTORY_PARAMS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING, PROCESSES_PARAMS, SERIES,
-    STARTUPS, TIMELINE_PARAMS, TOP_PARAMS, WORKSPACE_FILTERS, WORKSPACE_ROWS, text,
+    HEATMAP, HISTORY_PARAMS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING, PREVIEW_PARAMS,
+    PROCESSES_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS, TOP_PARAMS, WORKSPACE_FILTERS,
+    WORKSPACE_ROWS, text,
 };
 
 const ACTION_PROBLEMS: &[Code] = &[
@@ -226,7 +227,7 @@ pub static ROUTES: &[Route] = &[
         method: Method::Post,
         access: Access::Key(Scope::Act),
         body: RequestBody::Preview,
-        ..question(Question::Preview, "previewAction", "/query/preview", &[text("fields")])
+        ..question(Question::Preview, "previewAction", "/query/preview", PREVIEW_PARAMS)
     },
     question(Question::Processes, "queryProcesses", "/query/processes", PROCESSES_PARAMS),
     Route {

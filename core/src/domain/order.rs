@@ -177,7 +177,10 @@ impl<T> Picked<T> {
     pub(crate) fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
         let after = paging.next_token.as_deref().map(|token| {
             let place = paging::place_of(question, &order.name(), token);
-            place.ok_or_else(paging::bad_token)
+            place.ok_or_else(|| {
+                let said = "The value is not a token of this endpoint and sort.";
+                EngineError::invalid("nextToken", said)
+            })
         });
         Ok(Self {
             places: Places {

@@ -1,8 +1,10 @@
 //! Ranges of time, and the steps that cut them.
 
+use std::time::Duration;
+
 use crate::error::{EngineError, Result};
 use crate::limits::SERIES_POINTS_MAX;
-use crate::settings::milliseconds;
+use crate::settings::{duration_text, milliseconds};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 /// The form of a moment in a query.
@@ -28,6 +30,12 @@ const STEPS: [i64; 14] = [
     2 * DAY,
     7 * DAY,
 ];
+
+/// The seconds of a step, rounded up.
+pub(crate) fn whole_seconds(step: Duration) -> i64 {
+    let more = u64::from(step.subsec_nanos() > 0);
+    i64::try_from(step.as_secs().saturating_add(more)).unwrap_or(i64::MAX)
+}
 
 /// The longest duration that is read, in milliseconds: longer than all times.
 pub(crate) const DURATION_MAX: u64 = 10_000 * 366 * 86_400 * 1000;
@@ -67,7 +75,7 @@ impl Range {
         if from < to {
             return Ok(Self { from, to });
         }
-        let said = format!("It must be before `to`, which is {to}. {TIME_FORM}");
+        let said = format!("It must be before `to`, which is {to}.");
         Err(EngineError::invalid("from", said))
     }
 
@@ -104,6 +112,21 @@ impl Range {
             .unwrap_or(i64::MAX - DAY)
     }
 
+    /// What to tell who wanted a series of a shorter step than it has.
+    pub(crate) fn step_raised(wanted: Option<Duration>, step: i64, least: i64) -> Option<String> {
+        let length = Duration::from_secs(step.unsigned_abs());
+        let wanted = wanted.filter(|wanted| *wanted < length)?;
+        let why = if whole_seconds(wanted) <= step - least {
+            ": a series has at most 500 points"
+        } else if least > 1 {
+            ", as the fleet is stored by the hour"
+        } else {
+            ", the shortest there is"
+        };
+        let step = duration_text(step.unsigned_abs().saturating_mul(1000));
+        Some(format!("The step was raised to {step}{why}."))
+    }
+
     /// How many steps of `step` seconds have a part in this range.
     pub(crate) fn points(self, step: i64) -> i64 {
         let ticks = step.saturating_mul(TICKS_PER_SECOND).max(1);
@@ -121,6 +144,39 @@ pub(crate) fn step_of(at: Timestamp, step: i64) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn raised_step_is_said_with_its_reason() {
+        let raised =
+            |ms, step, least| Range::step_raised(Some(Duration::from_millis(ms)), step, least);
+        for (ms, step, least, said) in [
+            (60_000, 300, 1, "5m: a series has at most 500 points."),
+            (500, 1, 1, "1s, the shortest there is."),
+            (
+                61_000,
+                3600,
+                3600,
+                "1h, as the fleet is stored by the hour.",
+            ),
+            (
+                3_660_000,
+                7200,
+                3600,
+                "2h, as the fleet is stored by the hour.",
+            ),
+            (
+                3_600_000,
+                7200,
+                3600,
+                "2h: a series has at most 500 points.",
+            ),
+        ] {
+            let said = format!("The step was raised to {said}");
+            assert_eq!(raised(ms, step, least), Some(said));
+        }
+        assert_eq!(raised(300_000, 300, 1), None);
+        assert_eq!(Range::step_raised(None, 300, 1), None);
+    }
 
     fn range(from: &str, to: &str) -> Range {
         let time = |text: &str| text.parse().unwrap();

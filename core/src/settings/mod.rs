@@ -175,6 +175,11 @@ pub(crate) fn milliseconds(text: &str) -> Option<u64> {
     amount::parse(text, amount::TIMES)
 }
 
+/// Milliseconds as a sum of times such as `1h30m`.
+pub(crate) fn duration_text(milliseconds: u64) -> String {
+    amount::sum(milliseconds, amount::TIMES).unwrap_or_default()
+}
+
 /// One setting, while it is visited.
 #[derive(Debug)]
 pub struct Setting<'a> {

@@ -38,8 +38,7 @@ impl ExportFormat {
 
     /// That of the parameter `format`, or else the best accepted one, or else NDJSON.
     pub(crate) fn wanted(headers: &HeaderMap, query: Query<'_>) -> Result<Self> {
-        const FORM: &str = "Send ndjson or csv, such as format=csv.";
-        if let Some(format) = named(query, "format", &Self::ALL, Self::name, FORM)? {
+        if let Some(format) = query.one_of("format", &Self::ALL, Self::name)? {
             return Ok(format);
         }
         Ok(
@@ -58,24 +57,10 @@ impl ExportFormat {
     }
 }
 
-/// A parameter that is one of a few names; a refusal lists them.
-fn named<T: Copy>(
-    query: Query<'_>,
-    name: &'static str,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-    form: &str,
-) -> Result<Option<T>> {
-    query.one_of(name, all, as_str).map_err(|refused| {
-        let said = format!("{} {form}", refused.context());
-        EngineError::invalid(name, said)
-    })
-}
-
 /// The query parameters of an export.
 pub(crate) fn export_query(query: Query<'_>, now: Timestamp) -> Result<ExportQuery> {
     const FORM: &str = "Send stats, activity, startup or processes, such as stream=stats.";
-    let stream = named(query, "stream", &Stream::ALL, Stream::name, FORM)?;
+    let stream = query.one_of("stream", &Stream::ALL, Stream::name)?;
     let stream = stream.ok_or_else(|| {
         EngineError::invalid("stream", format!("The stream field is required. {FORM}"))
     })?;

@@ -6,6 +6,11 @@ use crate::error::{EngineError, Result};
 use crate::nearest::nearest;
 use crate::timestamp::Timestamp;
 
+/// The parameter of the caller's key.
+pub(crate) const API_KEY: &str = "apiKey";
+/// The longest name of a parameter that a refusal repeats, in bytes.
+const NAME_SAID_MAX: usize = 32;
+
 /// A raw query string.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Query<'r>(&'r str);
@@ -45,6 +50,19 @@ impl<'r> Query<'r> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that every parameter is one of `known` or `apiKey`.
+    pub(crate) fn check_known(self, known: &[&'static str]) -> Result<()> {
+        let is_known = |name: &str| {
+            let mut known = known.iter().chain([&API_KEY]);
+            known.any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let mut names = self.pairs().filter_map(|(name, _)| decode(name));
+        match names.find(|name| !is_known(name)) {
+            Some(name) => Err(unknown_parameter(&name, known)),
+            None => Ok(()),
+        }
     }
 
     /// The first value of `name`, as an owned string.
@@ -107,18 +125,24 @@ impl<'r> Query<'r> {
         if found.is_some() {
             return Ok(found);
         }
-        let refused = not_valid(name, &text);
-        Err(match nearest(&text, all.iter().copied().map(as_str)) {
-            Some(nearest) => {
-                EngineError::invalid(name, format!("{refused} Did you mean '{nearest}'?"))
-            }
-            None => refused,
-        })
+        let names: Vec<_> = all.iter().copied().map(as_str).collect();
+        let hint = nearest(&text, names.iter().copied()).map_or_else(
+            || format!("Send one of {}.", names.join(", ")),
+            |nearest| format!("Did you mean '{nearest}'?"),
+        );
+        let said = format!("The value '{text}' is not valid. {hint}");
+        Err(EngineError::invalid(name, said))
     }
 
     /// The first value of `name` as a date-time.
     pub(crate) fn time(self, name: &'static str) -> Result<Option<Timestamp>> {
-        let time = |text: Cow<'_, str>| text.parse().map_err(|_| not_valid(name, &text));
+        let refused = |text: &str| match plus_form(text) {
+            Some(form) => {
+                EngineError::invalid(name, format!("The value '{text}' is not valid. {form}"))
+            }
+            None => not_valid(name, text),
+        };
+        let time = |text: Cow<'_, str>| text.parse().map_err(|_| refused(&text));
         self.get(name).map(time).transpose()
     }
 }
@@ -145,6 +169,28 @@ fn value_of<'r>(pair: &'r str, name: &str) -> Option<&'r str> {
 /// Whether a name or value needs decoding.
 fn is_encoded(raw: &str) -> bool {
     raw.contains('%') || raw.contains('+')
+}
+
+/// What to say of a date-time whose `+` was sent as it is; `None` of any other value.
+pub(super) fn plus_form(text: &str) -> Option<&'static str> {
+    let was_plus = text.contains(' ') && text.replace(' ', "+").parse::<Timestamp>().is_ok();
+    was_plus.then_some("In a query `+` is a space: write it as %2B.")
+}
+
+/// The refusal of a parameter that a question does not have. A long name may be anything, and is not repeated.
+fn unknown_parameter(name: &str, known: &[&'static str]) -> EngineError {
+    let name = if name.len() <= NAME_SAID_MAX {
+        name
+    } else {
+        "…"
+    };
+    let names = known.iter().copied().chain([API_KEY]);
+    let hint = match nearest(name, names) {
+        Some(nearest) => format!(" Did you mean '{nearest}'?"),
+        None if known.is_empty() => " This question has no parameters.".to_owned(),
+        None => format!(" This question has {}.", known.join(", ")),
+    };
+    EngineError::invalid("query", format!("There is no parameter '{name}'.{hint}"))
 }
 
 fn not_valid(name: &'static str, text: &str) -> EngineError {
@@ -209,6 +255,39 @@ mod tests {
             Query::new(Some("%6Cimit=3")).get("limit").as_deref(),
             Some("3")
         );
+    }
+
+    #[test]
+    fn unknown_parameter_is_refused_with_the_nearest_known_one() {
+        let refused = |text: &str| {
+            let refused = Query::new(Some(text)).check_known(&["state", "limit"]);
+            refused.map_err(|error| error.context().to_owned())
+        };
+        for known in ["", "&", "STATE=x&limit", "apikey=x&%73tate=y"] {
+            assert_eq!(refused(known), Ok(()), "{known}");
+        }
+        let long = format!("{}=1", "x".repeat(33));
+        for (text, hint) in [
+            ("state=x&stat=y", "'stat'. Did you mean 'state'?"),
+            ("li%6Dits=1", "'limits'. Did you mean 'limit'?"),
+            ("api_key=x", "'api_key'. Did you mean 'apiKey'?"),
+            ("colour=x", "'colour'. This question has state, limit."),
+            ("=x", "''. This question has state, limit."),
+            (&long, "'…'. This question has state, limit."),
+        ] {
+            let expected = format!("There is no parameter {hint}");
+            assert_eq!(refused(text), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn date_time_with_an_unescaped_plus_is_refused_with_its_escape() {
+        let time = |text| Query::new(Some(text)).time("from");
+        assert!(time("from=2026-11-20T08:00:00%2B02:00").is_ok());
+        let said = time("from=2026-11-20T08:00:00+02:00").unwrap_err();
+        assert!(said.context().ends_with("write it as %2B."), "{said}");
+        let said = time("from=a+b").unwrap_err();
+        assert_eq!(said.context(), "The value 'a b' is not valid.");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The query parameters that the questions about the fleet have in common.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
@@ -11,9 +12,10 @@ use crate::timestamp::Timestamp;
 use crate::view::query::heatmap::OFFSET_MAX;
 use crate::view::workspaces::{Term, WorkspaceFilter};
 
-use super::query::Query;
+use super::query::{Query, plus_form};
 
-const DURATION_FORM: &str = "Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.";
+const DURATION_FORM: &str = "Send a duration such as 5m, 1h or 1d.";
+const SECOND: Duration = Duration::from_secs(1);
 const OFFSET_FORM: &str = "Send the hours and minutes that the time zone is ahead of UTC, at most 14, such as +01:00, -05:30 or Z.";
 
 impl Query<'_> {
@@ -40,26 +42,27 @@ impl Query<'_> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let moment = moment(&text, now).ok_or_else(|| not_valid(name, &text, TIME_FORM))?;
+        let moment = moment(&text, now).ok_or_else(|| {
+            let form = plus_form(&text).unwrap_or(TIME_FORM);
+            not_valid(name, &text, form)
+        })?;
         Ok(Some(moment))
     }
 
-    /// A duration such as `5m`, in seconds; `None` when it is absent or empty.
-    pub(crate) fn duration(self, name: &'static str) -> Result<Option<i64>> {
-        let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
-            return Ok(None);
-        };
-        let seconds = milliseconds(&text)
-            .filter(|ms| (1000..=DURATION_MAX).contains(ms) && ms % 1000 == 0)
-            .and_then(|ms| i64::try_from(ms / 1000).ok());
-        let seconds = seconds.ok_or_else(|| not_valid(name, &text, DURATION_FORM))?;
-        Ok(Some(seconds))
+    /// `step`, such as `5m`; `None` when it is absent or empty.
+    pub(crate) fn step(self) -> Result<Option<Duration>> {
+        let text = self.get("step").filter(|text| !text.is_empty());
+        text.map(|text| duration("step", &text)).transpose()
     }
 
-    /// `step`, at least a second; `None` when it is absent or empty.
-    pub(crate) fn step(self) -> Result<Option<Duration>> {
-        let seconds = self.duration("step")?;
-        Ok(seconds.map(|seconds| Duration::from_secs(seconds.unsigned_abs())))
+    /// `window`, a time before now: `24h`, or `-24h` as in `from`; `None` when it is absent or empty.
+    pub(crate) fn window(self) -> Result<Option<Duration>> {
+        let text = self.get("window").filter(|text| !text.is_empty());
+        let window = |text: Cow<'_, str>| {
+            let unsigned = text.strip_prefix('-').unwrap_or(&text);
+            duration("window", unsigned).map(|window| window.max(SECOND))
+        };
+        text.map(window).transpose()
     }
 
     /// `offset`: how far a time zone is ahead of UTC, in minutes; 0 when it is absent or empty.
@@ -118,6 +121,13 @@ impl Query<'_> {
             next_token: self.text("nextToken").filter(|text| !text.is_empty()),
         })
     }
+}
+
+/// A duration that is not 0.
+fn duration(name: &'static str, text: &str) -> Result<Duration> {
+    let read = milliseconds(text).filter(|ms| (1..=DURATION_MAX).contains(ms));
+    let read = read.ok_or_else(|| not_valid(name, text, DURATION_FORM))?;
+    Ok(Duration::from_millis(read))
 }
 
 /// The minutes of `Z` or of hours and minutes with a sign. An unescaped `+` in a query is a space.
@@ -188,9 +198,12 @@ mod tests {
 
     #[test]
     fn range_that_is_empty_or_not_readable_is_refused_with_form_and_example() {
+        let empty = query("from=2026-11-21").range(DAY, now()).unwrap_err();
+        assert_eq!(
+            empty.context(),
+            "It must be before `to`, which is 2026-11-20T08:00:00Z."
+        );
         for (text, parameter) in [
-            ("from=-1h&to=-1h", "from"),
-            ("from=2026-11-21", "from"),
             ("from=24h", "from"),
             ("from=-24", "from"),
             ("from=--1h", "from"),
@@ -211,33 +224,35 @@ mod tests {
     }
 
     #[test]
-    fn duration_is_whole_seconds() {
-        for (text, seconds) in [
-            ("5m", Some(300)),
-            ("1d", Some(DAY)),
-            ("1h30m", Some(5400)),
-            ("1000ms", Some(1)),
+    fn step_and_window_are_durations() {
+        for (text, ms) in [
+            ("5m", 300_000),
+            ("1d", 86_400_000),
+            ("1h30m", 5_400_000),
+            ("1500ms", 1500),
+            ("1ms", 1),
         ] {
-            assert_eq!(
-                query(&format!("step={text}")).duration("step").ok(),
-                Some(seconds)
-            );
+            let wanted = Some(Duration::from_millis(ms));
+            assert_eq!(query(&format!("step={text}")).step().unwrap(), wanted);
+            for text in [format!("window={text}"), format!("window=-{text}")] {
+                let window = query(&text).window().unwrap();
+                assert_eq!(window, wanted.max(Some(SECOND)), "{text}");
+            }
         }
-        assert_eq!(query("step=").duration("step").unwrap(), None);
-        for bad in [
-            "0s",
-            "1ms",
-            "1500ms",
-            "-5m",
-            "5",
-            "m",
-            "5x",
-            "999999999999d",
-        ] {
-            let error = query(&format!("step={bad}")).duration("step").unwrap_err();
-            assert_eq!(error.parameter(), Some("step"));
-            assert!(error.context().contains("such as 5m"), "{error}");
+        assert_eq!(query("step=&window=").step().unwrap(), None);
+        assert_eq!(query("step=&window=").window().unwrap(), None);
+        for bad in ["0s", "--5m", "5", "m", "5x", "-", "999999999999d"] {
+            let (step, window) = (format!("step={bad}"), format!("window={bad}"));
+            let refused = [
+                ("step", query(&step).step().unwrap_err()),
+                ("window", query(&window).window().unwrap_err()),
+            ];
+            for (parameter, error) in refused {
+                assert_eq!(error.parameter(), Some(parameter), "{bad}");
+                assert!(error.context().contains("such as 5m"), "{error}");
+            }
         }
+        assert!(query("step=-5m").step().is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Rows as JSON, CSV or NDJSON, by `Accept`.
+//! Rows as JSON, CSV or NDJSON, by `format` or `Accept`.
 //!
 //! What JSON says beside the rows is in headers of the two others: `X-Next-Token`, and an `X-Warning` for each warning.
 
@@ -31,14 +31,27 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The best accepted one, JSON when none is named or acceptable.
-    fn accepted(headers: &HeaderMap) -> Self {
+    const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }
+    }
+
+    /// That of the parameter `format`, or else the best accepted one, or else JSON.
+    fn wanted(headers: &HeaderMap, query: Query<'_>) -> Result<Self> {
+        if let Some(format) = query.one_of("format", &Self::ALL, Self::name)? {
+            return Ok(format);
+        }
         let offered = ["application/json", "text/csv", "application/x-ndjson"];
-        match accept::best(headers, &offered) {
+        Ok(match accept::best(headers, &offered) {
             1 => Self::Csv,
             2 => Self::Ndjson,
             _ => Self::Json,
-        }
+        })
     }
 
     pub(crate) fn content_type(self) -> HeaderValue {
@@ -60,10 +73,10 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Reads `Accept` and `fields`.
+    /// Reads `Accept`, `format` and `fields`.
     ///
     /// # Errors
-    /// A name that is no column.
+    /// A name that is no column, or no format.
     pub(crate) fn of(
         headers: &HeaderMap,
         query: Query<'_>,
@@ -97,7 +110,7 @@ impl Shape {
             chosen = some;
         }
         Ok(Self {
-            format: Format::accepted(headers),
+            format: Format::wanted(headers, query)?,
             columns,
             chosen,
         })

@@ -164,13 +164,21 @@ fn wrong() -> Case {
             "RebotWorkSpace",
             "The value 'RebotWorkSpace' is not valid. Did you mean 'RebootWorkSpace'?",
         ),
-        ("action", "Host", "The value 'Host' is not valid."),
+        (
+            "action",
+            "Host",
+            "The value 'Host' is not valid. Send one of RebootWorkSpace, RecoveryRebootWorkSpace, RebuildWorkSpace, RestoreWorkSpace, TerminateWorkSpace, StartWorkSpace, ChangeComputeType, RemoveWorkSpaceDbEntry, PlaceLitigationHold, ReleaseLitigationHold, IssueKey, RevokeKey, ImportWorkSpaces, UpdateWorkSpace.",
+        ),
         (
             "result",
             "complete",
             "The value 'complete' is not valid. Did you mean 'Completed'?",
         ),
-        ("result", "0", "The value '0' is not valid."),
+        (
+            "result",
+            "0",
+            "The value '0' is not valid. Send one of Accepted, Completed, Failed, Refused, NoChange, Cancelled.",
+        ),
         ("from", "yesterday", "The value 'yesterday' is not valid."),
         ("to", "2026-13-01", "The value '2026-13-01' is not valid."),
         ("limit", "0", "The field limit must be between 1 and 500."),

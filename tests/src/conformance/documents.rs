@@ -142,6 +142,7 @@ const QUERY_SERIES: &[&str] = &[
     "runningMode",
     "computeTypeName",
     "fields",
+    "format",
 ];
 const QUERY_STARTUP: &[&str] = &[
     "from",
@@ -151,6 +152,7 @@ const QUERY_STARTUP: &[&str] = &[
     "runningMode",
     "computeTypeName",
     "fields",
+    "format",
 ];
 const QUERY_WORKSPACES: &[&str] = &[
     "state",
@@ -163,6 +165,7 @@ const QUERY_WORKSPACES: &[&str] = &[
     "window",
     "sort",
     "fields",
+    "format",
     "limit",
     "nextToken",
 ];
@@ -172,10 +175,19 @@ const QUERY_PROCESSES: &[&str] = &[
     "to",
     "sort",
     "fields",
+    "format",
     "limit",
     "nextToken",
 ];
-const QUERY_TIMELINE: &[&str] = &["workSpaceId", "from", "to", "fields", "limit", "nextToken"];
+const QUERY_TIMELINE: &[&str] = &[
+    "workSpaceId",
+    "from",
+    "to",
+    "fields",
+    "format",
+    "limit",
+    "nextToken",
+];
 const QUERY_ADVICE: &[&str] = &[
     "from",
     "to",
@@ -187,6 +199,7 @@ const QUERY_ADVICE: &[&str] = &[
     "computeTypeName",
     "q",
     "fields",
+    "format",
     "limit",
     "nextToken",
 ];
@@ -245,9 +258,9 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
     endpoint("GET",  "/query/fleet",                                   "read",  &[]),
-    endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "limit", "nextToken"]),
+    endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "format", "limit", "nextToken"]),
     endpoint("GET",  "/query/metrics",                                 "read",  &[]),
-    Documented { query: &["fields"], ..posted("POST", "/query/preview", "act") },
+    Documented { query: &["fields", "format"], ..posted("POST", "/query/preview", "act") },
     endpoint("GET",  "/query/export",                                  "read",  &["stream", "from", "to", "instanceId", "format"]),
     endpoint("GET",  "/query/events",                                  "read",  &["after", "limit", "nextToken"]),
     endpoint("GET",  "/query/processes",                               "read",  QUERY_PROCESSES),
@@ -255,7 +268,7 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/query/advice",                                  "read",  QUERY_ADVICE),
     endpoint("GET",  "/query/series",                                  "read",  QUERY_SERIES),
     endpoint("GET",  "/query/startup",                                 "read",  QUERY_STARTUP),
-    endpoint("GET",  "/query/heatmap",                                 "read",  &["of", "from", "to", "offset", "fields"]),
+    endpoint("GET",  "/query/heatmap",                                 "read",  &["of", "from", "to", "offset", "fields", "format"]),
 ];
 
 /// The rows of the documents beside the endpoints; each must have cases and each case must name one.

@@ -203,11 +203,10 @@ fn last_admin() -> Case {
         .call(last(""))
         .call(last("?force=false"))
         .call(last("?force="))
-        .call(
-            revoke("?force=yes")
-                .refused("InvalidParameter")
-                .error("force", "The value 'yes' is not valid."),
-        )
+        .call(revoke("?force=yes").refused("InvalidParameter").error(
+            "force",
+            "The value 'yes' is not valid. Send one of true, false.",
+        ))
         .key("second", &[Scope::Admin], Some("2026-11-20T12:01:00Z"))
         .clock(60)
         .call(last(""))

@@ -94,7 +94,7 @@ fn parameters() -> Case {
         .call(refused(
             "stream=stats&format=parquet",
             "format",
-            "such as format=csv",
+            "Send one of ndjson, csv.",
         ))
         .call(refused("stream=stats&from=24h", "from", times))
         .call(refused("stream=stats&to=soon", "to", times))

@@ -95,7 +95,10 @@ fn wrong() -> Case {
         .call(
             ask(r#"{"action":"ChangeComputeType","workSpaceIds":["ws-1"]}"#)
                 .refused("InvalidParameter")
-                .error("computeType", "The value '' is not valid."),
+                .error(
+                    "computeType",
+                    "The computeType field is required, such as PERFORMANCE.",
+                ),
         )
         .call(
             ask(r#"{"action":"ChangeComputeType","workSpaceIds":["ws-1"],"computeType":"HUGE"}"#)

@@ -182,9 +182,10 @@ fn changes_under_a_walk() -> Case {
 fn bad_tokens() -> Case {
     let message = "The value is not a token of this endpoint.";
     let bad = |query: &str| {
-        ids(query)
-            .refused("InvalidParameter")
-            .error("nextToken", message)
+        ids(query).refused("InvalidParameter").error(
+            "nextToken",
+            "The value is not a token of this endpoint and sort.",
+        )
     };
     let foreign = |target: &str| {
         call(target)
@@ -314,7 +315,7 @@ fn wrong() -> Case {
         (
             "?window=24",
             "window",
-            "The value '24' is not valid. Send a duration in whole seconds, at least one, such as 5m, 1h or 1d.".to_owned(),
+            "The value '24' is not valid. Send a duration such as 5m, 1h or 1d.".to_owned(),
         ),
         (
             "?fields=workSpaceId",

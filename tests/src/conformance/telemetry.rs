@@ -260,7 +260,7 @@ fn parameters() -> Case {
             )
             .call(bad("?instanceId=i&from=2026-11-20T08:00:00+02:00").error(
                 "from",
-                "The value '2026-11-20T08:00:00 02:00' is not valid.",
+                "The value '2026-11-20T08:00:00 02:00' is not valid. In a query `+` is a space: write it as %2B.",
             ))
             .call(
                 bad("?instanceId=i&nextToken=x")

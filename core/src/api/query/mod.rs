@@ -21,6 +21,7 @@ use crate::model::Question;
 use crate::wire::query::Query;
 
 use super::endpoint::Endpoint;
+use super::parameters::FORMAT;
 use super::routes::ROUTES;
 use super::{Call, Completion, Failure, Handled, collect};
 
@@ -54,7 +55,8 @@ pub(crate) fn ask(core: &EngineCore, name: &str, query: &str, body: &[u8]) -> Re
         return Err(EngineError::invalid("question", said));
     };
     let query = Query::new(Some(query));
-    query.check(route.query.iter().map(|param| param.name))?;
+    // The answer is JSON.
+    route.check_query(query, |name| name != FORMAT.name)?;
     let call = Call {
         core,
         route,

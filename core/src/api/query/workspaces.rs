@@ -1,7 +1,5 @@
 //! `GET /query/workspaces`
 
-use std::time::Duration;
-
 use crate::api::{Call, Completion, Handled};
 use crate::view::query::workspaces::{self, WorkspaceRow, WorkspaceRowsQuery};
 use crate::wire::rows::Shape;
@@ -11,10 +9,7 @@ pub(super) fn answer(call: &Call<'_>) -> Handled {
     let query = WorkspaceRowsQuery {
         filter: call.query.filter()?,
         paging: call.query.paging()?,
-        window: call
-            .query
-            .duration("window")?
-            .map(|seconds| Duration::from_secs(seconds.unsigned_abs())),
+        window: call.query.window()?,
     };
     let rows = workspaces::workspaces(&call.core.rollup_reader()?, &query)?;
     Ok(Completion::Response(shape.response(&rows)))

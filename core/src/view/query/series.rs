@@ -4,7 +4,7 @@ mod point;
 
 use std::time::Duration;
 
-use crate::domain::range::Range;
+use crate::domain::range::{Range, whole_seconds};
 use crate::domain::steps::Steps;
 use crate::error::{EngineError, Result};
 use crate::limits::SERIES_RECORDS_EXAMINED_MAX;
@@ -48,7 +48,7 @@ pub struct SeriesQuery {
     pub from: Option<Timestamp>,
     /// Records filed before this time. Default now.
     pub to: Option<Timestamp>,
-    /// The step, in whole seconds; raised so that there are at most 500, and for the fleet to whole hours. Default 5 minutes or an hour.
+    /// The step, raised to whole seconds, so that there are at most 500, and for the fleet to whole hours. Default 5 minutes or an hour.
     pub step: Option<Duration>,
     /// The desktops of the fleet that are counted. Default all.
     pub filter: GroupFilter,
@@ -88,9 +88,7 @@ struct Sums {
 /// The series that is asked for. The reader of a series of one instance must have been made for the queue of its Stats.
 pub(crate) fn series(reader: &Reader, query: &SeriesQuery) -> Result<Series> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
-    let step = query
-        .step
-        .map(|step| i64::try_from(step.as_secs()).unwrap_or(i64::MAX));
+    let step = query.step.map(whole_seconds);
     match &query.instance_id {
         Some(instance) => of_instance(reader, query, instance, range, step),
         None => of_fleet(reader, query, range, step),
@@ -138,6 +136,9 @@ fn of_instance(
             .collect(),
     });
     let mut points = Rows::whole(points.collect(), reader.now);
+    points
+        .warnings
+        .extend(Range::step_raised(query.step, step_seconds, 1));
     if let Some(at) = cut {
         let incomplete = at.plus_seconds(-24 * HOUR);
         let first = steps.place(incomplete).unwrap_or_default();
@@ -166,6 +167,9 @@ fn of_fleet(
     let places = places_of(&query.metrics, &hourly::STATS, "of the fleet")?;
     let mut coverage = Coverage::hours(reader, range)?;
     let step_seconds = coverage.range().step(step, HOUR);
+    if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
+        coverage.warn(raised);
+    }
     let steps = Steps::of(coverage.range(), step_seconds);
     let none = HourTotals::default();
     let point = |place, totals: &HourTotals| SeriesPoint {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::range::Range;
+use crate::domain::range::{Range, whole_seconds};
 use crate::domain::steps::Steps;
 use crate::error::Result;
 use crate::model::row::{column, row};
@@ -182,11 +182,12 @@ impl schemars::JsonSchema for StartupPoint {
 /// The startups that are asked for.
 pub(crate) fn startups(reader: &Reader, query: &StartupQuery) -> Result<StartupReport> {
     let range = Range::between(query.from, query.to, RANGE_DEFAULT, reader.now)?;
-    let step = query.step.map_or(DAY, |step| {
-        i64::try_from(step.as_secs()).unwrap_or(i64::MAX)
-    });
+    let step = query.step.map_or(DAY, whole_seconds);
     let mut coverage = Coverage::hours(reader, range)?;
     let step_seconds = coverage.range().step(Some(step), HOUR);
+    if let Some(raised) = Range::step_raised(query.step, step_seconds, HOUR) {
+        coverage.warn(raised);
+    }
     let steps = Steps::of(coverage.range(), step_seconds);
     let point = |place, totals: &HourTotals| {
         let mut phases = totals.distributions.iter();

@@ -112,6 +112,24 @@ fn accept_header_selects_the_format_with_json_as_default() {
 }
 
 #[test]
+fn format_goes_before_accept() {
+    for (format, expected) in [
+        ("json", Format::Json),
+        ("CSV", Format::Csv),
+        ("ndjson", Format::Ndjson),
+        ("", Format::Ndjson),
+    ] {
+        let query = format!("format={format}");
+        let shape = shape("application/x-ndjson", &query).unwrap();
+        assert_eq!(shape.format, expected, "{format}");
+    }
+    let refused = shape("text/csv", "format=xlsx").unwrap_err();
+    assert_eq!(refused.parameter(), Some("format"));
+    let said = "The value 'xlsx' is not valid. Send one of json, csv, ndjson.";
+    assert_eq!(refused.context(), said);
+}
+
+#[test]
 fn fields_are_written_once_in_the_order_in_which_they_are_asked_for() {
     let names = |query: &str| -> Vec<&str> { shape("", query).unwrap().names().collect() };
     assert_eq!(names("fields=ONHOLD,cpu,onHold"), ["onHold", "cpu"]);
