@@ -32,6 +32,11 @@ pub(crate) const BUSY: Refused = (
     Code::ServerBusy,
     "Too many requests are under way; try again later.",
 );
+/// More streams of events than are allowed.
+pub(crate) const TOO_MANY_STREAMS: Refused = (
+    Code::ServerBusy,
+    "Too many streams of events are open, here or from this address (`event_streams_max`); try again later.",
+);
 /// A request whose work ended without a response: it panicked, or the server stops.
 pub(crate) const ENDED: Refused = (Code::Internal, "");
 /// A header list of more fields than are read.

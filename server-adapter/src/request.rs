@@ -162,7 +162,7 @@ async fn off_the_loop(
     let slow_reads = &shared.slow_reads;
     let place = slow_reads.admit(&source.slow_reads).await;
     // The source is the same as long as something of it runs, also when its client is gone.
-    let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
+    let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));
     let begun = spawn_blocking(move || {
         let response = exchange.finish();
         drop(held);
@@ -186,7 +186,7 @@ fn events_as_they_happen(
 ) -> Result<Response<OutgoingBody>, Refused> {
     let place = shared.event_streams.begin(&source.event_streams);
     // The source is the same as long as something of it runs.
-    let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
+    let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));
     let draining = shared.draining.subscribe();
     let body = EventBody::new(shared.engine.clone(), events, draining, held);
     let mut response = Response::new(OutgoingBody::events(body));

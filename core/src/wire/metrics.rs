@@ -137,7 +137,7 @@ fn summary_text(text: &mut Text, summary: &FleetSummary) {
             ("24h", summary.reporting_24h),
         ],
     );
-    let help = "Telemetry records committed in the last minute, a second.";
+    let help = "Telemetry records committed per second, over the last minute.";
     let rate = Decimal::of_rounded(summary.records_per_second);
     text.gauge("records_per_second", help, &rate);
 }

@@ -206,7 +206,14 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
     if let Command::Export(args) = &command
         && let Some(conflict) = args.conflict()
     {
-        return Err(Cli::command().error(ErrorKind::ArgumentConflict, conflict));
+        // The usage that it prints is that of the command.
+        let mut cli = Cli::command();
+        cli.build();
+        let error = match cli.find_subcommand_mut("export") {
+            Some(export) => export.error(ErrorKind::ArgumentConflict, conflict),
+            None => cli.error(ErrorKind::ArgumentConflict, conflict),
+        };
+        return Err(error);
     }
     Ok(command)
 }

@@ -11,7 +11,7 @@ use super::server_args::ServerArgs;
 use super::store::open_read_only;
 
 const WHEN_LOCKED: &str =
-    "If that is a running server, export through it: --url http://127.0.0.1:8080";
+    "If that is a running server, export through it: --url http://HOST:PORT --key-file FILE";
 
 /// Where the rows come from.
 pub(super) enum Source {

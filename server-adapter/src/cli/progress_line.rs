@@ -1,10 +1,8 @@
-//! How far a command has come, on standard error: a bar that is drawn again and again on a terminal, a line now and then elsewhere.
+//! How far a command has come: a bar that is drawn again and again on the terminal, if standard error is one.
 
 use std::io::{IsTerminal as _, Write as _};
 
 const MB: u64 = 1_000_000;
-/// Without a terminal at most one line for this many bytes, nor more than ten in all where the total is known.
-const LINE_BYTES: u64 = 10 * MB;
 /// Characters of a full bar.
 const BAR: u64 = 30;
 
@@ -27,11 +25,7 @@ impl ProgressLine {
     }
 
     fn on(on_terminal: bool, total: Option<u64>) -> Self {
-        let step = match total {
-            Some(total) if on_terminal => (total / 100).max(1),
-            None if on_terminal => MB,
-            total => total.map_or(0, |total| total / 10).max(LINE_BYTES),
-        };
+        let step = total.map_or(MB, |total| (total / 100).max(1));
         Self {
             total,
             done: 0,
@@ -54,7 +48,7 @@ impl ProgressLine {
     fn next(&mut self, bytes: u64) -> Option<String> {
         let before = self.done / self.step;
         self.done += bytes;
-        if self.done / self.step == before {
+        if !self.on_terminal || self.done / self.step == before {
             return None;
         }
         let done = megabytes(self.done);
@@ -62,19 +56,11 @@ impl ProgressLine {
             || format!("{done} MB"),
             |total| {
                 let percent = (self.done.saturating_mul(100) / total.max(1)).min(100);
-                let bar = if self.on_terminal {
-                    bar(percent)
-                } else {
-                    String::new()
-                };
+                let bar = bar(percent);
                 format!("{bar}{percent:3} %, {done} of {} MB", megabytes(total))
             },
         );
-        Some(if self.on_terminal {
-            format!("\r{text}")
-        } else {
-            format!("{text}\n")
-        })
+        Some(format!("\r{text}"))
     }
 }
 
@@ -92,7 +78,7 @@ fn bar(percent: u64) -> String {
 impl Drop for ProgressLine {
     /// Leaves the line of the terminal to what is written next.
     fn drop(&mut self) {
-        if self.on_terminal && self.is_drawn {
+        if self.is_drawn {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
     }
@@ -124,16 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_gets_a_line_now_and_then() {
-        let pieces = [1_000_000; 26];
-        let line = ProgressLine::on(false, Some(26_000_000));
-        assert_eq!(
-            drawn(line, &pieces),
-            [" 38 %, 10.0 of 26.0 MB\n", " 76 %, 20.0 of 26.0 MB\n"]
-        );
-        let line = ProgressLine::on(false, None);
-        assert_eq!(drawn(line, &pieces), ["10.0 MB\n", "20.0 MB\n"]);
-        let line = ProgressLine::on(false, Some(500 * MB));
-        assert_eq!(drawn(line, &[MB; 500]).len(), 10);
+    fn anything_else_gets_nothing() {
+        for total in [None, Some(26 * MB)] {
+            let none: [&str; 0] = [];
+            assert_eq!(drawn(ProgressLine::on(false, total), &[MB; 26]), none);
+        }
     }
 }

@@ -93,8 +93,8 @@ fn cost() -> Case {
     let case = samples(case, ("ws-3", "jdoe"), (6, 8..9), (50, 50));
     samples(case, ("ws-4", "jdoe"), (7, 8..9), (50, 50))
         .call(get("?fields=workSpId,advice,hours,limitHours,evidence").gives_json(rows(&[
-            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":189.84,"limitHours":85,"evidence":"1 sessions of 193 hours with auto-stop, 189.84 in 30 days: more than 85."}"#,
-            r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":13.77,"limitHours":85,"evidence":"7 sessions of 14 hours with auto-stop, 13.77 in 30 days: no more than 85."}"#,
+            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":189.84,"limitHours":85,"evidence":"1 session, 193 hours in all with the auto-stop timeout; in 30 days 189.84, above the limit of 85."}"#,
+            r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":13.77,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 13.77, not above the limit of 85."}"#,
         ])))
 }
 
@@ -198,7 +198,7 @@ fn window() -> Case {
             r#"{"rows":[],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}"#,
         ))
         .call(get("?from=2020-01-01&to=2026-11-21").gives_json(
-            r#"{"rows":[],"nextToken":null,"hasMore":false,"at":"«_»","warnings":["There is more than one answer examines: what is before 2025-10-17T00:00:00Z is left out. Ask for a shorter time."]}"#,
+            r#"{"rows":[],"nextToken":null,"hasMore":false,"at":"«_»","warnings":["Older days are left out: what is before 2025-10-17T00:00:00Z is more than one answer examines. Ask for a shorter time."]}"#,
         ))
 }
 

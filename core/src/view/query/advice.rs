@@ -339,6 +339,11 @@ fn shown(value: f64) -> Decimal {
     Decimal::of_rounded(rounded(value).unwrap_or_default())
 }
 
+/// A number with the noun that it counts: `1 day`, `2 days`.
+fn counted(count: u32, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What an advice rests on, in a sentence that holds nothing of what a client sent.
 fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> String {
     let (has_reported, used, bill) = record;
@@ -348,16 +353,19 @@ fn evidence(advice: Advice, facts: &Facts<'_>, record: (bool, Use, Bill)) -> Str
     match advice {
         Advice::Idle if !has_reported => "It never reported.".to_owned(),
         Advice::Idle if days == 0 => "It did not report in this time.".to_owned(),
-        Advice::Idle => format!("It reported on {days} days, and no record named a user."),
+        Advice::Idle => format!(
+            "It reported on {}, and no record named a user.",
+            counted(days, "day")
+        ),
         Advice::AlwaysOnCheaper | Advice::AutoStopCheaper => {
-            let (sessions, billed) = (bill.sessions, shown(bill.hours));
-            let more = if advice == Advice::AlwaysOnCheaper {
-                "more than"
+            let (sessions, billed) = (counted(bill.sessions, "session"), shown(bill.hours));
+            let above = if advice == Advice::AlwaysOnCheaper {
+                "above"
             } else {
-                "no more than"
+                "not above"
             };
             format!(
-                "{sessions} sessions of {billed} hours with auto-stop, {hours} in {MONTH_DAYS} days: {more} {limit}."
+                "{sessions}, {billed} hours in all with the auto-stop timeout; in {MONTH_DAYS} days {hours}, {above} the limit of {limit}."
             )
         }
         Advice::Overloaded => {

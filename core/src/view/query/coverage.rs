@@ -82,7 +82,7 @@ impl Coverage {
     pub(crate) fn leave_out_before(&mut self, at: Timestamp) {
         self.range.from = self.range.from.max(at);
         self.warnings.push(format!(
-            "There is more than one answer examines: what is before {at} is left out. Ask for a shorter time."
+            "Older days are left out: what is before {at} is more than one answer examines. Ask for a shorter time."
         ));
     }
 

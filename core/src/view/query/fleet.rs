@@ -34,7 +34,7 @@ pub struct FleetSummary {
     /// Instances that sent telemetry in the last 24 hours, likewise.
     #[serde(rename = "reporting24h")]
     pub reporting_24h: u64,
-    /// Records committed in the last minute, a second; since this engine was opened.
+    /// Records committed per second, over the last minute; since this engine was opened.
     pub records_per_second: f64,
     /// Records that are not filed yet.
     pub queued: u64,

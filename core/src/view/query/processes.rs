@@ -95,8 +95,8 @@ pub(crate) fn processes(reader: &Reader, query: &ProcessesQuery) -> Result<Rows<
     let mut warnings = Vec::new();
     if let Some(day) = cut {
         warnings.push(format!(
-            "There is more than one answer examines: it is of {} reports with {} items, and leaves out others of {} and all before. Ask for a shorter \
-             time or for one instance.",
+            "Older reports are left out: the answer is of {} reports with {} items, not all of {} and none before. Ask for a shorter time or for one \
+             instance.",
             scan.reports,
             scan.items,
             Timestamp::from_day(day)
