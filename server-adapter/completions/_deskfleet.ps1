@@ -82,9 +82,9 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             break
         }
         'deskfleet;export' {
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days of UTC in which this and `--to` lie are exported whole')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Records before this time, in the same forms; not for workspaces')
-            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Telemetry of this instance alone, by the name that it posts')
+            [CompletionResult]::new('--instance', '--instance', [CompletionResultType]::ParameterName, 'Telemetry of this instance alone, by the name that it posts; not for parquet')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to write it')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write, in place of one that is there; - and the default are standard output. For parquet the folder')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file')

@@ -68,9 +68,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l config -d
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l create -d 'Make the store where there is none'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l from -d 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l from -d 'Records of this time or later: a date-time, or a time before now such as `-24h`; not for workspaces. For parquet the days of UTC in which this and `--to` lie are exported whole' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l to -d 'Records before this time, in the same forms; not for workspaces' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l instance -d 'Telemetry of this instance alone, by the name that it posts' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l instance -d 'Telemetry of this instance alone, by the name that it posts; not for parquet' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l format -d 'How to write it' -r -f -a "ndjson\t'One JSON object a line'
 csv\t'A line with the names of the fields, then a line for each row; null is an empty cell'
 parquet\t'Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a deskfleet that was built with the feature `parquet`'"

@@ -63,7 +63,7 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
     assert!(
         page.warnings
             .iter()
-            .any(|said| said.contains("is left out"))
+            .any(|said| said.contains("are left out"))
     );
 }
 
@@ -103,7 +103,7 @@ fn processes_of_many_reports_are_those_of_the_newest_day() {
     assert_eq!(page.rows.len(), 1, "{:?}", page.rows);
     assert_eq!(page.rows[0].process_name, "new");
     let warning = page.warnings.concat();
-    assert!(warning.contains("others of 2026-11-20"), "{warning}");
+    assert!(warning.contains("not all of 2026-11-20"), "{warning}");
     let old = ProcessesQuery {
         to: "2026-11-19T00:00:00Z".parse().ok(),
         ..query

@@ -327,7 +327,7 @@ export interface FleetSummary {
     reporting15m: number;
     /** Instances that sent telemetry in the last 24 hours, likewise. */
     reporting24h: number;
-    /** Records committed in the last minute, a second; since this engine was opened. */
+    /** Records committed per second, over the last minute; since this engine was opened. */
     recordsPerSecond: number;
     /** Records that are not filed yet. */
     queued: number;

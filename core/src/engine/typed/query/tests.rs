@@ -87,7 +87,7 @@ fn days_of_more_rollups_than_are_examined_are_the_newest() {
         let warnings = days.into_warnings();
         let is_cut = first.day() > last(2 * DAY).from.day();
         assert_eq!(warnings.len(), 1 + usize::from(is_cut), "{warnings:?}");
-        let said = format!("what is before {first} is left out");
+        let said = format!("what is before {first} is more than one answer examines");
         assert_eq!(
             warnings.iter().any(|warning| warning.contains(&said)),
             is_cut
