@@ -13,12 +13,16 @@ const NAME_BYTES_MAX: usize = 64;
 /// assert_eq!(deskfleet::fields::nearest("colour", known), None);
 /// ```
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(name, &mut known.into_iter())
+}
+
+/// One compiled copy.
+fn nearest_of<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
     let name = name.to_ascii_lowercase();
     known
-        .into_iter()
         .map(|known| {
             let distance = strsim::osa_distance(&name, &known.to_ascii_lowercase());
             (distance, known)

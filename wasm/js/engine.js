@@ -142,11 +142,11 @@ export function defineEngine(load) {
         events(options = {}) {
             const after = position(options?.after);
             this.#mustBeOpen();
-            const now = () => JSON.parse(this.#enter((core) => core.call(this.#now(), "readEvents", '{"after":null}'))).position;
+            const now = () => JSON.parse(this.#enter((core) => core.call(this.#now(), "readEvents", "null"))).position;
             return followed(after ?? now(), {
                 read: async (from) => {
                     while (this.#inside) await undefined;
-                    return this.#call("readEvents", { after: from });
+                    return this.#call("readEvents", from);
                 },
                 whenMoved: (wake) => void this.#followers.push(wake),
                 isOver: () => this.#closing !== undefined,
@@ -154,7 +154,7 @@ export function defineEngine(load) {
         }
 
         async readEvents(after) {
-            return this.#call("readEvents", { after: position(after) });
+            return this.#call("readEvents", position(after));
         }
 
         async queueCount() {

@@ -13,12 +13,12 @@ export function questions(engine) {
     return Object.freeze(Object.fromEntries(QUESTIONS.map(ask)));
 }
 
-/** A question as the core takes it. @param {unknown} question @param {unknown} parameters */
+/** A question as the core takes it: its name, the query, the body. @param {unknown} question @param {unknown} parameters */
 export function questionOf(question, parameters = {}) {
     if (!QUESTIONS.includes(question)) throw invalidArgument(`the question must be one of ${QUESTIONS.join(", ")}`);
     if (typeof parameters !== "object" || parameters === null) throw invalidArgument(`the parameters of a question must be an object, not ${kindOf(parameters)}`);
-    if (WITH_BODY.has(question)) return { question, query: "", body: JSON.stringify(parameters) };
-    return { question, query: queryOf(parameters), body: "" };
+    if (WITH_BODY.has(question)) return [question, "", JSON.stringify(parameters)];
+    return [question, queryOf(parameters), ""];
 }
 
 /** The query string of parameters; those that are undefined or null are left out. */

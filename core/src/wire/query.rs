@@ -117,15 +117,21 @@ impl<'r> Query<'r> {
         all: &[T],
         as_str: fn(T) -> &'static str,
     ) -> Result<Option<T>> {
+        let names: Vec<&str> = all.iter().copied().map(as_str).collect();
+        let place = self.one_of_names(name, &names)?;
+        Ok(place.and_then(|place| all.get(place).copied()))
+    }
+
+    /// The place of the first value of `name` in `names`: one compiled copy for all types.
+    fn one_of_names(self, name: &'static str, names: &[&str]) -> Result<Option<usize>> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let mut known = all.iter().copied();
-        let found = known.find(|known| as_str(*known).eq_ignore_ascii_case(&text));
+        let mut known = names.iter();
+        let found = known.position(|known| known.eq_ignore_ascii_case(&text));
         if found.is_some() {
             return Ok(found);
         }
-        let names: Vec<_> = all.iter().copied().map(as_str).collect();
         let hint = nearest(&text, names.iter().copied()).map_or_else(
             || format!("Send one of {}.", names.join(", ")),
             |nearest| format!("Did you mean '{nearest}'?"),

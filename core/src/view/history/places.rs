@@ -1,6 +1,7 @@
 //! Where the records of a history are, found by their times alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::RangeInclusive;
 
 use crate::error::Result;
@@ -70,7 +71,7 @@ pub(super) fn first_places(
     Ok(first.found())
 }
 
-/// The last places of the range of `query`, at most `count`. Pending records that repeat an earlier one have none.
+/// The last places of the range of `query`, at most `count`, in no order. Pending records that repeat an earlier one have none.
 pub(super) fn last_places(
     reader: &Reader,
     query: &HistoryQuery,
@@ -78,13 +79,13 @@ pub(super) fn last_places(
 ) -> Result<Vec<Place>> {
     let (from, to) = (query.from.unwrap_or(Timestamp::MIN), query.to);
     let last_day = query.to.unwrap_or(Timestamp::MAX).day();
-    let mut places = BTreeSet::new();
-    let offer = |places: &mut BTreeSet<Place>, place: Place| {
+    let mut places = BinaryHeap::new();
+    let offer = |places: &mut BinaryHeap<Reverse<Place>>, place: Place| {
         let filed_at = place.order.0;
         if filed_at >= from && to.is_none_or(|to| filed_at < to) {
-            places.insert(place);
+            places.push(Reverse(place));
             if places.len() > count {
-                places.pop_first();
+                places.pop();
             }
         }
     };
@@ -95,8 +96,8 @@ pub(super) fn last_places(
     while let Some(last) = newest
         && let Some(day) = history::last_day(&reader.snapshot, query.stream, from.day(), last)?
     {
-        let is_full = |places: &BTreeSet<Place>, end: Timestamp| {
-            let first = places.first().map(|place| place.order.0);
+        let is_full = |places: &BinaryHeap<Reverse<Place>>, end: Timestamp| {
+            let first = places.peek().map(|Reverse(place)| place.order.0);
             places.len() == count && first.is_some_and(|first| first > end)
         };
         if is_full(&places, Timestamp::from_day(day + 1)) {
@@ -114,7 +115,7 @@ pub(super) fn last_places(
         })?;
         newest = day.checked_sub(1);
     }
-    Ok(places.into_iter().collect())
+    Ok(places.into_iter().map(|Reverse(place)| place).collect())
 }
 
 /// The smallest places that were offered.
@@ -125,7 +126,8 @@ pub(in crate::view) struct FirstPlaces {
     /// Filed times end before it.
     end: Option<Timestamp>,
     count: usize,
-    places: BTreeSet<Place>,
+    /// The last of them first.
+    places: BinaryHeap<Place>,
 }
 
 impl FirstPlaces {
@@ -140,7 +142,7 @@ impl FirstPlaces {
             left_out,
             end,
             count,
-            places: BTreeSet::new(),
+            places: BinaryHeap::new(),
         }
     }
 
@@ -165,21 +167,21 @@ impl FirstPlaces {
 
     /// The places, in their order.
     pub(in crate::view) fn found(self) -> Vec<Place> {
-        self.places.into_iter().collect()
+        self.places.into_sorted_vec()
     }
 
     /// Whether a record filed at this time or later may be among them.
     fn wants(&self, filed_at: Timestamp) -> bool {
-        let last = self.places.last().map(|place| place.order.0);
+        let last = self.places.peek().map(|place| place.order.0);
         self.end.is_none_or(|end| filed_at < end)
             && (self.places.len() < self.count || last.is_some_and(|last| filed_at <= last))
     }
 
     fn offer(&mut self, place: Place) {
         if place >= self.start && self.wants(place.order.0) {
-            self.places.insert(place);
+            self.places.push(place);
             if self.places.len() > self.count {
-                self.places.pop_last();
+                self.places.pop();
             }
         }
     }
