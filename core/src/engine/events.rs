@@ -44,7 +44,7 @@ use super::Engine;
 pub struct EventStream {
     core: Arc<EngineCore>,
     /// Its number among those who wait.
-    stream: u64,
+    stream: usize,
     position: u64,
     read: VecDeque<FleetEvent>,
     /// The key that reads; the host itself has none.

@@ -1,8 +1,6 @@
 //! Waiting for events: each commit that appended some wakes all that wait, once, and holds no lock meanwhile.
 
-use std::collections::BTreeMap;
-use std::mem::take;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
 use crate::domain::keys;
@@ -16,9 +14,10 @@ pub(super) struct EventWaiters(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// By the numbers of their streams.
-    wakers: BTreeMap<u64, Waker>,
-    next_stream: u64,
+    /// By the numbers of their streams; a list, as the code of a map is larger.
+    wakers: Vec<Option<Waker>>,
+    /// Numbers of streams that have ended.
+    free: Vec<usize>,
     /// The last event that they were woken for.
     woken_for: u64,
     closed: bool,
@@ -26,28 +25,35 @@ struct Waiting {
 
 impl EngineCore {
     /// The number of a stream of events, to wait with.
-    pub(crate) fn begin_event_stream(&self) -> u64 {
+    pub(crate) fn begin_event_stream(&self) -> usize {
         let mut waiting = lock(&self.event_waiters.0);
-        waiting.next_stream += 1;
-        waiting.next_stream
+        if let Some(stream) = waiting.free.pop() {
+            return stream;
+        }
+        waiting.wakers.push(None);
+        waiting.wakers.len() - 1
     }
 
     /// Has `waker` woken after the next commit with events. Whether there are some is to be looked at after this again.
-    pub(crate) fn wait_for_events(&self, stream: u64, waker: &Waker) {
+    pub(crate) fn wait_for_events(&self, stream: usize, waker: &Waker) {
         let mut waiting = lock(&self.event_waiters.0);
         if waiting.closed {
             drop(waiting);
             return waker.wake_by_ref();
         }
-        let replaced = waiting.wakers.insert(stream, waker.clone());
+        let place = waiting.wakers.get_mut(stream);
+        let replaced = place.and_then(|place| place.replace(waker.clone()));
         // What a waker holds is dropped without the lock: it may be another stream.
         drop(waiting);
         drop(replaced);
     }
 
-    /// Nobody waits for that stream any longer.
-    pub(crate) fn end_event_stream(&self, stream: u64) {
-        let waker = lock(&self.event_waiters.0).wakers.remove(&stream);
+    /// Nobody waits for that stream any longer; its number may be given to another one.
+    pub(crate) fn end_event_stream(&self, stream: usize) {
+        let mut waiting = lock(&self.event_waiters.0);
+        let waker = waiting.wakers.get_mut(stream).and_then(Option::take);
+        waiting.free.push(stream);
+        drop(waiting);
         drop(waker);
     }
 
@@ -72,17 +78,20 @@ impl EngineCore {
             return;
         }
         waiting.woken_for = last;
-        let wakers = take(&mut waiting.wakers);
-        drop(waiting);
-        wakers.into_values().for_each(Waker::wake);
+        wake(waiting);
     }
 
     /// Ends all streams.
     pub(super) fn end_event_streams(&self) {
         let mut waiting = lock(&self.event_waiters.0);
         waiting.closed = true;
-        let wakers = take(&mut waiting.wakers);
-        drop(waiting);
-        wakers.into_values().for_each(Waker::wake);
+        wake(waiting);
     }
+}
+
+/// Wakes all that wait, without the lock.
+fn wake(mut waiting: MutexGuard<'_, Waiting>) {
+    let wakers: Vec<_> = waiting.wakers.iter_mut().filter_map(Option::take).collect();
+    drop(waiting);
+    wakers.into_iter().for_each(Waker::wake);
 }

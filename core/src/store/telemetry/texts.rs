@@ -24,8 +24,8 @@ pub(super) struct Texts {
     ends: Vec<usize>,
     /// By hash, numbers; [`Self::EMPTY`] where there is none.
     places: Vec<u32>,
-    /// The numbers of texts that found no place.
-    crowded: BTreeMap<Box<str>, u32>,
+    /// The numbers of texts that found no place; 64 bits wide, as what other maps of texts hold: there is one compiled copy of these.
+    crowded: BTreeMap<String, u64>,
 }
 
 impl Default for Texts {
@@ -96,7 +96,7 @@ impl Texts {
         if free.is_none()
             && let Some(number) = self.crowded.get(text)
         {
-            return *number;
+            return Self::number(*number);
         }
         let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         self.pool.push_str(text);
@@ -152,7 +152,8 @@ impl Texts {
         if let Some(place) = free.and_then(|place| self.places.get_mut(place)) {
             *place = number;
         } else {
-            self.crowded.insert(self.text(number).into(), number);
+            let text = self.text(number).to_owned();
+            self.crowded.insert(text, number.into());
         }
     }
 
