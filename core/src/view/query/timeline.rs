@@ -317,7 +317,7 @@ impl Source<'_> {
     }
 }
 
-/// What tells an activity or a startup from others.
+/// An activity or a startup as a text that is different for each.
 fn content(record: &Record) -> String {
     match record {
         Record::Activity(record) => format!("{record:?}"),
