@@ -33,8 +33,6 @@ pub(super) struct KnownSeen {
 impl EngineCore {
     /// The fleet in numbers.
     pub(crate) fn fleet_summary(&self) -> Result<FleetSummary> {
-        // Files a short queue, of which the instances are counted.
-        drop(self.rollup_reader()?);
         let counts = self.fleet_counts()?;
         let now = self.now();
         let [reporting_15m, reporting_24h] = self.reporting(now, [15 * 60, 24 * 60 * 60])?;

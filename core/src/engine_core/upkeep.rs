@@ -19,6 +19,7 @@ use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::view::query::fleet::FleetSummary;
 use crate::view::{Reader, events, upkeep};
 
 use super::EngineCore;
@@ -64,6 +65,12 @@ impl EngineCore {
         let mut reader = self.reader()?;
         reader.unfiled = if is_filed { 0 } else { queued };
         Ok(reader)
+    }
+
+    /// The fleet in numbers, for a question: with what is in a short queue.
+    pub(crate) fn question_of_fleet(&self) -> Result<FleetSummary> {
+        drop(self.rollup_reader()?);
+        self.fleet_summary()
     }
 
     /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For

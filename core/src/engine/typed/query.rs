@@ -100,7 +100,7 @@ impl Engine {
     /// # Ok::<(), deskfleet::EngineError>(())
     /// ```
     pub fn query_fleet(&self) -> Result<FleetSummary> {
-        self.core().fleet_summary()
+        self.core().question_of_fleet()
     }
 
     /// What an action would do now to each of up to 1000 workspaces, by the rules of [`Self::act`]. Nothing is written, and no audit row is.

@@ -83,13 +83,14 @@ pub(crate) fn advice(reader: &Reader, cost: &Cost, query: &AdviceQuery) -> Resul
         covered.leave_out_before(oldest);
     }
     let begin = covered.range().from;
-    let kept_from = daily::first_day(&reader.snapshot)?.unwrap_or(newest);
+    let kept_from = daily::first_day(&reader.snapshot)?;
     let matcher = Matcher::new(&query.filter);
     let mut page = Page {
         reader,
         cost,
         days: begin.day()..=newest,
-        begin: begin.max(Timestamp::from_day(kept_from)),
+        begin,
+        kept_from,
         end: covered.range().to.min(reader.now),
         limit: usize::try_from(query.paging.limit.max(1)).unwrap_or(usize::MAX),
         examined: 0,
@@ -154,9 +155,11 @@ struct Page<'r> {
     cost: &'r Cost,
     /// The days that are examined.
     days: RangeInclusive<u32>,
-    /// The part of them in which something could have been recorded.
+    /// Their first moment, and the first one after them that has passed.
     begin: Timestamp,
     end: Timestamp,
+    /// The first day of any desktop that is not its newest.
+    kept_from: Option<u32>,
     limit: usize,
     /// Days of desktops.
     examined: usize,
@@ -234,18 +237,18 @@ impl Page<'_> {
     }
 
     /// How long the use of a workspace was observed, in seconds. One with `ALWAYS_ON` reports all the time, so before its first day it was
-    /// not there; one with `AUTO_STOP` may just have been off.
+    /// not there; one with `AUTO_STOP` may just have been off, unless there are no older records at all.
     fn seconds(&self, entry: &EntryRef<'_>, record: &Record) -> i64 {
         let always_on = RunningMode::AlwaysOn.as_str();
         let is_on = entry
             .running_mode()
             .is_some_and(|mode| mode.eq_ignore_ascii_case(always_on));
-        let first = record
-            .days
-            .iter()
-            .map(|(day, _)| *day)
-            .min()
-            .filter(|_| is_on);
+        let own = record.days.first().map(|(day, _)| *day);
+        let first = if is_on {
+            own
+        } else {
+            own.into_iter().chain(self.kept_from).min()
+        };
         let begin = first.map_or(self.begin, |day| self.begin.max(Timestamp::from_day(day)));
         self.end.ticks().saturating_sub(begin.ticks()) / TICKS_PER_SECOND
     }
