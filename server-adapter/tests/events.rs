@@ -213,6 +213,13 @@ fn streams_above_their_bound_return_503_and_are_no_slow_reads() {
         "{}",
         refused.head
     );
+    let headers = format!(
+        "x-api-key: {}\r\naccept: text/event-stream\r\nx-forwarded-for: 192.0.2.1\r\n",
+        served.key
+    );
+    let refused = served.client().ask("GET", "/query/events", &headers).json();
+    let said = refused["detail"].as_str().unwrap();
+    assert!(said.contains("`event_streams_max`"), "{said}");
     open.extend([follow("192.0.2.2"), follow("192.0.2.2")]);
     assert_eq!(follow("192.0.2.3").status(), 503, "all are taken");
     for events in &mut open {

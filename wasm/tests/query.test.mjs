@@ -72,6 +72,7 @@ test("preview_tells_what_an_action_would_do_and_changes_nothing", async () => {
 test("wrong_parameter_is_named_and_wrong_argument_is_refused", async () => {
     const engine = await withFleet();
     await assert.rejects(engine.query.workspaces({ sort: "stat" }), { code: "InvalidParameter", parameter: "sort", message: "There is no column 'stat'. Did you mean 'state'?" });
+    await assert.rejects(engine.query.workspaces({ stat: "ERROR" }), { code: "InvalidParameter", parameter: "query", message: "There is no parameter 'stat'. Did you mean 'state'?" });
     await assert.rejects(engine.query.workspaces({ limit: 501 }), { code: "InvalidParameter", parameter: "limit" });
     for (const wrong of [7, null, "state=ERROR"]) await assert.rejects(engine.query.workspaces(wrong), { code: "InvalidArgument" });
     for (const wrong of [{ limit: Number.NaN }, { state: {} }, { state: ["a,b"] }, { q: "\ud800" }, { sort: [{}] }, { q: new Date(Number.NaN) }, { q: () => 1 }]) {

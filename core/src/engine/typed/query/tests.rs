@@ -1,4 +1,4 @@
-//! What answers leave out when there is more than they may examine.
+//! What answers leave out when there is more than they may examine, and what the host cannot ask for.
 
 use crate::clock::ManualClock;
 use crate::domain::range::Range;
@@ -153,4 +153,11 @@ fn records_of_an_instance_beyond_those_examined_are_the_oldest() {
         let complete_from = complete_from.map(|text| text.parse().unwrap());
         assert_eq!((count, cut), (seen, complete_from), "{max}");
     }
+}
+
+#[test]
+fn question_of_the_host_has_no_format() {
+    let refused = engine().ask("workspaces", "format=csv", b"").unwrap_err();
+    assert_eq!(refused.parameter(), Some("query"));
+    assert!(engine().ask("workspaces", "fields=state", b"").is_ok());
 }
