@@ -94,7 +94,7 @@ fn cost() -> Case {
     samples(case, ("ws-4", "jdoe"), (7, 8..9), (50, 50))
         .call(get("?fields=workSpId,advice,hours,limitHours,evidence").gives_json(rows(&[
             r#"{"workSpId":"ws-1","advice":"alwaysOnCheaper","hours":772.0,"limitHours":85,"evidence":"1 session, 193 hours in all with the auto-stop timeout; in 30 days 772, above the limit of 85."}"#,
-            r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":13.77,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 13.77, not above the limit of 85."}"#,
+            r#"{"workSpId":"ws-2","advice":"autoStopCheaper","hours":64.62,"limitHours":85,"evidence":"7 sessions, 14 hours in all with the auto-stop timeout; in 30 days 64.62, not above the limit of 85."}"#,
         ])))
 }
 
