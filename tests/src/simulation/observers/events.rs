@@ -1,8 +1,8 @@
 //! The event log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use deskfleet::{AuditAction, AuditEntry, AuditResult, EventType, FleetEvent};
+use deskfleet::{AuditAction, AuditEntry, AuditResult, EventType, FleetEvent, RetentionDays};
 
 use crate::demand;
 use crate::events::member;
@@ -64,8 +64,14 @@ impl EventLog {
         let oldest_row = reading.audit.first().map_or(u64::MAX, |row| row.id);
         // Both logs have what happened since then.
         let both = (*first).max(oldest_row);
+        // A row that was written while the clock was far behind is removed before its event: of these only the oldest go.
+        let days = i64::from(RetentionDays::default().audit);
+        let oldest = reading.now.plus_seconds(-days * 86_400);
+        let old = reading.events.iter().filter(|event| event.at < oldest);
+        let old: BTreeSet<_> = old.filter_map(|event| member(event, "actionId")).collect();
+        let has_row = |id: u64| reading.audit.iter().any(|row| row.id == id);
         let since = |mut ids: Vec<u64>| -> Vec<u64> {
-            ids.retain(|id| *id >= both);
+            ids.retain(|id| *id >= both && (has_row(*id) || !old.contains(id)));
             ids.sort_unstable();
             ids
         };
