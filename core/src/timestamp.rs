@@ -52,6 +52,11 @@ impl Timestamp {
         self.0
     }
 
+    /// The ticks as an unsigned number that compares as the times do.
+    pub(crate) const fn ordered_ticks(self) -> u64 {
+        self.0.cast_unsigned() ^ 1 << 63
+    }
+
     /// From seconds since the Unix epoch.
     #[must_use]
     pub fn from_unix_seconds(seconds: i64) -> Self {

@@ -59,3 +59,18 @@ fn question_with_a_long_queue_warns_and_files_nothing() {
     assert_eq!(rows.unwrap().warnings, [said]);
     assert_eq!(engine.queue_count(), 1001);
 }
+
+#[test]
+fn desktop_that_was_seen_before_1970_is_not_reporting() {
+    let clock = ManualClock::new("1969-12-01T08:00:00Z".parse().unwrap());
+    let engine = Engine::builder()
+        .clock(clock.clone())
+        .seed(1)
+        .open_in_memory();
+    let engine = engine.unwrap();
+    engine.record(stats(42)).unwrap();
+    assert_eq!(engine.query_fleet().unwrap().reporting_15m, 1);
+    clock.set("2026-11-20T08:00:00Z".parse().unwrap());
+    let fleet = engine.query_fleet().unwrap();
+    assert_eq!((fleet.reporting_15m, fleet.reporting_24h), (0, 0));
+}

@@ -103,7 +103,7 @@ fn push_value(place: &mut Vec<u8>, cell: Cell<'_>, text_bytes: usize) {
             place.push(0);
         }
         Cell::Int(value) => place.extend((value.cast_unsigned() ^ SIGN).to_be_bytes()),
-        Cell::Time(value) => place.extend((value.ticks().cast_unsigned() ^ SIGN).to_be_bytes()),
+        Cell::Time(value) => place.extend(value.ordered_ticks().to_be_bytes()),
         Cell::Number(value) => {
             let bits = value.to_bits();
             let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };

@@ -26,11 +26,17 @@ pub(super) struct KnownFleet {
 pub(super) struct KnownSeen {
     /// [`Store::rollup_version`](crate::store::Store::rollup_version) at that time.
     version: u64,
-    /// In ticks, in order; unsigned, as other numbers that are sorted.
+    /// As [`Timestamp::ordered_ticks`], in order.
     seen: Vec<u64>,
 }
 
 impl EngineCore {
+    /// The fleet in numbers, for a question: with what is in a short queue.
+    pub(crate) fn question_of_fleet(&self) -> Result<FleetSummary> {
+        self.file_short_queue();
+        self.fleet_summary()
+    }
+
     /// The fleet in numbers.
     pub(crate) fn fleet_summary(&self) -> Result<FleetSummary> {
         let counts = self.fleet_counts()?;
@@ -72,7 +78,7 @@ impl EngineCore {
         }
         let seen = known.as_ref().map_or(&[][..], |known| &known.seen);
         Ok(seconds.map(|seconds| {
-            let from = now.plus_seconds(-seconds).ticks().cast_unsigned();
+            let from = now.plus_seconds(-seconds).ordered_ticks();
             (seen.len() - seen.partition_point(|seen| *seen <= from)) as u64
         }))
     }

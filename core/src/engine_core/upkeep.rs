@@ -19,7 +19,6 @@ use crate::store::telemetry::filing::{Pass, Slice};
 use crate::store::telemetry::sealing;
 use crate::store::telemetry::work::Work;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
-use crate::view::query::fleet::FleetSummary;
 use crate::view::{Reader, events, upkeep};
 
 use super::EngineCore;
@@ -48,7 +47,6 @@ impl EngineCore {
 
     /// Files what is pending, so that all that was accepted until now is in history.
     pub(crate) fn file_for_export(&self) -> Result<()> {
-        self.settle();
         if self.queued() > 0 {
             self.file_pending(&|| true)?;
         }
@@ -58,19 +56,19 @@ impl EngineCore {
     /// Reads rollups as of now. A short queue is filed first, so that the answer has all that was accepted until now; a longer one is left
     /// to upkeep.
     pub(crate) fn rollup_reader(&self) -> Result<Reader> {
+        let unfiled = self.file_short_queue();
+        let mut reader = self.reader()?;
+        reader.unfiled = unfiled;
+        Ok(reader)
+    }
+
+    /// Files the queue if that is soon done; returns the records that are left to upkeep.
+    pub(super) fn file_short_queue(&self) -> u64 {
         let queued = self.queued();
         let is_short = queued <= QUESTION_FILES_MAX && !self.store.is_read_only();
         // What keeps it from being filed does not keep it from being asked.
         let is_filed = queued == 0 || is_short && self.file_pending(&|| true).is_ok();
-        let mut reader = self.reader()?;
-        reader.unfiled = if is_filed { 0 } else { queued };
-        Ok(reader)
-    }
-
-    /// The fleet in numbers, for a question: with what is in a short queue.
-    pub(crate) fn question_of_fleet(&self) -> Result<FleetSummary> {
-        drop(self.rollup_reader()?);
-        self.fleet_summary()
+        if is_filed { 0 } else { queued }
     }
 
     /// Files one step when the queue is above its high-water mark: a host that never files must not end in a full queue. For

@@ -55,11 +55,11 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
     }
 }
 
-/// When each instance sent something last, in ticks, in order.
+/// When each instance sent something last, as [`Timestamp::ordered_ticks`], in order.
 pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<u64>> {
     let mut seen = Vec::new();
     latest::scan(&reader.snapshot, ALL_KEYS, &mut |_, row| {
-        seen.push(row.seen.ticks().cast_unsigned());
+        seen.push(row.seen.ordered_ticks());
         Ok(Step::Continue(()))
     })?;
     seen.sort_unstable();

@@ -187,6 +187,20 @@ const HEALTH_SCORE: usize = 18;
 impl<'a> Candidate<'a, '_> {
     /// The value of a column, without making the row.
     fn cell(self, column: usize) -> Cell<'a> {
+        let texts = self.texts();
+        let text = |text: Option<&'a str>| text.map_or(Cell::Null, Cell::Text);
+        match (texts.get(column), column) {
+            (Some(value), _) => text(*value),
+            (None, 7) => Cell::Bool(self.entry.held),
+            (None, 8) => text(self.action().map(Action::as_str)),
+            (None, 9) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
+            (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
+            (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
+        }
+    }
+
+    /// The values of the first columns, in their order.
+    fn texts(self) -> [Option<&'a str>; 7] {
         let [
             id,
             computer,
@@ -199,17 +213,7 @@ impl<'a> Candidate<'a, '_> {
             user,
             state,
         ] = self.entry.values;
-        let action = self.action();
-        let texts = [id, computer, user, state, mode, compute_type, region];
-        let text = |text: Option<&'a str>| text.map_or(Cell::Null, Cell::Text);
-        match (texts.get(column), column) {
-            (Some(value), _) => text(*value),
-            (None, 7) => Cell::Bool(self.entry.held),
-            (None, 8) => text(action.map(Action::as_str)),
-            (None, 9) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
-            (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
-            (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
-        }
+        [id, computer, user, state, mode, compute_type, region]
     }
 
     fn number(self, column: usize) -> Option<f64> {
@@ -228,18 +232,7 @@ impl<'a> Candidate<'a, '_> {
     }
 
     fn row(self) -> WorkspaceRow {
-        let [
-            id,
-            computer,
-            _,
-            region,
-            _,
-            mode,
-            compute_type,
-            _,
-            user,
-            state,
-        ] = self.entry.values;
+        let [id, computer, user, state, mode, compute_type, region] = self.texts();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         WorkspaceRow {
             work_sp_id: id.unwrap_or_default().to_owned(),
