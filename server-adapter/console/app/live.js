@@ -1,0 +1,121 @@
+// What happens in the fleet, as it happens. One tab of the browser reads the events and shares them, since browsers open only six
+// connections of HTTP/1.1 to one place.
+
+import { eventsAfter, get } from "./api.js";
+import { session } from "./session.js";
+import { effect, signal } from "./vendor/preact.js";
+
+/** @typedef {import("./transport/server.js").FleetEvent} FleetEvent */
+
+const NAME = "deskfleet.events";
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 15_000;
+
+/** `connecting`, `live`, or `lost` while there is no stream of events. */
+export const live = signal("connecting");
+
+/** @type {Set<(event: FleetEvent) => void>} */
+const listeners = new Set();
+
+/**
+ * Calls a function with each event, and with `resync` where events may be missing: then everything must be read again.
+ * @param {(event: FleetEvent) => void} listener
+ * @returns {() => void} stops it
+ */
+export function onEvent(listener) {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+}
+
+/** The number of the last event, or the position before the first. @type {number | undefined} */
+let last;
+
+/** @param {FleetEvent} event */
+function deliver(event) {
+    last = event.id;
+    for (const listener of listeners) listener(event);
+}
+
+/** Follows the events for as long as somebody is signed in. */
+export function follow() {
+    /** @type {AbortController | undefined} */
+    let following;
+    effect(() => {
+        following?.abort();
+        following = undefined;
+        if (session.value === null) return;
+        following = new AbortController();
+        void share(following.signal);
+    });
+}
+
+/** @param {AbortSignal} signal */
+async function share(signal) {
+    const channel = new BroadcastChannel(NAME);
+    let leads = false;
+    channel.onmessage = ({ data }) => {
+        if (data.ask) {
+            if (leads) channel.postMessage({ state: live.value });
+        } else if (data.event) deliver(data.event);
+        else if (data.state) live.value = data.state;
+    };
+    signal.addEventListener("abort", () => channel.close());
+    channel.postMessage({ ask: true });
+    await navigator.locks
+        .request(NAME, { signal }, async () => {
+            leads = true;
+            await lead(signal, channel);
+        })
+        .catch(() => {});
+}
+
+/** Reads the events, and goes on after the last one when the stream has ended. @param {AbortSignal} signal @param {BroadcastChannel} channel */
+async function lead(signal, channel) {
+    let wait = RETRY_MIN_MS;
+    /** @param {string} state */
+    const say = (state) => {
+        live.value = state;
+        if (!signal.aborted) channel.postMessage({ state });
+    };
+    const opened = () => {
+        wait = RETRY_MIN_MS;
+        say("live");
+    };
+    while (!signal.aborted) {
+        try {
+            // The position is known before the stream begins, so that no event is lost if it breaks before the first.
+            last ??= await position(signal);
+            for await (const event of eventsAfter(last, signal, opened)) {
+                deliver(event);
+                channel.postMessage({ event });
+            }
+        } catch {
+            // Tried again below, for whatever reason it ended.
+        }
+        if (signal.aborted) return;
+        say("lost");
+        await pause(wait * (0.5 + Math.random()), signal);
+        wait = Math.min(wait * 2, RETRY_MAX_MS);
+    }
+}
+
+/** The number of the newest event: a position beyond the end is answered with the one to go on after. @param {AbortSignal} signal @returns {Promise<number>} */
+async function position(signal) {
+    const { rows } = await get("/query/events", { after: Number.MAX_SAFE_INTEGER, limit: 1 }, signal);
+    return rows[0].id;
+}
+
+/** Waits, but no longer than until the browser is online again or the signal aborts. @param {number} milliseconds @param {AbortSignal} signal */
+function pause(milliseconds, signal) {
+    return new Promise((done) => {
+        const timer = setTimeout(finish, milliseconds);
+        function finish() {
+            clearTimeout(timer);
+            removeEventListener("online", finish);
+            signal.removeEventListener("abort", finish);
+            done(undefined);
+        }
+        addEventListener("online", finish);
+        signal.addEventListener("abort", finish);
+    });
+}

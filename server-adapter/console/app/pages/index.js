@@ -1,0 +1,28 @@
+// The pages, in the order of the menu. A page is a module whose `default` is its component; it is loaded when it is first shown.
+
+/**
+ * @typedef {object} Page
+ * @property {string} name in the address
+ * @property {string} title
+ * @property {string} group heading in the menu; a page without one is opened from others
+ * @property {string} scope that the key needs
+ * @property {() => Promise<{ default: () => any }>} load
+ */
+
+/** @type {Page[]} */
+export const PAGES = [
+    { name: "overview", title: "Overview", group: "Fleet", scope: "read", load: () => import("./overview.js") },
+    { name: "desktops", title: "Desktops", group: "Fleet", scope: "read", load: () => import("./desktops.js") },
+    { name: "desktop", title: "Desktop", group: "", scope: "read", load: () => import("./desktop.js") },
+    { name: "user", title: "User", group: "Fleet", scope: "read", load: () => import("./user.js") },
+    { name: "holds", title: "Holds", group: "Fleet", scope: "read", load: () => import("./holds.js") },
+    { name: "logons", title: "Logons", group: "Insight", scope: "read", load: () => import("./logons.js") },
+    { name: "activity", title: "Activity", group: "Insight", scope: "read", load: () => import("./activity.js") },
+    { name: "processes", title: "Processes", group: "Insight", scope: "read", load: () => import("./processes.js") },
+    { name: "advice", title: "Advice", group: "Insight", scope: "read", load: () => import("./advice.js") },
+    { name: "audit", title: "Actions and audit", group: "Operation", scope: "read", load: () => import("./audit.js") },
+    { name: "keys", title: "Keys", group: "Operation", scope: "admin", load: () => import("./keys.js") },
+    { name: "store", title: "Store", group: "Operation", scope: "read", load: () => import("./store.js") },
+    { name: "import", title: "Import and export", group: "Operation", scope: "read", load: () => import("./import.js") },
+    { name: "api", title: "API", group: "Operation", scope: "read", load: () => import("./api.js") },
+];

@@ -1,0 +1,3 @@
+import { html } from "../vendor/preact.js";
+
+export default () => html`<h1>store</h1>`;

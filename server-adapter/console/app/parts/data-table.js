@@ -1,0 +1,66 @@
+// A table of some hundred rows at most: sorted by its headings, saved as CSV.
+
+import { csv, download } from "../csv.js";
+import { html, useMemo, useState } from "../vendor/preact.js";
+
+/**
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} name member of the row, and heading in the CSV
+ * @property {string} title
+ * @property {(row: Row) => any} [show] the content of the cell; without it the value
+ * @property {boolean} [number] aligned as numbers are
+ * @property {boolean} [fixed] cannot be sorted
+ */
+
+/**
+ * `file` is the name of the CSV, without it there is none; `tools` are shown beside the button.
+ * @template Row
+ * @param {{ columns: Column<Row>[], rows: Row[], caption: string, file?: string, sort?: string, rowKey: (row: Row) => string | number, empty?: any, tools?: any }} properties
+ */
+export function DataTable({ columns, rows, caption, file, sort = "", rowKey, empty = "There is nothing here.", tools }) {
+    const [by, setBy] = useState(sort);
+    const sorted = useMemo(() => inOrder(rows, by), [rows, by]);
+    const save = () => download(`${file}.csv`, csv(columns.map(({ name }) => name), sorted));
+    return html`<div class="table-tools">
+            <span class="note">${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}</span>
+            ${tools}
+            ${file && html`<button type="button" class="quiet" disabled=${rows.length === 0} onClick=${save}>Save as CSV</button>`}
+        </div>
+        <div class="table-frame" role="region" aria-label=${caption} tabindex="0">
+            <table class="data">
+                <caption class="hidden">${caption}</caption>
+                <thead>
+                    <tr>${columns.map((column) => html`<${Heading} key=${column.name} column=${column} by=${by} setBy=${setBy} />`)}</tr>
+                </thead>
+                <tbody>
+                    ${sorted.map((row) => html`<tr key=${rowKey(row)}>${columns.map(({ name, show, number }) => html`<td key=${name} class=${number ? "number" : ""}>${show ? show(row) : (/** @type {any} */ (row)[name] ?? "–")}</td>`)}</tr>`)}
+                </tbody>
+            </table>
+        </div>
+        ${rows.length === 0 && html`<p class="note">${empty}</p>`}`;
+}
+
+/** @param {{ column: Column<any>, by: string, setBy: (by: string) => void }} properties */
+function Heading({ column: { name, title, number, fixed }, by, setBy }) {
+    const direction = by === name ? "ascending" : by === `-${name}` ? "descending" : undefined;
+    const kind = number ? "number" : "";
+    if (fixed) return html`<th scope="col" class=${kind}>${title}</th>`;
+    // The greatest numbers are wanted first, and texts from A.
+    const [first, second] = number ? [`-${name}`, name] : [name, `-${name}`];
+    return html`<th scope="col" class=${kind} aria-sort=${direction}>
+        <button type="button" class="sort" onClick=${() => setBy(by === first ? second : first)}>${title}<span aria-hidden="true">${direction === "ascending" ? " ↑" : direction === "descending" ? " ↓" : ""}</span></button>
+    </th>`;
+}
+
+/** @param {any[]} rows @param {string} by a column, with `-` before it for the greatest first; rows without a value come last */
+function inOrder(rows, by) {
+    if (by === "") return rows;
+    const name = by.replace(/^-/, "");
+    const sign = by.startsWith("-") ? -1 : 1;
+    return [...rows].sort((one, other) => {
+        const [a, b] = [one[name] ?? null, other[name] ?? null];
+        if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
+        return (a < b ? -1 : a > b ? 1 : 0) * sign;
+    });
+}

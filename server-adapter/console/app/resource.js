@@ -1,0 +1,74 @@
+// Data of a page: loaded, kept while it is loaded again, and loaded again when something happens.
+
+import { onEvent } from "./live.js";
+import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
+
+/** Events that come together cause one load. */
+const TOGETHER_MS = 250;
+
+/**
+ * @template T
+ * @typedef {{ data: T | undefined, error: Error | undefined, loading: boolean, reload: () => void }} Resource
+ * `data` is that of the last load which succeeded for the same `key`
+ */
+
+/**
+ * Loads something when `key` changes, every `every` milliseconds while the page is visible, and after the events in `on`.
+ * @template T
+ * @param {string} key what is loaded; another key is another thing, whose data is not shown for this one
+ * @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {{ every?: number, on?: (event: import("./live.js").FleetEvent) => boolean }} [when]
+ * @returns {Resource<T>}
+ */
+export function useResource(key, load, { every, on } = {}) {
+    const [state, setState] = useState(/** @type {{ key: string, data?: T, error?: Error, loading: boolean }} */ ({ key, loading: true }));
+    const latest = useRef({ load, on });
+    latest.current = { load, on };
+    const loading = useRef(/** @type {AbortController | undefined} */ (undefined));
+
+    const reload = useCallback(() => {
+        loading.current?.abort();
+        const controller = (loading.current = new AbortController());
+        setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));
+        latest.current.load(controller.signal).then(
+            (data) => {
+                if (!controller.signal.aborted) setState({ key, data, loading: false });
+            },
+            (error) => {
+                if (!controller.signal.aborted) setState((before) => ({ key, data: before.key === key ? before.data : undefined, error, loading: false }));
+            },
+        );
+    }, [key]);
+
+    useEffect(() => {
+        reload();
+        return () => loading.current?.abort();
+    }, [reload]);
+
+    useEffect(() => {
+        if (every === undefined) return;
+        const timer = setInterval(() => {
+            if (!document.hidden) reload();
+        }, every);
+        return () => clearInterval(timer);
+    }, [reload, every]);
+
+    useEffect(() => {
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        let timer;
+        const stop = onEvent((event) => {
+            if (event.type !== "resync" && !latest.current.on?.(event)) return;
+            timer ??= setTimeout(() => {
+                timer = undefined;
+                reload();
+            }, TOGETHER_MS);
+        });
+        return () => {
+            stop();
+            clearTimeout(timer);
+        };
+    }, [reload]);
+
+    const shown = state.key === key ? state : { key, data: undefined, error: undefined, loading: true };
+    return { data: shown.data, error: shown.error, loading: shown.loading, reload };
+}

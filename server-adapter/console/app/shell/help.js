@@ -1,0 +1,29 @@
+// The help: keys, and what can be chosen.
+
+import { Dialog } from "../parts/dialog.js";
+import { letterKeys, utc } from "../preferences.js";
+import { html, signal } from "../vendor/preact.js";
+
+/** What a person can press. */
+const KEYS = [
+    ["Ctrl K", "Search desktops, users and pages"],
+    ["/", "To the filter of the page, else the search"],
+    ["?", "This help"],
+    ["↑ ↓ Home End", "Move in a table"],
+    ["Space", "Select a row"],
+    ["Enter", "Open a row"],
+    ["Esc", "Close, or clear the selection"],
+];
+
+/** Whether it is shown. */
+export const help = signal(false);
+
+export function Help() {
+    return html`<${Dialog} open=${help.value} title="Help" onClose=${() => (help.value = false)}>
+        <table class="plain">
+            <tbody>${KEYS.map(([key, what]) => html`<tr key=${key}><th scope="row"><kbd>${key}</kbd></th><td>${what}</td></tr>`)}</tbody>
+        </table>
+        <label class="check"><input type="checkbox" checked=${letterKeys.value} onChange=${(/** @type {any} */ event) => (letterKeys.value = event.target.checked)} /> Keys without Ctrl, such as <kbd>/</kbd> and <kbd>?</kbd></label>
+        <label class="check"><input type="checkbox" checked=${utc.value} onChange=${(/** @type {any} */ event) => (utc.value = event.target.checked)} /> Show times in UTC</label>
+    <//>`;
+}

@@ -1,0 +1,32 @@
+// Keys that work on every page.
+
+import { letterKeys } from "../preferences.js";
+import { useEffect } from "../vendor/preact.js";
+import { help } from "./help.js";
+import { palette } from "./palette.js";
+
+export function useKeys() {
+    useEffect(() => {
+        addEventListener("keydown", pressed);
+        return () => removeEventListener("keydown", pressed);
+    }, []);
+}
+
+/** @param {KeyboardEvent} event */
+function pressed(event) {
+    if (event.defaultPrevented) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        palette.value = !palette.value;
+        return;
+    }
+    const target = /** @type {HTMLElement} */ (event.target);
+    const writes = target.closest("input, textarea, select, [contenteditable], dialog") !== null;
+    if (!letterKeys.value || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "/") {
+        event.preventDefault();
+        const filter = /** @type {HTMLInputElement | null} */ (document.querySelector("#main [type=search]"));
+        if (filter === null) palette.value = true;
+        else filter.focus();
+    } else if (event.key === "?") help.value = true;
+}

@@ -1,0 +1,105 @@
+// The frame around every page: menu, live state, search, and where errors of a page are shown.
+
+import { host } from "../api.js";
+import { live } from "../live.js";
+import { PAGES } from "../pages/index.js";
+import { theme } from "../preferences.js";
+import { href, route } from "../router.js";
+import { may, session, signOut } from "../session.js";
+import { html, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
+import { Help, help } from "./help.js";
+import { useKeys } from "./keys.js";
+import { Notices } from "./notices.js";
+import { Palette, palette } from "./palette.js";
+
+const LIVE = {
+    connecting: { glyph: "◔", text: "Connecting" },
+    live: { glyph: "●", text: "Live" },
+    lost: { glyph: "✖", text: "No connection, trying again" },
+};
+
+export function Shell() {
+    useKeys();
+    const [menu, setMenu] = useState(false);
+    const { page: name } = route.value;
+    const page = PAGES.find((each) => each.name === name);
+    useEffect(() => setMenu(false), [route.value]);
+    return html`<a class="skip" href="#main" onClick=${toMain}>To the content</a>
+        <header class="bar">
+            <button type="button" class="quiet menu-button" aria-expanded=${menu} aria-controls="menu" onClick=${() => setMenu(!menu)}>☰ <span class="hidden">Menu</span></button>
+            <a class="brand" href=${href("overview")}><img src="app/icon.svg" alt="" width="22" height="22" /> deskfleet</a>
+            <span class="place">${host().place}</span>
+            <${LiveState} />
+            <button type="button" class="find" onClick=${() => (palette.value = true)}>Search <kbd>Ctrl K</kbd></button>
+            <${Settings} />
+        </header>
+        <div class="frame">
+            <nav id="menu" class=${menu ? "menu open" : "menu"} aria-label="Pages"><${Menu} shown=${name} /></nav>
+            <main id="main" tabindex="-1"><${Content} key=${name} page=${page} /></main>
+        </div>
+        <${Notices} /><${Palette} /><${Help} />`;
+}
+
+/** @param {MouseEvent} event */
+function toMain(event) {
+    event.preventDefault();
+    document.getElementById("main")?.focus();
+}
+
+function LiveState() {
+    const { glyph, text } = LIVE[/** @type {keyof typeof LIVE} */ (live.value)];
+    return html`<span class="live ${live.value}" role="status"><span aria-hidden="true">${glyph}</span> ${text}</span>`;
+}
+
+/** @param {{ shown: string }} properties */
+function Menu({ shown }) {
+    const pages = PAGES.filter(({ group, scope }) => group !== "" && may(scope));
+    const groups = [...new Set(pages.map(({ group }) => group))];
+    return groups.map(
+        (group) => html`<section key=${group}>
+            <h2>${group}</h2>
+            <ul>
+                ${pages
+                    .filter((page) => page.group === group)
+                    .map(({ name, title }) => html`<li key=${name}><a href=${href(name)} aria-current=${name === shown ? "page" : undefined}>${title}</a></li>`)}
+            </ul>
+        </section>`,
+    );
+}
+
+function Settings() {
+    return html`<div class="settings">
+        <label class="compact"><span class="hidden">Colours</span>
+            <select value=${theme.value} onChange=${(/** @type {any} */ event) => (theme.value = event.target.value)}>
+                <option value="auto">System</option><option value="light">Light</option><option value="dark">Dark</option>
+            </select>
+        </label>
+        <button type="button" class="quiet" aria-label="Help" onClick=${() => (help.value = true)}>?</button>
+        ${host().kind === "server" && html`<button type="button" class="quiet" title="Signed in with the key ${session.value?.name}" onClick=${signOut}>Sign out</button>`}
+    </div>`;
+}
+
+/** @param {{ page: import("../pages/index.js").Page | undefined }} properties */
+function Content({ page }) {
+    const [loaded, setLoaded] = useState(/** @type {{ page: any } | undefined} */ (undefined));
+    const [failed, retry] = useErrorBoundary();
+    const [missing, setMissing] = useState(/** @type {Error | undefined} */ (undefined));
+    const main = useRef(false);
+    useEffect(() => {
+        document.title = page === undefined ? "deskfleet" : `${page.title} · deskfleet`;
+        page?.load().then((module) => setLoaded({ page: module.default }), setMissing);
+        // A page that was opened from another takes the focus, so that a screen reader reads it.
+        if (main.current || document.activeElement?.closest("nav")) document.getElementById("main")?.focus({ preventScroll: true });
+        main.current = true;
+    }, [page]);
+    if (page === undefined) return html`<h1>There is no such page</h1><p><a href=${href("overview")}>To the overview</a></p>`;
+    if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">The key has no scope <code>${page.scope}</code>, which this page needs.</p>`;
+    const error = failed ?? missing;
+    if (error) return html`<h1>${page.title}</h1><${Failure} error=${error} retry=${() => (missing ? location.reload() : retry())} />`;
+    return loaded === undefined ? html`<p class="note">Loading …</p>` : html`<${loaded.page} />`;
+}
+
+/** @param {{ error: Error, retry: () => void }} properties */
+function Failure({ error, retry }) {
+    return html`<div class="problem" role="alert"><p>The page failed: ${error.message}</p><button type="button" onClick=${retry}>Show it again</button></div>`;
+}
