@@ -807,6 +807,20 @@ export interface RemovedWorkSpace {
     removed: boolean;
 }
 
+/** The API key of a request, without its secret. */
+export interface RequestKey {
+    /** Number of the key. */
+    id: number;
+    /** Its name. */
+    name: string;
+    /** What it may do. */
+    scopes: Scope[];
+    /** When it was issued. */
+    created: string;
+    /** When it stops being accepted; null: never. */
+    expires: string | null;
+}
+
 /**
  * When a workspace runs. An unknown value is kept as given.
  *

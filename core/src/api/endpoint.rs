@@ -40,6 +40,7 @@ pub enum Endpoint {
     RevokeKey,
     Query(Question),
     GetEvents,
+    GetKey,
     Export,
 }
 
@@ -159,6 +160,8 @@ pub enum Answer {
     /// A page of the audit.
     Audit,
     Keys,
+    /// The key of the request.
+    Key,
     /// 201.
     IssuedKey,
     /// A page of rows, as JSON, CSV or NDJSON.

@@ -154,5 +154,6 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::Export => query::export(call),
         Endpoint::RevokeKey => operator::revoke_key(call),
         Endpoint::GetEvents => events::get_events(call),
+        Endpoint::GetKey => query::key(call),
     }
 }

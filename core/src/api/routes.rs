@@ -220,6 +220,10 @@ pub static ROUTES: &[Route] = &[
     audited(AuditAction::IssueKey, operator(Endpoint::IssueKey, "issueKey", Method::Post, "/operator/keys", RequestBody::NewKey, Answer::IssuedKey, &[Code::DuplicateKeyName])),
     audited(AuditAction::RevokeKey, with_query(operator(Endpoint::RevokeKey, "revokeKey", Method::Delete, "/operator/keys/{id}", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::LastAdminKey]), &[FORCE])),
 
+    Route {
+        work: Work::Quick,
+        ..information(Endpoint::GetKey, "getKey", "/query/key", &[], Answer::Key, &[])
+    },
     question(Question::Fleet, "queryFleet", "/query/fleet", &[]),
     question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
     question(Question::Top, "queryTop", "/query/top", TOP_PARAMS),

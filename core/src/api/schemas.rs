@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
     ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, ProcessReport,
-    Question, StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
+    Question, RequestKey, StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
@@ -67,6 +67,7 @@ impl Schemas {
             Answer::Actions => all.subschema_for::<PendingActionList>(),
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
+            Answer::Key => all.subschema_for::<RequestKey<'static>>(),
             Answer::Events => all.subschema_for::<RowPage<FleetEvent>>(),
             Answer::IssuedKey => all.subschema_for::<IssuedKey>(),
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),

@@ -153,6 +153,35 @@ pub struct KeyInfo {
     pub revoked: Option<Timestamp>,
 }
 
+/// The API key of a request, without its secret.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RequestKey"))]
+pub(crate) struct RequestKey<'k> {
+    /// Number of the key.
+    id: u64,
+    /// Its name.
+    name: &'k str,
+    /// What it may do.
+    scopes: Scopes,
+    /// When it was issued.
+    created: Timestamp,
+    /// When it stops being accepted; null: never.
+    expires: Option<Timestamp>,
+}
+
+impl<'k> From<&'k KeyInfo> for RequestKey<'k> {
+    fn from(info: &'k KeyInfo) -> Self {
+        Self {
+            id: info.id,
+            name: &info.name,
+            scopes: info.scopes,
+            created: info.created,
+            expires: info.expires,
+        }
+    }
+}
+
 /// An API key just issued, with its secret, which exists nowhere else: the store keeps only its SHA-256.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

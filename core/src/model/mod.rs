@@ -35,8 +35,8 @@ pub use field::{FieldKind, FieldSpec, FieldValue, Fields, Nullable, ProcessItem}
 pub use hold::LitigationHold;
 pub(crate) use identity::user_key;
 pub use import::{ImportReport, LineError, LineWarning, WorkspacePatch};
-pub(crate) use key::SecretHash;
 pub use key::{IssuedKey, KeyInfo, Scope, Scopes};
+pub(crate) use key::{RequestKey, SecretHash};
 pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;
 pub use processes::ProcessReport;

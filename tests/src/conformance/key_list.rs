@@ -16,6 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
         last_admin(),
         revoke_twice(),
         last_use(),
+        of_the_request(),
     ]
 }
 
@@ -229,6 +230,44 @@ fn revoke_twice() -> Case {
         .fold(case, |case, id| {
             case.call(call(&format!("DELETE admin /operator/keys/{id}")).refused("NotFound"))
         })
+}
+
+/// A client learns the scopes of its own key, and nothing of others.
+fn of_the_request() -> Case {
+    let own = |key: &str| call(&format!("GET {key} /query/key"));
+    let found = |id: &str, name: &str, scopes: &str, expires: &str| {
+        format!(
+            r#"{{"id":«{id} id»,"name":"{name}","scopes":[{scopes}],"created":"{}","expires":{expires}}}"#,
+            super::case::NOW
+        )
+    };
+    Case::new("q key", "the key of the request")
+        .call(own("admin").gives(found("admin", "operator-desk", r#""admin""#, "null")))
+        .call(own("read").gives(found("read", "reader", r#""read""#, "null")))
+        .key(
+            "night",
+            &[Scope::Act, Scope::Read],
+            Some("2026-11-20T12:01:00Z"),
+        )
+        .call(own("night").gives(found(
+            "night",
+            "night",
+            r#""read","act""#,
+            "\"2026-11-20T12:01:00Z\"",
+        )))
+        .call(own("act").refused("InsufficientScope"))
+        .call(own("ingest").refused("InsufficientScope"))
+        .call(own("-").refused("InvalidApiKey"))
+        .call(
+            call("GET read /query/key?id=1")
+                .refused("InvalidParameter")
+                .error(
+                    "query",
+                    "There is no parameter 'id'. This question has no parameters.",
+                ),
+        )
+        .clock(60)
+        .call(own("night").refused("InvalidApiKey"))
 }
 
 /// A key that was never used has null; a used one has a time, also after that was stored.

@@ -4,6 +4,7 @@ mod advice;
 pub(crate) mod export;
 mod fleet;
 mod heatmap;
+mod key;
 pub(crate) mod metrics;
 mod preview;
 mod processes;
@@ -27,6 +28,10 @@ use super::{Call, Completion, Failure, Handled, collect};
 
 pub(super) fn export(call: &Call<'_>) -> Handled {
     export::answer(call)
+}
+
+pub(super) fn key(call: &Call<'_>) -> Handled {
+    key::answer(call)
 }
 
 pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {

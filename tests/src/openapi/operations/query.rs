@@ -8,6 +8,14 @@ pub(super) const AREA: Area = Area {
     description: "Questions about the whole fleet. Rows are flat objects; `Accept` selects JSON, CSV or NDJSON.",
     operations: &[
         Operation {
+            id: "getKey",
+            summary: "Read the key of the request",
+            description: "The key that this request was made with, so that a client knows what it may offer. The secret is not in it.",
+            done: "The key.",
+            target: "/query/key",
+            body: "",
+        },
+        Operation {
             id: "queryWorkspaces",
             summary: "Query workspaces as rows",
             description: "One page of the workspaces that match every given filter, in the order of `sort`, by default that of `workSpId`. \
