@@ -13,6 +13,8 @@ pub const SORT_COLUMNS_MAX: usize = 3;
 pub const SORT_TEXT_BYTES: usize = 96;
 /// Values of a list in a filter, such as `state=in.STOPPED,ERROR`.
 pub const TERM_VALUES_MAX: usize = 100;
+/// Ids of a list in a filter, such as `workSpId=in.ws-1,ws-2`.
+pub const TERM_IDS_MAX: usize = 500;
 /// Workspaces of which one question previews an action.
 pub const PREVIEW_IDS_MAX: usize = 1000;
 /// Most points of a series.

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use std::time::Duration;
+
 use deskfleet::{
-    AdviceQuery, Engine, ManualClock, Metric, Record, StartupRecord, StatsRecord, Timestamp,
-    TopQuery, Workspace, WorkspaceRowsQuery,
+    AdviceQuery, Engine, ManualClock, Metric, Paging, Record, StartupRecord, StatsRecord, Term,
+    Timestamp, TopQuery, Workspace, WorkspaceFilter, WorkspaceRowsQuery,
 };
 
 const NOW: &str = "2026-11-20T08:00:00Z";
@@ -74,6 +76,65 @@ fn workspace_whose_old_name_once_reported_shows_its_newest_telemetry() {
         .query_workspaces(&WorkspaceRowsQuery::default())
         .unwrap();
     assert_eq!(rows.rows.first().unwrap().last_seen, Some(now));
+}
+
+#[test]
+fn figures_of_rows_that_are_looked_up_equal_those_of_the_whole_fleet() {
+    let clock = clock();
+    let engine = engine(&clock);
+    // Names that one or two workspaces have, some in another case, some the id of a workspace.
+    let computers = ["PC-1", "pc-2", "PC-2", "ws-5", "Ü-5", "ü-5", "PC-7", "WS-1"];
+    for (number, computer) in (1..).zip(computers) {
+        engine
+            .put_workspace(desk(&format!("ws-{number}"), computer))
+            .unwrap();
+    }
+    engine
+        .put_workspace(Workspace {
+            id: "ws-9".into(),
+            ..Workspace::default()
+        })
+        .unwrap();
+    let now: Timestamp = NOW.parse().unwrap();
+    let instances = [
+        "ws-1", "pc-1", "PC-2", "WS-4", "ws-5", "ü-5", "PC-7", "ws-7", "ws-9",
+    ];
+    for (minute, instance) in (1..).zip(instances) {
+        let at = now.plus_seconds(-60 * i64::from(minute));
+        engine.record(stats(instance, "jdoe", minute, at)).unwrap();
+    }
+    engine.file_pending().unwrap();
+    let ask = |sort: Option<&str>, ids: Option<Term>, window: Option<Duration>| {
+        let query = WorkspaceRowsQuery {
+            filter: WorkspaceFilter {
+                work_sp_id: ids,
+                ..WorkspaceFilter::default()
+            },
+            paging: Paging {
+                sort: sort.map(str::to_owned),
+                ..Paging::default()
+            },
+            window,
+        };
+        let mut rows = engine.query_workspaces(&query).unwrap().rows;
+        rows.sort_by(|a, b| a.work_sp_id.cmp(&b.work_sp_id));
+        rows
+    };
+    for window in [None, Some(Duration::from_secs(86_400))] {
+        // Only an order by a figure reads those of all desktops.
+        let whole = ask(Some("-lastSeen"), None, window);
+        assert_eq!(whole.len(), 9);
+        assert!(whole.iter().filter(|row| row.cpu.is_some()).count() > 4);
+        assert!(whole.iter().any(|row| row.cpu.is_none()));
+        let ids = whole.iter().map(|row| row.work_sp_id.clone()).collect();
+        assert_eq!(ask(None, None, window), whole);
+        assert_eq!(ask(Some("state"), None, window), whole);
+        assert_eq!(ask(None, Some(Term::In(ids)), window), whole);
+        for row in whole {
+            let id = Term::Is(row.work_sp_id.clone());
+            assert_eq!(ask(None, Some(id), window), [row]);
+        }
+    }
 }
 
 /// Whether a day of a desktop with these users, the last of whom is on hold, is kept longer than rollups are.

@@ -5,6 +5,8 @@ export type Filter = string | readonly string[] | { not: string };
 
 /** The filters of workspaces. */
 export interface WorkspaceFilters {
+    /** Compared exactly; up to 500 are looked up without reading the fleet. */
+    workSpId?: Filter;
     state?: Filter;
     /** A domain is ignored. */
     username?: Filter;

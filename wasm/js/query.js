@@ -5,7 +5,7 @@ const QUESTIONS = ["fleet", "workspaces", "series", "top", "startup", "heatmap",
 /** Those whose parameters are a body. */
 const WITH_BODY = new Set(["preview"]);
 /** The parameters of which several values mean any of them; several of another one are a list. */
-const FILTERS = new Set(["state", "username", "region", "directoryId", "runningMode", "computeTypeName"]);
+const FILTERS = new Set(["workSpId", "state", "username", "region", "directoryId", "runningMode", "computeTypeName"]);
 
 /** The methods of `engine.query`. @param {{ ask(question: string, parameters?: object): Promise<object> }} engine */
 export function questions(engine) {

@@ -25,6 +25,7 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
     let text = |name| call.query.text(name).filter(|text| !text.is_empty());
     let value = |name| text(name).map(Term::Is);
     let filter = WorkspaceFilter {
+        work_sp_id: None,
         state: value("state"),
         username: value("username"),
         region: value("region"),

@@ -104,6 +104,7 @@ pub(super) const EXPORT_PARAMS: &[Param] = &[
 
 /// The filters of workspaces, and the parameters of a page of rows.
 pub(super) const WORKSPACE_ROWS: &[Param] = &[
+    text("workSpId"),
     text("state"),
     text("username"),
     text("region"),
@@ -122,6 +123,7 @@ pub(super) const WORKSPACE_ROWS: &[Param] = &[
 pub(super) const ADVICE_PARAMS: &[Param] = &[
     moment("from"),
     moment("to"),
+    text("workSpId"),
     text("state"),
     text("username"),
     text("region"),

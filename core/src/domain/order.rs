@@ -42,6 +42,11 @@ impl Order {
         by.collect::<Result<_>>().map(Self)
     }
 
+    /// That of a sort, or else the order of the ids, byte by byte.
+    pub(crate) fn wanted(sort: Option<&str>, columns: &[Column]) -> Result<Self> {
+        sort.map_or_else(|| Ok(Self(Vec::new())), |sort| Self::parse(sort, columns))
+    }
+
     /// Whether rows are sorted by the column at `index`.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.0.iter().any(|by| by.column == index)
@@ -157,6 +162,10 @@ impl Places {
         Some(last.1)
     }
 
+    fn is_by_id(&self) -> bool {
+        self.order.0.is_empty()
+    }
+
     /// The slots in order, and the token of the next page.
     fn finish(self) -> (Vec<usize>, Option<String>) {
         let mut kept = self.kept.into_sorted_vec();
@@ -210,6 +219,17 @@ impl<T> Picked<T> {
             Some(kept) => *kept = Some(row()),
             None => self.rows.push(Some(row())),
         }
+    }
+
+    /// The id after which the page begins, in the order of the ids: no candidate up to it need be offered.
+    pub(crate) fn begins_after(&self) -> Option<String> {
+        let after = self.places.after.clone();
+        String::from_utf8(after.filter(|_| self.places.is_by_id())?).ok()
+    }
+
+    /// Whether the page is complete, for candidates that are offered in the order of the ids.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.places.is_by_id() && self.places.kept.len() > self.places.limit
     }
 
     /// The rows in order, and the token of the next page if there is one.

@@ -95,6 +95,17 @@ pub(crate) fn page(
     };
     match listing {
         Listing::OnHold => holds::scan_after(read, after, visit_id)?,
+        Listing::Filtered(matcher) if matcher.ids().is_some() => {
+            let ids = matcher.ids().unwrap_or_default();
+            for id in ids
+                .iter()
+                .filter(|id| after.is_none_or(|after| id.as_str() > after))
+            {
+                if visit_id(id)?.is_break() {
+                    break;
+                }
+            }
+        }
         Listing::Filtered(matcher) if matcher.user().is_some() => {
             let user = matcher.user().unwrap_or_default();
             workspaces::scan_of_user(read, user, after, &mut visit_id)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
 use crate::error::{EngineError, Result};
-use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_VALUES_MAX};
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_IDS_MAX, TERM_VALUES_MAX};
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
@@ -76,6 +76,11 @@ impl Query<'_> {
 
     /// What is asked of a field: a value, `in.A,B` or `ne.A`; `None` when it is absent or empty.
     pub(crate) fn term(self, name: &'static str) -> Result<Option<Term>> {
+        self.term_of(name, TERM_VALUES_MAX)
+    }
+
+    /// The same with another bound of a list.
+    fn term_of(self, name: &'static str, values_max: usize) -> Result<Option<Term>> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
@@ -89,19 +94,20 @@ impl Query<'_> {
         let values: Vec<String> = list
             .split(',')
             .filter(|value| !value.is_empty())
-            .take(TERM_VALUES_MAX + 1)
+            .take(values_max + 1)
             .map(str::to_owned)
             .collect();
-        if (1..=TERM_VALUES_MAX).contains(&values.len()) {
+        if (1..=values_max).contains(&values.len()) {
             return Ok(Some(Term::In(values)));
         }
-        let said = format!("Send a list of 1 to {TERM_VALUES_MAX} values, such as {name}=in.A,B.");
+        let said = format!("Send a list of 1 to {values_max} values, such as {name}=in.A,B.");
         Err(EngineError::invalid(name, said))
     }
 
     /// The filters of workspaces.
     pub(crate) fn filter(self) -> Result<WorkspaceFilter> {
         Ok(WorkspaceFilter {
+            work_sp_id: self.term_of("workSpId", TERM_IDS_MAX)?,
             state: self.term("state")?,
             username: self.term("username")?,
             region: self.term("region")?,

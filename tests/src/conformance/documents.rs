@@ -155,6 +155,7 @@ const QUERY_STARTUP: &[&str] = &[
     "format",
 ];
 const QUERY_WORKSPACES: &[&str] = &[
+    "workSpId",
     "state",
     "username",
     "region",
@@ -191,6 +192,7 @@ const QUERY_TIMELINE: &[&str] = &[
 const QUERY_ADVICE: &[&str] = &[
     "from",
     "to",
+    "workSpId",
     "state",
     "username",
     "region",

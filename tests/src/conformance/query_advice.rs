@@ -76,6 +76,7 @@ fn idle() -> Case {
             r#"{"workSpId":"ws-2","hours":0,"limitHours":null,"evidence":"It reported on 3 days, and no record named a user."}"#,
             r#"{"workSpId":"ws-5","hours":null,"limitHours":85,"evidence":"It never reported."}"#,
         ])))
+        .call(get("?workSpId=in.ws-2,ws-1,ws-3&fields=workSpId").gives_json(rows(&[r#"{"workSpId":"ws-1"}"#, r#"{"workSpId":"ws-2"}"#])))
         .call(get("?from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z&fields=evidence&q=ws-3").gives_json(
             r#"{"rows":[{"evidence":"It did not report in this time."}],"nextToken":null,"hasMore":false,"at":"«_»","warnings":[]}"#,
         ))

@@ -105,6 +105,9 @@ fn filters() -> Case {
         ("&username=ne.jdoe@corp", &["ws-2", "ws-4", "ws-5"]), ("&region=in.EU-central-1,us-east-1", &["ws-1", "ws-2"]),
         ("&region=ne.us-east-1", &["ws-1", "ws-3", "ws-4", "ws-5"]), ("&directoryId=D-1", &["ws-3"]), ("&runningMode=in.always_on", &["ws-3"]),
         ("&computeTypeName=in.power,STANDARD", &["ws-1", "ws-2", "ws-3"]), ("&computeTypeName=ne.POWER&state=in.AVAILABLE", &["ws-1", "ws-4"]),
+        ("&workSpId=ws-2", &["ws-2"]), ("&workSpId=WS-2", &[]), ("&workSpId=in.ws-5,nothing,ws-1,,ws-1", &["ws-1", "ws-5"]),
+        ("&workSpId=in.ws-1,ws-2&state=STOPPED", &["ws-2"]), ("&workSpId=in.ws-1,ws-3,ws-5&username=jdoe&q=ws-3", &["ws-3"]),
+        ("&workSpId=in.ws-1,ws-3,ws-5&sort=-workSpId", &["ws-5", "ws-3", "ws-1"]), ("&workSpId=ne.ws-2", &["ws-1", "ws-3", "ws-4", "ws-5"]),
         ("&q=JDO", &["ws-1", "ws-3"]), ("&q=in.jdoe", &[]), ("&q=ws-&state=ne.ERROR&runningMode=AUTO_STOP", &["ws-1", "ws-2"]),
     ]
     .into_iter()
@@ -147,6 +150,12 @@ fn pages() -> Case {
             walk("&limit=500&nextToken=")
                 .gives(page(&["ws-2", "ws-3", "ws-1", "ws-4", "ws-5"], "")),
         )
+        .call(ids("&workSpId=in.ws-4,ws-1,ws-2&limit=2").gives(page(&["ws-1", "ws-2"], "«i»")))
+        .call(ids("&workSpId=in.ws-4,ws-1,ws-2&nextToken=«i»").gives(page(&["ws-4"], "")))
+        .call(bad("&sort=workSpId&nextToken=«i»").error(
+            "nextToken",
+            "The value is not a token of this endpoint and sort.",
+        ))
         .call(bad("&limit=0").error("limit", outside))
         .call(bad("&limit=501").error("limit", outside))
         .call(bad("&limit=x").error("limit", "The value 'x' is not valid."))
@@ -342,6 +351,7 @@ fn wrong() -> Case {
 /// What takes the most time for its length is refused, or answered in time.
 fn hostile() -> Case {
     let list = |count: usize| format!("?region=in.{}", vec!["x"; count].join(","));
+    let of_ids = |count: usize| format!("?workSpId=in.{}", vec!["x"; count].join(","));
     let names = "workSpId,".repeat(700);
     Case::new("q parameters", "long lists, sorts and fields")
         .puts(various())
@@ -355,6 +365,12 @@ fn hostile() -> Case {
             get(&list(3500))
                 .refused("InvalidParameter")
                 .error_holding("region", &["1 to 100"]),
+        )
+        .call(get(&of_ids(500)).gives(page(&[], "")))
+        .call(
+            get(&of_ids(501))
+                .refused("InvalidParameter")
+                .error_holding("workSpId", &["1 to 500"]),
         )
         .call(
             get(&format!("?sort={names}workSpId"))

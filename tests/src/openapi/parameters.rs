@@ -63,6 +63,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("metric", "The metric: `cpu`, `memory`, `rootVolume`, `userVolume`, `diskReads`, `diskWrites`, `networkReceived`, `networkSent`, `uptime`, `startupTotal` or `healthScore`."),
     ("statistic", "What is made of its samples: `p95`, `p50`, `avg`, `max`, `min` or `last`, as far as the metric has it. Default: the first of these that it has."),
     ("queryTop from", "The begin, by default 24 hours before the end, widened to a whole day (UTC): a date-time, or a time before now such as `-24h`."),
+    ("query workSpId", "Id of the workspaces, exactly: a value; a list such as `in.ws-1,ws-2`, of at most 500 ids, which are looked up without reading the fleet; or `ne.` and what it is not."),
     ("query state", "State of the workspaces: a value, without case; a list such as `in.STOPPED,ERROR`, of at most 100 values; or `ne.` and what it is not."),
     ("query username", "User of the workspaces, likewise; a domain is ignored."),
     ("query region", "Cloud region of the workspaces, likewise."),

@@ -176,6 +176,39 @@ proptest! {
 }
 
 #[test]
+fn page_in_the_order_of_ids_is_read_from_the_id_before_it_to_the_one_behind_it() {
+    let ids = ["B", "a", "a\0", "a\u{1}", "a\u{10ffff}", "b", "ä"];
+    assert!(ids.is_sorted());
+    let (mut all, mut token) = (Vec::new(), None);
+    loop {
+        let paging = Paging {
+            sort: None,
+            limit: 3,
+            next_token: token,
+        };
+        let order = Order::wanted(None, Sample::COLUMNS).unwrap();
+        let mut picked = Picked::new(QUESTION, order, &paging).unwrap();
+        let after = picked.begins_after();
+        let mut offered = 0;
+        for id in ids.into_iter().filter(|id| after.as_deref() < Some(*id)) {
+            picked.offer(id, |_| Cell::Null, || id);
+            offered += 1;
+            if picked.is_complete() {
+                break;
+            }
+        }
+        let (page, next) = picked.finish();
+        assert_eq!(offered, page.len() + usize::from(next.is_some()));
+        all.extend(page);
+        token = next;
+        if token.is_none() {
+            assert_eq!(all, ids);
+            return;
+        }
+    }
+}
+
+#[test]
 fn longest_places_fit_a_token() {
     let long = "\u{10ffff}".repeat(crate::limits::WORKSPACE_ID_MAX);
     let rows = ["a", "b"].map(|letter| Sample {

@@ -131,6 +131,20 @@ pub(crate) fn shared_computers(read: &impl Read) -> Result<BTreeSet<String>> {
     Ok(shared)
 }
 
+/// Whether several workspaces have a computer of that name, in any case.
+pub(crate) fn is_shared_computer(read: &impl Read, name: &str) -> Result<bool> {
+    let mut count = 0;
+    scan_of_computer(read, name, &mut |_| {
+        count += 1;
+        Ok(if count < 2 {
+            Step::Continue(())
+        } else {
+            Step::Break(())
+        })
+    })?;
+    Ok(count > 1)
+}
+
 fn ids_at(read: &impl Read, table: Table, name: &str) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     scan_index(read, table, name, None, &mut |id| {

@@ -171,17 +171,38 @@ impl Desktops {
     }
 
     /// The figures of a workspace, whose agent sends its id or the name of its computer; where there are both, the newer ones.
-    pub(super) fn of(&self, entry: &EntryRef<'_>) -> Option<&Figures> {
+    pub(super) fn of(&self, entry: &EntryRef<'_>) -> Option<Figures> {
         let named = self.find(entry.id());
         let computer = entry.computer_name().and_then(|name| {
             let found = self.find(name)?;
             (!self.shared_computers.contains(folded(name).as_ref())).then_some(found)
         });
-        named
-            .into_iter()
-            .chain(computer)
-            .max_by_key(|figures| figures.last_seen)
+        newer(named.copied(), computer.copied())
     }
+}
+
+/// The figures of one workspace as [`Desktops::of`] finds them, by lookups: for those on a page, without reading all.
+pub(super) fn figures_of(
+    read: &Snapshot,
+    id: &str,
+    computer: Option<&str>,
+) -> Result<Option<Figures>> {
+    let find = |name: &str| latest::with(read, name, |row| Ok(figures(&row)));
+    let named = find(id)?;
+    let computer = match computer {
+        Some(name) => match find(name)? {
+            Some(found) if !workspaces::is_shared_computer(read, name)? => Some(found),
+            Some(_) | None => None,
+        },
+        None => None,
+    };
+    Ok(newer(named, computer))
+}
+
+/// Of the figures by the id and those by the name of the computer the newer ones.
+fn newer(named: Option<Figures>, computer: Option<Figures>) -> Option<Figures> {
+    let found = named.into_iter().chain(computer);
+    found.max_by_key(|figures| figures.last_seen)
 }
 
 /// The names of the instances that are a workspace: its id, and the name of its computer if that is no other's.

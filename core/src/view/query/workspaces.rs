@@ -15,7 +15,7 @@ use crate::view::Reader;
 use crate::view::workspaces::{self, Listing, Matcher, WorkspaceFilter};
 
 use super::coverage::{Coverage, common_warnings};
-use super::desktops::{Desktops, Figures, Window, WindowFigure, instances};
+use super::desktops::{Desktops, Figures, Window, WindowFigure, figures_of, instances};
 
 row! {
     /// A workspace with its hold, its running action and its newest telemetry.
@@ -76,7 +76,8 @@ row! {
 pub struct WorkspaceRowsQuery {
     /// The workspaces that are wanted. Default all.
     pub filter: WorkspaceFilter,
-    /// The order, by default that of the ids, and the page.
+    /// The order, by default that of the ids, byte by byte, and the page. In the default order a page is read from where the one before ended;
+    /// under a sort the whole fleet is.
     pub paging: Paging,
     /// The time before now that `cpuAvg`, `cpuP95`, `memoryP95` and `healthScore` are of, widened to whole days (UTC); without it they
     /// are null, and nothing is sorted by them.
@@ -88,8 +89,7 @@ pub(crate) fn workspaces(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
 ) -> Result<Rows<WorkspaceRow>> {
-    let sort = query.paging.sort.as_deref().unwrap_or("workSpId");
-    let order = Order::parse(sort, WorkspaceRow::COLUMNS)?;
+    let order = Order::wanted(query.paging.sort.as_deref(), WorkspaceRow::COLUMNS)?;
     let window = query.window.map(|window| reader.now - window);
     let sorted_by = |column| order.has(column);
     if window.is_none() && (CPU_AVG..=HEALTH_SCORE).any(sorted_by) {
@@ -114,22 +114,13 @@ pub(crate) fn workspaces(
     let wanted: Vec<_> = wanted.map(|(_, figure)| figure).collect();
     let sorted = days.clone().filter(|_| !wanted.is_empty());
     let sorted = sorted.map(|days| Window { days, wanted });
-    let desktops = Desktops::read(&reader.snapshot, sorted.as_ref())?;
-    let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
-    let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
-    workspaces::page(reader, &listing, usize::MAX, None, &mut |entry| {
-        let candidate = Candidate {
-            entry,
-            figures: desktops.of(entry).copied().unwrap_or_default(),
-        };
-        picked.offer(
-            entry.id(),
-            |column| candidate.cell(column),
-            || candidate.row(),
-        );
-        Step::Continue(())
-    })?;
-    let (mut rows, next_token) = picked.finish();
+    // Only an order by figures needs those of the whole fleet.
+    let desktops = if (LAST_SEEN..=HEALTH_SCORE).any(sorted_by) {
+        Some(Desktops::read(&reader.snapshot, sorted.as_ref())?)
+    } else {
+        None
+    };
+    let (mut rows, next_token) = page(reader, query, order, desktops.as_ref())?;
     if let Some(days) = days {
         let wanted = WindowFigure::ALL.to_vec();
         let window = Window { days, wanted };
@@ -147,7 +138,71 @@ pub(crate) fn workspaces(
     })
 }
 
+/// The rows of the page, and the token of the next one. The figures are those of `desktops`, or else looked up.
+fn page(
+    reader: &Reader,
+    query: &WorkspaceRowsQuery,
+    order: Order,
+    desktops: Option<&Desktops>,
+) -> Result<(Vec<WorkspaceRow>, Option<String>)> {
+    let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
+    let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
+    let after = picked.begins_after();
+    workspaces::page(
+        reader,
+        &listing,
+        usize::MAX,
+        after.as_deref(),
+        &mut |entry| {
+            let known = desktops.and_then(|desktops| desktops.of(entry));
+            let candidate = Candidate {
+                entry,
+                figures: known.unwrap_or_default(),
+            };
+            picked.offer(
+                entry.id(),
+                |column| candidate.cell(column),
+                || candidate.row(),
+            );
+            if picked.is_complete() {
+                Step::Break(())
+            } else {
+                Step::Continue(())
+            }
+        },
+    )?;
+    let (mut rows, next_token) = picked.finish();
+    if desktops.is_none() {
+        for row in &mut rows {
+            row.find_figures(reader)?;
+        }
+    }
+    Ok((rows, next_token))
+}
+
 impl WorkspaceRow {
+    /// Looks up the figures of the newest record.
+    fn find_figures(&mut self, reader: &Reader) -> Result<()> {
+        let (id, computer) = (&self.work_sp_id, self.computer_name.as_deref());
+        if let Some(figures) = figures_of(&reader.snapshot, id, computer)? {
+            self.set_figures(&figures);
+        }
+        Ok(())
+    }
+
+    fn set_figures(&mut self, figures: &Figures) {
+        self.last_seen = figures.last_seen;
+        self.cpu = figures.cpu;
+        self.memory = figures.memory;
+        self.root_volume = figures.root_volume;
+        self.user_volume = figures.user_volume;
+        self.uptime_seconds = figures.uptime_seconds;
+        self.cpu_avg = figures.window.cpu_avg;
+        self.cpu_p95 = figures.window.cpu_p95;
+        self.memory_p95 = figures.window.memory_p95;
+        self.health_score = figures.window.health_score;
+    }
+
     /// Reads the figures of a window, of the instance whose newest figures the row has.
     fn add_window(&mut self, reader: &Reader, window: &Window) -> Result<()> {
         let snapshot = &reader.snapshot;
@@ -178,6 +233,9 @@ struct Candidate<'a, 'e> {
     figures: Figures,
 }
 
+/// The first column of a figure; all that follow are figures.
+const LAST_SEEN: usize = 9;
+
 /// The columns of a window, in the order of [`WindowFigure::ALL`].
 const CPU_AVG: usize = 15;
 const CPU_P95: usize = 16;
@@ -193,7 +251,7 @@ impl<'a> Candidate<'a, '_> {
             (Some(value), _) => text(*value),
             (None, 7) => Cell::Bool(self.entry.held),
             (None, 8) => text(self.action().map(Action::as_str)),
-            (None, 9) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
+            (None, LAST_SEEN) => self.figures.last_seen.map_or(Cell::Null, Cell::Time),
             (None, 14) => self.figures.uptime_seconds.map_or(Cell::Null, Cell::Int),
             (None, _) => self.number(column).map_or(Cell::Null, Cell::Number),
         }
@@ -234,7 +292,7 @@ impl<'a> Candidate<'a, '_> {
     fn row(self) -> WorkspaceRow {
         let [id, computer, user, state, mode, compute_type, region] = self.texts();
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        WorkspaceRow {
+        let mut row = WorkspaceRow {
             work_sp_id: id.unwrap_or_default().to_owned(),
             computer_name: owned(computer),
             username: owned(user),
@@ -244,17 +302,19 @@ impl<'a> Candidate<'a, '_> {
             region: owned(region),
             on_hold: self.entry.held,
             transition: owned(self.action().map(Action::as_str)),
-            last_seen: self.figures.last_seen,
-            cpu: self.figures.cpu,
-            memory: self.figures.memory,
-            root_volume: self.figures.root_volume,
-            user_volume: self.figures.user_volume,
-            uptime_seconds: self.figures.uptime_seconds,
-            cpu_avg: self.figures.window.cpu_avg,
-            cpu_p95: self.figures.window.cpu_p95,
-            memory_p95: self.figures.window.memory_p95,
-            health_score: self.figures.window.health_score,
-        }
+            last_seen: None,
+            cpu: None,
+            memory: None,
+            root_volume: None,
+            user_volume: None,
+            uptime_seconds: None,
+            cpu_avg: None,
+            cpu_p95: None,
+            memory_p95: None,
+            health_score: None,
+        };
+        row.set_figures(&self.figures);
+        row
     }
 
     fn action(self) -> Option<Action> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::model::identity::{folded, user_key};
 use crate::store::workspaces::EntryRef;
 
-/// What a filter asks of a field; equality without case.
+/// What a filter asks of a field; equality without case, but for ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// The field has this value.
@@ -31,6 +31,8 @@ impl From<&str> for Term {
 /// Which workspaces of a list are wanted, by what holds at the time of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspaceFilter {
+    /// Id, compared exactly. Those of a value or of a list are looked up, without reading the fleet.
+    pub work_sp_id: Option<Term>,
     /// State.
     pub state: Option<Term>,
     /// User; `DOMAIN\` and `@domain` are ignored.
@@ -50,6 +52,8 @@ pub struct WorkspaceFilter {
 /// A filter made ready for many workspaces: its texts are in the form that is compared.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
+    /// In their order, each once.
+    ids: Option<Wanted>,
     user: Option<Wanted>,
     part: Option<String>,
     /// State, region, directory, running mode, compute type.
@@ -86,6 +90,14 @@ impl Wanted {
         let is = |value| self.values.iter().any(|wanted| is_folded(value, wanted));
         value.is_some_and(is) != self.negated
     }
+
+    /// Whether an id is wanted, where the values are ids in their order.
+    fn accepts_id(&self, id: &str) -> bool {
+        let found = self
+            .values
+            .binary_search_by(|wanted| wanted.as_str().cmp(id));
+        found.is_ok() != self.negated
+    }
 }
 
 impl Matcher {
@@ -99,11 +111,24 @@ impl Matcher {
             &filter.running_mode,
             &filter.compute_type_name,
         ];
+        let ids = filter.work_sp_id.as_ref().map(|term| {
+            let mut ids = Wanted::of(term, |id| id.into());
+            ids.values.sort_unstable();
+            ids.values.dedup();
+            ids
+        });
         Self {
+            ids,
             user: user.map(|term| Wanted::of(term, user_key)),
             part: part.map(|part| folded(part).into_owned()),
             equal: equal.map(|term| term.as_ref().map(Wanted::new)),
         }
+    }
+
+    /// The ids that are wanted, in their order, where they are known.
+    pub(super) fn ids(&self) -> Option<&[String]> {
+        let known = self.ids.as_ref().filter(|ids| !ids.negated)?;
+        Some(&known.values)
     }
 
     /// The compare name of the one user whose workspaces are wanted.
@@ -148,7 +173,11 @@ impl Matcher {
                 name.is_some_and(is) != wanted.negated
             })
         };
-        all_equal && same_user() && has_part()
+        let is_named = || {
+            let ids = self.ids.as_ref();
+            ids.is_none_or(|wanted| wanted.accepts_id(entry.id()))
+        };
+        all_equal && is_named() && same_user() && has_part()
     }
 }
 
