@@ -1,0 +1,62 @@
+// The shell and the overview.
+
+import assert from "node:assert/strict";
+import { consoleTest } from "./consoles.mjs";
+
+const FLEET = Array.from({ length: 40 }, (_, index) => ({
+    workSpId: `ws-${String(index).padStart(3, "0")}`,
+    computerName: `DESK-${index}`,
+    username: `user${index % 30}`,
+    state: index % 4 === 0 ? "STOPPED" : "AVAILABLE",
+    runningMode: "AUTO_STOP",
+    computeTypeName: "STANDARD",
+    region: "eu-central-1",
+}));
+
+const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
+
+consoleTest("overview_shows_the_fleet_and_follows_it", async ({ page, load, request, passesAxe }) => {
+    await page.waitForFunction(() => document.querySelector("main#main").textContent.includes("The fleet is empty"));
+    await load(FLEET);
+    await page.waitForSelector(".strip");
+    await page.waitForFunction(() => /Stopped\s*10/.test(document.querySelector(".legend").textContent));
+    await page.waitForSelector(".live.live");
+    await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-000", requester: "Ada" } });
+    await page.waitForFunction(() => /Starting\s*1/.test(document.querySelector(".legend").textContent));
+    await page.waitForFunction(() => /StartWorkSpace ws-000/.test(document.querySelector(".latest").textContent));
+    for (const theme of ["light", "dark"]) await passesAxe(theme);
+});
+
+consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load, passesAxe }) => {
+    await load(FLEET);
+    await page.keyboard.down("Control");
+    await page.keyboard.press("k");
+    await page.keyboard.up("Control");
+    await page.waitForSelector("dialog[open] [role=combobox]");
+    await page.keyboard.type("DESK-17");
+    await page.waitForFunction(() => document.querySelector("[role=option]")?.textContent.includes("ws-017"));
+    await passesAxe();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.hash === "#/desktop/ws-017");
+    await page.keyboard.press("?");
+    await page.waitForSelector("dialog[open] table");
+    await passesAxe();
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
+});
+
+consoleTest("sign_out_revokes_the_key_and_a_bad_key_is_explained", async ({ page, fill, passesAxe, open, key }) => {
+    const stored = () => page.evaluate(() => JSON.parse(sessionStorage.getItem("deskfleet.session")).key);
+    const used = await stored();
+    assert.notEqual(used, key, "the key of a person is not kept");
+    await page.evaluate(() => [...document.querySelectorAll(".settings button")].at(-1).click());
+    await page.waitForSelector(".sign-in");
+    await passesAxe("light");
+    await passesAxe("dark");
+    const answer = await page.evaluate(async (key) => (await fetch("query/key", { headers: { "x-api-key": key } })).status, used);
+    assert.equal(answer, 401);
+    await fill("input[name=key]", "dfk_wrong");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => /not accepted/.test(document.querySelector("[role=alert]")?.textContent ?? ""));
+    assert.match(await textOf(await open(), "h1"), /Overview/);
+}, { transports: ["server"], troubles: /401/ });
