@@ -29,6 +29,7 @@ const ROUNDS: usize = 21;
 const QUESTIONS: &[(&str, Option<f64>)] = &[
     ("/query/fleet", Some(5.0)),
     ("/query/workspaces?limit=50", Some(150.0)),
+    ("/query/workspaces?sort=state&limit=50", Some(150.0)),
     (
         "/query/workspaces?sort=-cpu&state=AVAILABLE&region=in.eu-central-1,us-east-1",
         Some(150.0),
@@ -55,6 +56,10 @@ const QUESTIONS: &[(&str, Option<f64>)] = &[
     ("/query/processes?sort=-cpu", None),
     ("/query/timeline?workSpaceId=ws-000000001", None),
 ];
+
+/// What a console shows of a workspace.
+const SHOWN: &str = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,\
+    rootVolume,userVolume,uptimeSeconds";
 
 fn main() {
     if exporting::run() {
@@ -97,7 +102,67 @@ fn main() {
                 ask(&fixture, path, bound.filter(|_| desktops == 100_000));
             }
         }
+        let wants = |name: &str| {
+            part.as_ref()
+                .is_none_or(|part| name.contains(part.as_str()))
+        };
+        if wants("workSpId") {
+            // The rows on a screen, anywhere in the fleet.
+            let ids = (0..50).map(|row| format!("ws-{:09}", row * (desktops / 50)));
+            let ids: Vec<_> = ids.collect();
+            let path = format!("/query/workspaces?workSpId=in.{}", ids.join(","));
+            ask(&fixture, &path, Some(5.0));
+        }
+        if wants("columns") {
+            load(&fixture, desktops);
+        }
     }
+}
+
+/// Prints how long it takes to load the fleet as a console does, in pages of columns.
+fn load(fixture: &Fixture, desktops: usize) {
+    let mut times = Vec::new();
+    for _ in 0..if is_measuring() { 5 } else { 1 } {
+        let (mut rows, mut bytes, mut pages) = (0, 0, 0);
+        let mut path = format!("/query/workspaces?format=columns&limit=5000&fields={SHOWN}");
+        let begun = Instant::now();
+        loop {
+            let response = fixture.engine.handle(fixture.get(&path));
+            assert_eq!(response.status(), StatusCode::OK, "{path}");
+            let body = std::str::from_utf8(response.body()).expect("JSON");
+            bytes += body.len();
+            pages += 1;
+            let value = |name: &str| {
+                let (_, rest) = body.rsplit_once(name)?;
+                rest.split(['"', ',']).find(|part| !part.is_empty())
+            };
+            let count = value("\"count\":").expect("a count");
+            rows += count.parse::<usize>().expect("a number");
+            let Some(token) = value("\"nextToken\":").filter(|token| *token != "null") else {
+                break;
+            };
+            path = format!(
+                "/query/workspaces?format=columns&limit=5000&fields={SHOWN}&nextToken={token}"
+            );
+        }
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+        assert_eq!(rows, desktops);
+        println!(
+            "  columns: {pages} pages, {bytes} bytes, {} a row",
+            bytes / rows.max(1)
+        );
+    }
+    times.sort_by(f64::total_cmp);
+    let bound = if desktops == 100_000 {
+        ", bound 2000 ms"
+    } else {
+        ""
+    };
+    println!(
+        "  columns: all {:.0} to {:.0} ms{bound}",
+        times.first().expect("a round"),
+        times.last().expect("a round")
+    );
 }
 
 /// Prints how long a question takes.
@@ -119,7 +184,7 @@ fn ask(fixture: &Fixture, path: &str, bound: Option<f64>) {
     let (median, last) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
     let bound = bound.map_or(String::new(), |bound| format!(", bound {bound} ms"));
     println!(
-        "  {path}: p50 {median:.2} ms, p99 {last:.2} ms, first {first:.2} ms{bound}, {length} bytes"
+        "  {path:.90}: p50 {median:.2} ms, p99 {last:.2} ms, first {first:.2} ms{bound}, {length} bytes"
     );
 }
 

@@ -5,6 +5,10 @@
 pub const PAGE_ITEMS_MAX: i32 = 500;
 /// Items on a page when `limit` is absent (interface document).
 pub const PAGE_ITEMS_DEFAULT: i32 = 50;
+/// Most rows on a page of workspaces in columns (`format=columns`), in the order of the ids.
+pub const PAGE_COLUMNS_MAX: i32 = 5000;
+/// Texts of the rows on a page of workspaces in the order of the ids, in bytes; a page with more ends early.
+pub const PAGE_TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Longest page token, in characters.
 pub const PAGE_TOKEN_MAX: usize = 512;
 /// Columns that rows can be sorted by.

@@ -2,16 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use bytes::Bytes;
 use deskfleet::limits::{
-    ADVICE_DAYS_EXAMINED_MAX, AUDIT_ROWS_EXAMINED_MAX, PROCESS_ITEMS_EXAMINED_MAX,
-    PROCESS_ITEMS_MAX,
+    ADVICE_DAYS_EXAMINED_MAX, AUDIT_ROWS_EXAMINED_MAX, PAGE_TEXT_BYTES_MAX,
+    PROCESS_ITEMS_EXAMINED_MAX, PROCESS_ITEMS_MAX, WORKSPACE_FIELD_MAX,
 };
 use deskfleet::{
-    ActionRequest, ActivityRecord, AdviceQuery, CommitDriver, Config, Engine, ManualClock, Paging,
-    ProcessItem, ProcessReport, ProcessesQuery, Record, TimelineQuery, Timestamp, Workspace,
+    ActionRequest, ActivityRecord, AdviceQuery, CommitDriver, Config, Engine, ManualClock, NewKey,
+    Paging, ProcessItem, ProcessReport, ProcessesQuery, Record, Scope, TimelineQuery, Timestamp,
+    Workspace, WorkspaceRowsQuery,
 };
 use deskfleet_tests::conformance::case::NOW;
 use deskfleet_tests::conformance::fixtures::{fleet, workspace};
+use serde_json::Value;
 
 fn open() -> (Engine, ManualClock) {
     let clock = ManualClock::new(NOW.parse().unwrap());
@@ -65,6 +68,63 @@ fn page_of_advice_examines_a_bounded_number_of_days() {
             .iter()
             .any(|said| said.contains("are left out"))
     );
+}
+
+#[test]
+fn page_of_columns_with_much_text_ends_early() {
+    let (engine, _) = open();
+    let long = |text: &str| Some(text.repeat(WORKSPACE_FIELD_MAX));
+    let wordy = |workspace: Workspace| Workspace {
+        computer_name: long("c"),
+        username: long("\u{10ffff}"),
+        running_mode: Some("\u{1}".repeat(WORKSPACE_FIELD_MAX).into()),
+        compute_type_name: Some("t".repeat(WORKSPACE_FIELD_MAX).into()),
+        region: long("r"),
+        ..workspace
+    };
+    engine
+        .put_workspaces(fleet(3000).map(wordy).collect())
+        .unwrap();
+    let key = NewKey {
+        name: "reader".into(),
+        scopes: [Scope::Read].into_iter().collect(),
+        expires: None,
+    };
+    let key = engine.issue_key(key).unwrap();
+    let (mut ids, mut counts, mut query) = (Vec::new(), Vec::new(), String::new());
+    loop {
+        let request = http::Request::get(format!(
+            "/query/workspaces?format=columns&fields=workSpId&limit=5000{query}"
+        ));
+        let request = request.header("x-api-key", &key.secret);
+        let response = engine.handle(request.body(Bytes::new()).unwrap());
+        let page: Value = serde_json::from_slice(response.body()).unwrap();
+        let page_ids = page["columns"]["workSpId"].as_array().unwrap().iter();
+        ids.extend(page_ids.map(|id| id.as_str().unwrap().to_owned()));
+        counts.push(page["count"].as_u64().unwrap());
+        let Some(token) = page["nextToken"].as_str() else {
+            break;
+        };
+        query = format!("&nextToken={token}");
+    }
+    let all: Vec<_> = fleet(3000).map(|workspace| workspace.id).collect();
+    assert_eq!(ids, all);
+    assert!(counts.len() > 1, "{counts:?}");
+    let texts = WORKSPACE_FIELD_MAX as u64 * 8;
+    let most = PAGE_TEXT_BYTES_MAX as u64 / texts + 1;
+    assert!(
+        counts.iter().all(|count| (1..=most).contains(count)),
+        "{counts:?}"
+    );
+    // From Rust a page has what was asked for.
+    let query = WorkspaceRowsQuery {
+        paging: Paging {
+            limit: 5000,
+            ..Paging::default()
+        },
+        ..WorkspaceRowsQuery::default()
+    };
+    assert_eq!(engine.query_workspaces(&query).unwrap().rows.len(), 3000);
 }
 
 #[test]

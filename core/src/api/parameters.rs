@@ -1,6 +1,6 @@
 //! The query parameters of the endpoints, for the table in `routes.rs`.
 
-use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use crate::limits::{PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 
 use super::endpoint::{Param, ParamKind};
 
@@ -55,6 +55,16 @@ const LIMIT: Param = Param {
         default: PAGE_ITEMS_DEFAULT,
     },
     required: false,
+};
+
+/// More rows fit a page of columns.
+const LIMIT_OF_COLUMNS: Param = Param {
+    kind: ParamKind::Int32 {
+        min: 1,
+        max: PAGE_COLUMNS_MAX,
+        default: PAGE_ITEMS_DEFAULT,
+    },
+    ..LIMIT
 };
 
 /// In which form rows are written.
@@ -116,7 +126,7 @@ pub(super) const WORKSPACE_ROWS: &[Param] = &[
     text("sort"),
     text("fields"),
     FORMAT,
-    LIMIT,
+    LIMIT_OF_COLUMNS,
     text("nextToken"),
 ];
 

@@ -227,6 +227,14 @@ impl<T> Picked<T> {
         String::from_utf8(after.filter(|_| self.places.is_by_id())?).ok()
     }
 
+    /// Ends the page with the candidates so far, where they are offered in the order of the ids.
+    pub(crate) fn end_page(&mut self) {
+        if self.places.is_by_id() {
+            let rows = self.places.kept.len().max(1);
+            self.places.limit = self.places.limit.min(rows);
+        }
+    }
+
     /// Whether the page is complete, for candidates that are offered in the order of the ids.
     pub(crate) fn is_complete(&self) -> bool {
         self.places.is_by_id() && self.places.kept.len() > self.places.limit

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::domain::range::{DURATION_MAX, Range, TIME_FORM, moment};
 use crate::error::{EngineError, Result};
-use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_IDS_MAX, TERM_VALUES_MAX};
+use crate::limits::{
+    PAGE_COLUMNS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, TERM_IDS_MAX, TERM_VALUES_MAX,
+};
 use crate::model::Paging;
 use crate::settings::milliseconds;
 use crate::timestamp::Timestamp;
@@ -120,7 +122,21 @@ impl Query<'_> {
 
     /// `sort`, `limit` and `nextToken`.
     pub(crate) fn paging(self) -> Result<Paging> {
-        let limit = self.int32_between("limit", (1, PAGE_ITEMS_MAX), PAGE_ITEMS_DEFAULT)?;
+        self.paging_of(PAGE_ITEMS_MAX)
+    }
+
+    /// The same of a page of columns: without a sort up to [`PAGE_COLUMNS_MAX`] rows.
+    pub(crate) fn paging_of_columns(self) -> Result<Paging> {
+        let is_sorted = self.get("sort").is_some_and(|text| !text.is_empty());
+        self.paging_of(if is_sorted {
+            PAGE_ITEMS_MAX
+        } else {
+            PAGE_COLUMNS_MAX
+        })
+    }
+
+    fn paging_of(self, limit_max: i32) -> Result<Paging> {
+        let limit = self.int32_between("limit", (1, limit_max), PAGE_ITEMS_DEFAULT)?;
         Ok(Paging {
             sort: self.text("sort").filter(|text| !text.is_empty()),
             limit: limit.unsigned_abs(),

@@ -1,4 +1,4 @@
-//! Rows as JSON, CSV or NDJSON, by `format` or `Accept`.
+//! Rows as JSON, CSV or NDJSON, by `format` or `Accept`; by `format` also as columns in JSON.
 //!
 //! What JSON says beside the rows is in headers of the two others: `X-Next-Token`, and an `X-Warning` for each warning.
 
@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
 use crate::domain::order;
 use crate::error::Result;
+use crate::model::row::Decimal;
 use crate::model::{Cell, Column, Row, Rows};
 use crate::timestamp::Timestamp;
 
@@ -28,16 +29,19 @@ pub(crate) enum Format {
     Json,
     Csv,
     Ndjson,
+    /// JSON with an array for each column.
+    Columns,
 }
 
 impl Format {
-    const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
+    const ALL: [Self; 4] = [Self::Json, Self::Csv, Self::Ndjson, Self::Columns];
 
     fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
+            Self::Columns => "columns",
         }
     }
 
@@ -56,7 +60,7 @@ impl Format {
 
     pub(crate) fn content_type(self) -> HeaderValue {
         match self {
-            Self::Json => JSON,
+            Self::Json | Self::Columns => JSON,
             Self::Csv => CSV,
             Self::Ndjson => NDJSON,
         }
@@ -127,30 +131,35 @@ impl Shape {
         page: &Rows<T>,
         mut more: impl FnMut(&mut Object<'_>),
     ) -> Response<Bytes> {
-        let mut rows = page.rows.iter().map(|row| row as &dyn Row);
+        let rows: Vec<_> = page.rows.iter().map(|row| row as &dyn Row).collect();
         let Rows {
             next_token,
             at,
             warnings,
             ..
         } = page;
-        self.body(&mut rows, (next_token, *at, warnings), &mut more)
+        self.body(&rows, (next_token, *at, warnings), &mut more)
     }
 
     fn body(
         &self,
-        rows: &mut dyn Iterator<Item = &dyn Row>,
+        rows: &[&dyn Row],
         (next_token, at, warnings): (&Option<String>, Timestamp, &Vec<String>),
         more: &mut dyn FnMut(&mut Object<'_>),
     ) -> Response<Bytes> {
         let mut json = Json::with_capacity(256);
-        if self.format != Format::Json {
+        if matches!(self.format, Format::Csv | Format::Ndjson) {
             self.lines(&mut json, rows);
             let response = reply::ok(self.format.content_type(), json.finish());
             return with_headers(response, next_token.as_deref(), warnings);
         }
         json.object(|object| {
-            object.member("rows", |json| self.array(json, rows));
+            if self.format == Format::Columns {
+                object.member("columns", |json| self.columns(json, rows));
+                object.value("count", &rows.len());
+            } else {
+                object.member("rows", |json| self.array(json, rows));
+            }
             object.value("nextToken", next_token);
             object.value("hasMore", &next_token.is_some());
             object.time("at", at);
@@ -167,19 +176,31 @@ impl Shape {
             columns,
             chosen: (0..columns.len()).collect(),
         };
-        shape.array(json, &mut rows.iter().map(|row| row as &dyn Row));
+        let rows: Vec<_> = rows.iter().map(|row| row as &dyn Row).collect();
+        shape.array(json, &rows);
     }
 
     /// Writes rows as an array of JSON.
-    fn array(&self, json: &mut Json, rows: &mut dyn Iterator<Item = &dyn Row>) {
-        json.array(rows, |json, row| self.object(json, row));
+    fn array(&self, json: &mut Json, rows: &[&dyn Row]) {
+        json.array(rows, |json, row| self.object(json, *row));
+    }
+
+    /// Writes rows as an object of JSON, with an array for each column.
+    fn columns(&self, json: &mut Json, rows: &[&dyn Row]) {
+        json.object(|object| {
+            for (name, column) in self.names().zip(&self.chosen) {
+                object.member(name, |json| {
+                    json.array(rows, |json, row| short_cell(json, row.cell(*column)));
+                });
+            }
+        });
     }
 
     /// Writes rows line by line: CSV with its header, or NDJSON.
-    fn lines(&self, json: &mut Json, rows: &mut dyn Iterator<Item = &dyn Row>) {
+    fn lines(&self, json: &mut Json, rows: &[&dyn Row]) {
         self.head(json);
         for row in rows {
-            self.line(json, row);
+            self.line(json, *row);
         }
     }
 
@@ -214,6 +235,17 @@ impl Shape {
             }
         });
     }
+}
+
+/// A cell whose number has no `.0`, as a page of columns is long.
+fn short_cell(json: &mut Json, value: Cell<'_>) {
+    // Above that, doubles do not hold hundredths exactly.
+    if let Cell::Number(number) = value
+        && number.abs() < 1e13
+    {
+        return json.raw(Decimal::of_rounded(number).to_string().as_bytes());
+    }
+    cell(json, value);
 }
 
 fn cell(json: &mut Json, cell: Cell<'_>) {

@@ -23,6 +23,7 @@ mod operator;
 mod paging;
 mod problems;
 mod query_advice;
+mod query_columns;
 mod query_events;
 mod query_export;
 mod query_fleet;
@@ -70,6 +71,7 @@ pub const AREAS: &[Area] = &[
     ("paging", paging::cases),
     ("problems", problems::cases),
     ("query_advice", query_advice::cases),
+    ("query_columns", query_columns::cases),
     ("query_events", query_events::cases),
     ("query_export", query_export::cases),
     ("query_fleet", query_fleet::cases),

@@ -122,7 +122,7 @@ fn format() -> Case {
         case.call(csv.answers("content-type", "text/csv; charset=utf-8"))
             .call(get("xml").refused("InvalidParameter").error(
                 "format",
-                "The value 'xml' is not valid. Send one of json, csv, ndjson.",
+                "The value 'xml' is not valid. Send one of json, csv, ndjson, columns.",
             ))
     })
 }

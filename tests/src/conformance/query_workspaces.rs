@@ -70,7 +70,8 @@ fn rows() -> Case {
         .call(ids("&state=AVAILABLE").gives(page(&["ws-1"], "")))
 }
 
-fn various() -> [Workspace; 5] {
+/// Five workspaces that differ in all that rows are filtered and sorted by.
+pub(super) fn various() -> [Workspace; 5] {
     [
         Workspace {
             region: Some("eu-central-1".into()),

@@ -45,7 +45,7 @@ impl Engine {
     /// [`ErrorKind::InvalidParameter`] on a sort by an unknown column or by more than three, and on a token of another question or another
     /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_workspaces(&self, query: &WorkspaceRowsQuery) -> Result<Rows<WorkspaceRow>> {
-        workspaces::workspaces(&self.core().rollup_reader()?, query)
+        workspaces::workspaces(&self.core().rollup_reader()?, query, usize::MAX)
     }
 
     /// The desktops with the worst values of a metric.

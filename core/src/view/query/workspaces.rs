@@ -84,10 +84,11 @@ pub struct WorkspaceRowsQuery {
     pub window: Option<Duration>,
 }
 
-/// A page of workspaces.
+/// A page of workspaces; in the order of the ids it ends early behind `texts_max` bytes of texts.
 pub(crate) fn workspaces(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
+    texts_max: usize,
 ) -> Result<Rows<WorkspaceRow>> {
     let order = Order::wanted(query.paging.sort.as_deref(), WorkspaceRow::COLUMNS)?;
     let window = query.window.map(|window| reader.now - window);
@@ -120,7 +121,14 @@ pub(crate) fn workspaces(
     } else {
         None
     };
-    let (mut rows, next_token) = page(reader, query, order, desktops.as_ref())?;
+    let picked = Picked::new(Question::Workspaces, order, &query.paging)?;
+    let picked = pick(reader, query, picked, desktops.as_ref(), texts_max)?;
+    let (mut rows, next_token) = picked.finish();
+    if desktops.is_none() {
+        for row in &mut rows {
+            row.find_figures(reader)?;
+        }
+    }
     if let Some(days) = days {
         let wanted = WindowFigure::ALL.to_vec();
         let window = Window { days, wanted };
@@ -138,46 +146,45 @@ pub(crate) fn workspaces(
     })
 }
 
-/// The rows of the page, and the token of the next one. The figures are those of `desktops`, or else looked up.
-fn page(
+/// Picks the rows of the page, with figures where those of all desktops are given.
+fn pick(
     reader: &Reader,
     query: &WorkspaceRowsQuery,
-    order: Order,
+    mut picked: Picked<WorkspaceRow>,
     desktops: Option<&Desktops>,
-) -> Result<(Vec<WorkspaceRow>, Option<String>)> {
-    let mut picked = Picked::new(Question::Workspaces, order, &query.paging)?;
+    texts_max: usize,
+) -> Result<Picked<WorkspaceRow>> {
     let listing = Listing::Filtered(Box::new(Matcher::new(&query.filter)));
     let after = picked.begins_after();
-    workspaces::page(
-        reader,
-        &listing,
-        usize::MAX,
-        after.as_deref(),
-        &mut |entry| {
-            let known = desktops.and_then(|desktops| desktops.of(entry));
-            let candidate = Candidate {
-                entry,
-                figures: known.unwrap_or_default(),
-            };
-            picked.offer(
-                entry.id(),
-                |column| candidate.cell(column),
-                || candidate.row(),
-            );
-            if picked.is_complete() {
-                Step::Break(())
-            } else {
-                Step::Continue(())
-            }
-        },
-    )?;
-    let (mut rows, next_token) = picked.finish();
-    if desktops.is_none() {
-        for row in &mut rows {
-            row.find_figures(reader)?;
+    let after = after.as_deref();
+    let mut texts = 0;
+    workspaces::page(reader, &listing, usize::MAX, after, &mut |entry| {
+        let known = desktops.and_then(|desktops| desktops.of(entry));
+        let candidate = Candidate {
+            entry,
+            figures: known.unwrap_or_default(),
+        };
+        picked.offer(
+            entry.id(),
+            |column| candidate.cell(column),
+            || candidate.row(),
+        );
+        texts += entry
+            .values
+            .iter()
+            .flatten()
+            .map(|text| text.len())
+            .sum::<usize>();
+        if texts > texts_max {
+            picked.end_page();
         }
-    }
-    Ok((rows, next_token))
+        if picked.is_complete() {
+            Step::Break(())
+        } else {
+            Step::Continue(())
+        }
+    })?;
+    Ok(picked)
 }
 
 impl WorkspaceRow {

@@ -94,6 +94,30 @@ fn page_in_csv_and_ndjson_has_token_and_warnings_in_headers() {
 }
 
 #[test]
+fn page_in_columns_has_an_array_for_each_column_and_their_length() {
+    let end = r#""nextToken":"dG9rZW4","hasMore":true,"at":"1970-01-01T00:00:00Z","warnings":["One.","Two."],"stepSeconds":300}"#;
+    let response = shape("text/csv", "format=columns&fields=onHold,name,cpu")
+        .unwrap()
+        .response_with(&page(), |object| {
+            object.value("stepSeconds", &300);
+        });
+    assert_eq!(
+        response.headers()[CONTENT_TYPE],
+        "application/json; charset=utf-8"
+    );
+    let columns = r#"{"onHold":[true,true],"name":["=\"a\"",null],"cpu":[12,null]}"#;
+    assert_eq!(
+        body(response),
+        format!(r#"{{"columns":{columns},"count":2,{end}"#)
+    );
+    let empty = Rows::<Sample>::whole(Vec::new(), Timestamp::UNIX_EPOCH);
+    let response = shape("", "format=columns&fields=name")
+        .unwrap()
+        .response(&empty);
+    assert!(body(response).starts_with(r#"{"columns":{"name":[]},"count":0,"nextToken":null,"#));
+}
+
+#[test]
 fn accept_header_selects_the_format_with_json_as_default() {
     for (accept, expected) in [
         ("", Format::Json),
@@ -117,6 +141,7 @@ fn format_goes_before_accept() {
         ("json", Format::Json),
         ("CSV", Format::Csv),
         ("ndjson", Format::Ndjson),
+        ("columns", Format::Columns),
         ("", Format::Ndjson),
     ] {
         let query = format!("format={format}");
@@ -125,7 +150,7 @@ fn format_goes_before_accept() {
     }
     let refused = shape("text/csv", "format=xlsx").unwrap_err();
     assert_eq!(refused.parameter(), Some("format"));
-    let said = "The value 'xlsx' is not valid. Send one of json, csv, ndjson.";
+    let said = "The value 'xlsx' is not valid. Send one of json, csv, ndjson, columns.";
     assert_eq!(refused.context(), said);
 }
 
