@@ -22,6 +22,8 @@ const DAY_SECONDS: i64 = 86_400;
 const GIB: i64 = 1 << 30;
 /// Desktops that report their processes, once.
 const REPORTING: usize = 30_000;
+/// Litigation holds, at most.
+const HELD: usize = 500;
 /// Runs of each question.
 const ROUNDS: usize = 21;
 
@@ -55,6 +57,8 @@ const QUESTIONS: &[(&str, Option<f64>)] = &[
     ("/query/advice?limit=500", None),
     ("/query/processes?sort=-cpu", None),
     ("/query/timeline?workSpaceId=ws-000000001", None),
+    ("/query/holds", Some(150.0)),
+    ("/query/holds?sort=-placedAt&limit=500", Some(150.0)),
 ];
 
 /// What a console shows of a workspace.
@@ -88,6 +92,7 @@ fn main() {
             config.retention_days.stats = 60;
         });
         fill(&fixture, desktops);
+        hold(&fixture, desktops);
         let bytes = fixture.engine.store_status().expect("a store").bytes;
         println!(
             "{desktops} desktops: {} MB, made in {:.0} s",
@@ -222,6 +227,16 @@ fn fill(fixture: &Fixture, desktops: usize) {
         fixture.engine.record_all(reports).expect("reports");
     }
     fixture.engine.file_pending().expect("filing");
+}
+
+/// Places holds all over the fleet.
+fn hold(fixture: &Fixture, desktops: usize) {
+    for number in (0..desktops).step_by(desktops.div_ceil(HELD)) {
+        let id = format!("ws-{number:09}");
+        let matter = format!("Matter {}", number % 7);
+        let placed = fixture.engine.place_hold(&id, &matter, None);
+        placed.expect("a workspace");
+    }
 }
 
 /// When a desktop sends the one of `samples` a day that begins at `at`: the desktops of a group at different hours.

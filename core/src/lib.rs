@@ -107,6 +107,7 @@ pub use view::query::export::ExportQuery;
 pub use view::query::fleet::FleetSummary;
 pub use view::query::groups::GroupFilter;
 pub use view::query::heatmap::{HeatmapCell, HeatmapOf, HeatmapQuery};
+pub use view::query::holds::{HoldRow, HoldsQuery};
 pub use view::query::preview::{PreviewQuery, PreviewRow};
 pub use view::query::processes::{ProcessRow, ProcessesQuery};
 pub use view::query::series::{MetricValues, Series, SeriesPoint, SeriesQuery};

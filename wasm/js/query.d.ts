@@ -1,4 +1,4 @@
-import type { AdviceRows, FleetSummary, HeatmapCells, PreviewRequest, PreviewRows, ProcessRows, Series, StartupReport, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
+import type { AdviceRows, FleetSummary, HeatmapCells, HoldRows, PreviewRequest, PreviewRows, ProcessRows, Series, StartupReport, TimelineRows, TopRows, WorkspaceRows } from "./types.js";
 
 /** What a filter asks of a field, without case: a value, any of several values, or another value than this. */
 export type Filter = string | readonly string[] | { not: string };
@@ -68,6 +68,8 @@ export interface Questions {
     fleet(): Promise<FleetSummary>;
     /** One page of the workspaces as rows; with a `window` such as `"24h"` also what the days in it say. */
     workspaces(parameters?: WorkspaceFilters & RowPaging & { window?: string }): Promise<WorkspaceRows>;
+    /** One page of the litigation holds. */
+    holds(parameters?: WorkspaceFilters & RowPaging): Promise<HoldRows>;
     /** One page of the desktops with the worst values of a metric. */
     top(parameters: { metric: Metric; statistic?: Statistic } & TimeRange & Omit<RowPaging, "sort">): Promise<TopRows>;
     /** What runs on the desktops, by the name of the process. */

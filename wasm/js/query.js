@@ -1,7 +1,7 @@
 import { invalidArgument, kindOf } from "./errors.js";
 
 /** The questions about the fleet: the endpoints below `/query/` that have one answer, in JSON. */
-const QUESTIONS = ["fleet", "workspaces", "series", "top", "startup", "heatmap", "processes", "timeline", "advice", "preview"];
+const QUESTIONS = ["fleet", "workspaces", "holds", "series", "top", "startup", "heatmap", "processes", "timeline", "advice", "preview"];
 /** Those whose parameters are a body. */
 const WITH_BODY = new Set(["preview"]);
 /** The parameters of which several values mean any of them; several of another one are a list. */

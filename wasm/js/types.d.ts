@@ -363,6 +363,38 @@ export interface HeatmapCells {
     warnings: string[];
 }
 
+/** A litigation hold with its workspace. */
+export interface HoldRow {
+    /** Id of the workspace. */
+    workSpId: string;
+    /** Name of its computer. */
+    computerName: string | null;
+    /** User that it belongs to. */
+    username: string | null;
+    /** The legal matter. */
+    matter: string;
+    /** The reason, if one was given. */
+    reason: string | null;
+    /** Who placed it: the name of the key, or `host`. */
+    placedBy: string;
+    /** When it was placed. */
+    placedAt: string;
+}
+
+/** One page of rows. */
+export interface HoldRows {
+    /** The rows of this page. Those of a CSV and of NDJSON are the same. */
+    rows: HoldRow[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
+    /** The moment of the answer. */
+    at: string;
+    /** What the answer leaves out or widens, a sentence each. */
+    warnings: string[];
+}
+
 /** What an import has done. */
 export interface ImportReport {
     /** Records that were applied. */

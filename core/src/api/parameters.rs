@@ -113,6 +113,23 @@ pub(super) const EXPORT_PARAMS: &[Param] = &[
 ];
 
 /// The filters of workspaces, and the parameters of a page of rows.
+pub(super) const HOLDS: &[Param] = &[
+    text("workSpId"),
+    text("state"),
+    text("username"),
+    text("region"),
+    text("directoryId"),
+    text("runningMode"),
+    text("computeTypeName"),
+    text("q"),
+    text("sort"),
+    text("fields"),
+    FORMAT,
+    LIMIT,
+    text("nextToken"),
+];
+
+/// The same with a window, and with more rows on a page of columns.
 pub(super) const WORKSPACE_ROWS: &[Param] = &[
     text("workSpId"),
     text("state"),

@@ -8,7 +8,7 @@ use crate::wire::problem::Code;
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, RequestBody, Route, Work};
 use super::parameters::{
     ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS, EXPORT_PARAMS, FORCE,
-    HEATMAP, HISTORY_PARAMS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING, PREVIEW_PARAMS,
+    HEATMAP, HISTORY_PARAMS, HOLDS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING, PREVIEW_PARAMS,
     PROCESSES_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS, TOP_PARAMS, WORKSPACE_FILTERS,
     WORKSPACE_ROWS, text,
 };
@@ -226,6 +226,7 @@ pub static ROUTES: &[Route] = &[
     },
     question(Question::Fleet, "queryFleet", "/query/fleet", &[]),
     question(Question::Workspaces, "queryWorkspaces", "/query/workspaces", WORKSPACE_ROWS),
+    question(Question::Holds, "queryHolds", "/query/holds", HOLDS),
     question(Question::Top, "queryTop", "/query/top", TOP_PARAMS),
     Route {
         method: Method::Post,

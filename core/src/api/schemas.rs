@@ -10,6 +10,7 @@ use crate::model::{
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::heatmap::HeatmapCell;
+use crate::view::query::holds::HoldRow;
 use crate::view::query::preview::PreviewRow;
 use crate::view::query::processes::ProcessRow;
 use crate::view::query::timeline::TimelineRow;
@@ -73,6 +74,7 @@ impl Schemas {
             Answer::Rows(Question::Preview) => all.subschema_for::<RowPage<PreviewRow>>(),
             Answer::Export => all.subschema_for::<ExportedRecord>(),
             Answer::Rows(Question::Workspaces) => all.subschema_for::<RowPage<WorkspaceRow>>(),
+            Answer::Rows(Question::Holds) => all.subschema_for::<RowPage<HoldRow>>(),
             Answer::Rows(Question::Top) => all.subschema_for::<RowPage<TopRow>>(),
             Answer::Rows(Question::Advice) => all.subschema_for::<RowPage<AdviceRow>>(),
             Answer::Rows(Question::Processes) => all.subschema_for::<RowPage<ProcessRow>>(),

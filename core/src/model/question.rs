@@ -18,6 +18,7 @@ pub enum Question {
     Heatmap,
     Metrics,
     Timeline,
+    Holds,
 }
 
 impl Question {
@@ -35,6 +36,7 @@ impl Question {
             Self::Heatmap => 38,
             Self::Metrics => 39,
             Self::Timeline => 42,
+            Self::Holds => 43,
         }
     }
 }

@@ -112,7 +112,7 @@ impl Context<'_, '_> {
         self.append(EventType::ActionFailed, Some(workspace), &detail)
     }
 
-    /// `hold.placed`. Not with its matter and reason: they are for the scope `admin`, events for `read`.
+    /// `hold.placed`. Not with its matter and reason: the log is kept after the release.
     pub(super) fn hold_placed(
         &mut self,
         workspace: &Workspace,

@@ -2,13 +2,39 @@
 
 use crate::error::Result;
 use crate::model::LitigationHold;
+use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder, damaged};
 use super::table::{Read, Step, Table, Tables, after_key};
 
+/// A hold as it lies in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HoldRef<'v> {
+    pub(crate) matter: &'v str,
+    pub(crate) reason: Option<&'v str>,
+    pub(crate) placed_by: &'v str,
+    pub(crate) placed_at: Timestamp,
+}
+
 /// The hold on a workspace.
 pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<LitigationHold>> {
-    read.get(Table::Holds, id.as_bytes(), decode)
+    with(read, id, |hold| {
+        Ok(LitigationHold {
+            matter: hold.matter.to_owned(),
+            reason: hold.reason.map(str::to_owned),
+            placed_by: hold.placed_by.to_owned(),
+            placed_at: hold.placed_at,
+        })
+    })
+}
+
+/// Calls `look` with the hold on a workspace, if there is one.
+pub(crate) fn with<R>(
+    read: &impl Read,
+    id: &str,
+    look: impl FnOnce(HoldRef<'_>) -> Result<R>,
+) -> Result<Option<R>> {
+    read.get(Table::Holds, id.as_bytes(), |value| look(decode(value)?))
 }
 
 /// Places a hold, over one that is there.
@@ -33,17 +59,30 @@ pub(crate) fn scan_after(
     after: Option<&str>,
     mut visit: impl FnMut(&str) -> Result<Step>,
 ) -> Result<()> {
-    read.scan(Table::Holds, after_key(after), |id, _| {
-        visit(std::str::from_utf8(id).map_err(|_| damaged())?)
+    read.scan(Table::Holds, after_key(after), |id, _| visit(id_of(id)?))
+}
+
+/// Visits the holds on the workspaces after `after`, in the order of their ids.
+pub(crate) fn scan(
+    read: &impl Read,
+    after: Option<&str>,
+    visit: &mut dyn FnMut(&str, HoldRef<'_>) -> Result<Step>,
+) -> Result<()> {
+    read.scan(Table::Holds, after_key(after), |id, value| {
+        visit(id_of(id)?, decode(value)?)
     })
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<LitigationHold> {
+fn id_of(key: &[u8]) -> Result<&str> {
+    std::str::from_utf8(key).map_err(|_| damaged())
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<HoldRef<'_>> {
     let mut decoder = Decoder::new(bytes);
-    let hold = LitigationHold {
-        matter: decoder.text()?.to_owned(),
-        reason: decoder.option_text()?.map(str::to_owned),
-        placed_by: decoder.text()?.to_owned(),
+    let hold = HoldRef {
+        matter: decoder.text()?,
+        reason: decoder.option_text()?,
+        placed_by: decoder.text()?,
         placed_at: decoder.time()?,
     };
     decoder.end()?;

@@ -189,6 +189,22 @@ const QUERY_TIMELINE: &[&str] = &[
     "limit",
     "nextToken",
 ];
+const QUERY_HOLDS: &[&str] = &[
+    "workSpId",
+    "state",
+    "username",
+    "region",
+    "directoryId",
+    "runningMode",
+    "computeTypeName",
+    "q",
+    "sort",
+    "fields",
+    "format",
+    "limit",
+    "nextToken",
+];
+
 const QUERY_ADVICE: &[&str] = &[
     "from",
     "to",
@@ -260,6 +276,7 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("DELETE", "/operator/keys/{}",                            "admin", &["force"]),
     endpoint("GET",  "/query/key",                                     "read",  &[]),
     endpoint("GET",  "/query/workspaces",                              "read",  QUERY_WORKSPACES),
+    endpoint("GET",  "/query/holds",                                   "read",  QUERY_HOLDS),
     endpoint("GET",  "/query/fleet",                                   "read",  &[]),
     endpoint("GET",  "/query/top",                                     "read",  &["metric", "statistic", "from", "to", "fields", "format", "limit", "nextToken"]),
     endpoint("GET",  "/query/metrics",                                 "read",  &[]),
@@ -297,7 +314,7 @@ pub const ROWS: &[&str] = &[
     "9 time of a record", "9 holds and retention", "9 audit reads", "9 keys",
     "9 bulk import", "9 PUT of one workspace", "9 audit of imports",
     "7 list", "7 one workspace", "7 bulk upsert", "7 litigation hold", "7 batch", "7 history", "7 actions", "7 keys",
-    "q rows", "q parameters", "q key", "q workspaces", "q preview", "q fleet", "q metrics", "q top",
+    "q rows", "q parameters", "q key", "q workspaces", "q holds", "q preview", "q fleet", "q metrics", "q top",
     "q processes", "q timeline", "q advice",
     "q events", "q export",
     "q series", "q startup", "q heatmap",

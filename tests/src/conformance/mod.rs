@@ -28,6 +28,7 @@ mod query_events;
 mod query_export;
 mod query_fleet;
 mod query_heatmap;
+mod query_holds;
 mod query_parameters;
 mod query_preview;
 mod query_processes;
@@ -76,6 +77,7 @@ pub const AREAS: &[Area] = &[
     ("query_export", query_export::cases),
     ("query_fleet", query_fleet::cases),
     ("query_heatmap", query_heatmap::cases),
+    ("query_holds", query_holds::cases),
     ("query_parameters", query_parameters::cases),
     ("query_preview", query_preview::cases),
     ("query_processes", query_processes::cases),

@@ -4,6 +4,7 @@ mod advice;
 pub(crate) mod export;
 mod fleet;
 mod heatmap;
+mod holds;
 mod key;
 pub(crate) mod metrics;
 mod preview;
@@ -47,6 +48,7 @@ pub(super) fn answer(call: &Call<'_>, question: Question) -> Handled {
         Question::Heatmap => heatmap::answer(call),
         Question::Metrics => Ok(metrics::answer(call)),
         Question::Timeline => timeline::answer(call),
+        Question::Holds => holds::answer(call),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::store::telemetry::queue::Wanted;
 use crate::view::query::advice::{self, AdviceQuery, AdviceRow};
 use crate::view::query::fleet::FleetSummary;
 use crate::view::query::heatmap::{self, HeatmapCell, HeatmapQuery};
+use crate::view::query::holds::{self, HoldRow, HoldsQuery};
 use crate::view::query::preview::{self, PreviewQuery, PreviewRow};
 use crate::view::query::processes::{self, ProcessRow, ProcessesQuery};
 use crate::view::query::series::{self, Series, SeriesQuery};
@@ -46,6 +47,15 @@ impl Engine {
     /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
     pub fn query_workspaces(&self, query: &WorkspaceRowsQuery) -> Result<Rows<WorkspaceRow>> {
         workspaces::workspaces(&self.core().rollup_reader()?, query, usize::MAX)
+    }
+
+    /// One page of the litigation holds, filtered and sorted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] on a sort by an unknown column or by more than three, and on a token of another question or another
+    /// sort; [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn query_holds(&self, query: &HoldsQuery) -> Result<Rows<HoldRow>> {
+        holds::holds(&self.core().reader()?, query)
     }
 
     /// The desktops with the worst values of a metric.

@@ -8,6 +8,7 @@ pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod health;
 pub(crate) mod heatmap;
+pub(crate) mod holds;
 pub(crate) mod preview;
 pub(crate) mod processes;
 pub(crate) mod series;

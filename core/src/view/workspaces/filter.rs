@@ -126,7 +126,7 @@ impl Matcher {
     }
 
     /// The ids that are wanted, in their order, where they are known.
-    pub(super) fn ids(&self) -> Option<&[String]> {
+    pub(in crate::view) fn ids(&self) -> Option<&[String]> {
         let known = self.ids.as_ref().filter(|ids| !ids.negated)?;
         Some(&known.values)
     }

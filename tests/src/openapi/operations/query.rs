@@ -25,6 +25,15 @@ pub(super) const AREA: Area = Area {
             body: "",
         },
         Operation {
+            id: "queryHolds",
+            summary: "Query litigation holds",
+            description: "One page of the litigation holds on workspaces that match every given filter, in the order of `sort`, by default that of \
+                `workSpId`.",
+            done: "One page of rows.",
+            target: "/query/holds?sort=-placedAt&limit=2",
+            body: "",
+        },
+        Operation {
             id: "queryFleet",
             summary: "The fleet in numbers",
             description: "Workspaces by what they are, those that send telemetry, and how much arrives and is stored. Of a queue of more than \
