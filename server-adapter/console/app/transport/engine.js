@@ -2,6 +2,7 @@
 
 const STORE = "console.redb";
 const HOURS_12 = 12 * 3600 * 1000;
+const MAINTAIN_EVERY_MS = 1000;
 
 /** Only the worker of the package is ever started by a script's address. */
 const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("deskfleet", { createScriptURL: (/** @type {string} */ url) => url });
@@ -14,6 +15,8 @@ export async function connect() {
     const script = new URL("opfs-worker.js", root).href;
     const worker = () => new Worker(/** @type {any} */ (policy?.createScriptURL(script) ?? script), { type: "module" });
     const engine = await open({ name: STORE, worker });
+    // The engine has no timer: without this no action would be reported as completed, and nothing would be filed or removed.
+    setInterval(() => void engine.maintain().catch(() => {}), MAINTAIN_EVERY_MS);
     return {
         kind: "engine",
         place: "this browser",
