@@ -1,47 +1,61 @@
-//! `/`: what runs here and where to look, as a page for a browser and as JSON for programs; and the icon.
+//! `/`: what runs here and where to look, as JSON for programs; for browsers the console, or a page without it. And the icon.
 
 use bytes::Bytes;
-use http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Response};
 
-const PAGE: &str = include_str!("landing/page.html");
+use crate::accept::accepts;
+#[cfg(feature = "console")]
+use crate::console::files::page;
+
 const ICON: &str = include_str!("landing/icon.svg");
 const DOCUMENT: &str = concat!(
     r#"{"name":"deskfleet","version":""#,
     env!("CARGO_PKG_VERSION"),
     r#"","links":{"openapi":"/openapi.json","alive":"/livez","ready":"/readyz","metrics":"/metrics"}}"#,
 );
-/// Stands in the page for the version.
-const VERSION_MARK: &str = "{version}";
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Nothing is loaded but the icon, and only the page's own style applies: it is named by its SHA-256.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; img-src 'self'; style-src 'sha256-spiDDVOuhbiHvdMNMMbmoPZJX1UGTRzNPb0p2kDoGXc='; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);
 
-/// What runs here, in the form that the request asks for.
+/// What runs here, in the form that the request asks for: a page for who names HTML among what is accepted, as browsers do and
+/// programs do not.
 pub(crate) fn index(headers: &HeaderMap) -> Response<Bytes> {
-    let mut response = if wants_html(headers) {
-        let page = PAGE.replace(VERSION_MARK, VERSION);
-        let mut response = typed("text/html; charset=utf-8", page.into());
+    if accepts(headers, &ACCEPT, "text/html") == Some(true) {
+        return page(headers);
+    }
+    let mut response = typed(
+        "application/json; charset=utf-8",
+        Bytes::from_static(DOCUMENT.as_bytes()),
+    );
+    vary_uncached(&mut response);
+    response
+}
+
+/// The page of a server without the console.
+#[cfg(not(feature = "console"))]
+fn page(_: &HeaderMap) -> Response<Bytes> {
+    use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+
+    // Nothing is loaded but the icon, and only the page's own style applies: it is named by its SHA-256.
+    const POLICY: &str = "default-src 'none'; img-src 'self'; \
+        style-src 'sha256-spiDDVOuhbiHvdMNMMbmoPZJX1UGTRzNPb0p2kDoGXc='; \
+        base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let page = include_str!("landing/page.html").replace("{version}", env!("CARGO_PKG_VERSION"));
+    let mut response = typed("text/html; charset=utf-8", page.into());
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (REFERRER_POLICY, "no-referrer"),
+    ] {
         let headers = response.headers_mut();
-        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        response
-    } else {
-        typed(
-            "application/json; charset=utf-8",
-            Bytes::from_static(DOCUMENT.as_bytes()),
-        )
-    };
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    vary_uncached(&mut response);
+    response
+}
+
+/// It depends on what the client accepts.
+fn vary_uncached(response: &mut Response<Bytes>) {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(VARY, HeaderValue::from_static("Accept"));
-    response
 }
 
 /// The icon of the page.
@@ -58,48 +72,4 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Bytes> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
-}
-
-/// Whether HTML is named among what is accepted, as browsers do and programs do not.
-fn wants_html(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(ACCEPT).iter();
-    let mut ranges = ranges.flat_map(|accept| accept.to_str().unwrap_or_default().split(','));
-    ranges.any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let is_html = parts
-            .next()
-            .is_some_and(|media| media.eq_ignore_ascii_case("text/html"));
-        let refused = |part: &str| {
-            let quality = part.strip_prefix("q=");
-            quality.is_some_and(|quality| quality.bytes().all(|byte| b"0.".contains(&byte)))
-        };
-        is_html && !parts.any(refused)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn html_is_for_those_who_name_it() {
-        for (accept, html) in [
-            (
-                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-                true,
-            ),
-            ("application/json, TEXT/HTML;q=0.1", true),
-            ("*/*", false),
-            ("", false),
-            ("application/json", false),
-            ("text/*", false),
-            ("text/html;q=0, */*", false),
-            ("text/html; level=1; q=0.000", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT, HeaderValue::from_static(accept));
-            assert_eq!(wants_html(&headers), html, "{accept}");
-        }
-        assert!(!wants_html(&HeaderMap::new()));
-    }
 }

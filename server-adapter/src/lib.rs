@@ -35,7 +35,8 @@
 //! | `refusal.rs` | what the server refuses by itself |
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
 //! | `cors.rs` | which pages of other origins may read responses |
-//! | `pages.rs`, `landing.rs` | the pages served without the engine's router; the page at `/` |
+//! | `pages.rs`, `landing.rs`, `accept.rs` | the pages served without the engine's router; the page at `/`; what a client accepts |
+//! | `console/` | the files of the console |
 //! | `openapi.rs` | the OpenAPI document, which `cargo openapi` writes |
 //! | `operation.rs` | what a request asks for, as metrics and access log name it |
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
@@ -43,11 +44,14 @@
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
+mod accept;
 mod access_log;
 mod body;
 mod budget;
 mod connection;
 mod connection_slots;
+#[cfg(feature = "console")]
+mod console;
 mod cors;
 mod counted;
 pub mod demo;

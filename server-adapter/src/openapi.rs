@@ -33,7 +33,11 @@ mod tests {
         assert_eq!(document(), file);
         let document: serde_json::Value = serde_json::from_str(file).unwrap();
         for page in Page::ALL {
-            let operation = &document["paths"][page.path()]["get"];
+            // The files of the console have no path of their own, and are no interface.
+            let Some(path) = page.path() else {
+                continue;
+            };
+            let operation = &document["paths"][path]["get"];
             assert_eq!(operation["operationId"], page.name());
         }
     }

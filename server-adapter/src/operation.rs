@@ -24,7 +24,7 @@ impl Operation {
     /// Every operation, in the order of [`Self::index`].
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let routes = ROUTES.iter().map(Self::Route);
-        let pages = Page::ALL.into_iter().map(Self::Page);
+        let pages = Page::ALL.iter().copied().map(Self::Page);
         routes.chain(pages).chain([Self::Preflight, Self::None])
     }
 

@@ -5,6 +5,8 @@ use deskfleet::{Code, ErrorKind};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
+#[cfg(feature = "console")]
+use crate::console::files::File;
 use crate::landing;
 use crate::openapi;
 use crate::page::Page;
@@ -33,10 +35,20 @@ pub(crate) async fn respond<B>(
         return refusal;
     }
     let (head, _) = request.into_parts();
-    refusal::to(&head.method, content(page, shared, &head.headers).await)
+    let content = content(page, shared, head.uri.path(), &head.headers).await;
+    refusal::to(&head.method, content)
 }
 
-async fn content(page: Page, shared: &ServerState, headers: &HeaderMap) -> Response<Bytes> {
+#[cfg_attr(
+    not(feature = "console"),
+    expect(unused_variables, reason = "all other pages have one path")
+)]
+async fn content(
+    page: Page,
+    shared: &ServerState,
+    path: &str,
+    headers: &HeaderMap,
+) -> Response<Bytes> {
     let engine = &shared.engine;
     match page {
         Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
@@ -50,6 +62,10 @@ async fn content(page: Page, shared: &ServerState, headers: &HeaderMap) -> Respo
         Page::OpenApi => page_response(StatusCode::OK, JSON, openapi::document()),
         Page::Index => landing::index(headers),
         Page::Icon => landing::icon(),
+        #[cfg(feature = "console")]
+        Page::Console => File::at(path)
+            .map(|file| file.response(headers))
+            .unwrap_or_default(),
     }
 }
 

@@ -1,16 +1,13 @@
-//! `/`: a page for browsers, JSON for programs; and the icon.
+//! `/`: JSON for programs; for browsers, where there is no console, a page; and the icon.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
 
 use std::time::SystemTime;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
-use sha2::{Digest as _, Sha256};
 
 fn server() -> RunningServer {
     let builder = Engine::builder().clock(SystemTime::now).seed(1);
@@ -49,6 +46,7 @@ fn root_returns_json_to_programs_with_links_that_work() {
     assert_eq!(client.ask("HEAD", "/", BROWSER).body, "");
 }
 
+#[cfg(not(feature = "console"))]
 #[test]
 fn root_returns_browsers_a_page_that_loads_nothing_from_elsewhere() {
     let server = server();
@@ -96,8 +94,13 @@ fn root_returns_browsers_a_page_that_loads_nothing_from_elsewhere() {
     assert_eq!(count, 4);
 }
 
+#[cfg(not(feature = "console"))]
 #[test]
 fn policy_of_the_page_allows_its_own_style_and_nothing_else() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest as _, Sha256};
+
     let server = server();
     let mut client = Client::connect(server.addr());
     client.send(format!(

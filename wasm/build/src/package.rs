@@ -12,6 +12,10 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::{Result, order};
 
+/// The way from the console to a server, and the one to an engine in the browser.
+const SERVER: &str = "/transport/server.js";
+const ENGINE: &str = "/transport/engine.js";
+
 /// Replaces the folder `pkg` with the package; returns a phrase with the sizes of the module.
 pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Result<String> {
     let wasm = root.join("wasm");
@@ -27,6 +31,7 @@ pub(crate) fn write(root: &Path, module: &Path, pkg: &Path, names: bool) -> Resu
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(name), &pkg.join(name))?;
     }
+    copy_console(&root.join("server-adapter/console"), &pkg.join("console"))?;
     write_file(&pkg.join("glue.js"), glue.as_bytes())?;
     write_file(&pkg.join("deskfleet.wasm"), &module)?;
     write_file(&pkg.join("module.js"), inlined(&module).as_bytes())?;
@@ -99,6 +104,21 @@ fn inlined(module: &[u8]) -> String {
         "// Generated: deskfleet.wasm in base64.\nexport default \"{}\";\n",
         BASE64_STANDARD.encode(module)
     )
+}
+
+/// Copies the console, with an engine in the browser in place of the server: where the page preloads it, and where it is imported.
+fn copy_console(from: &Path, to: &Path) -> Result<()> {
+    copy_folder(&from.join("app"), &to.join("app"))?;
+    for name in ["index.html", "app/host.js"] {
+        let file = from.join(name);
+        let text = fs::read_to_string(&file).map_err(|error| error_at(&file, &error))?;
+        let replaced = text.replace(SERVER, ENGINE);
+        if replaced == text {
+            return Err(format!("{} does not name {SERVER}", file.display()));
+        }
+        write_file(&to.join(name), replaced.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Fails if the package does not have the version of the crates.

@@ -1,0 +1,3 @@
+//! The console: a web page for operators, and its sign-in. `console/README.md` describes the page.
+
+pub(crate) mod files;
