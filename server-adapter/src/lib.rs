@@ -36,9 +36,9 @@
 //! | `counted.rs`, `locks.rs` | a count of what is under way; what becomes of a poisoned lock |
 //! | `cors.rs` | which pages of other origins may read responses |
 //! | `pages.rs`, `landing.rs`, `accept.rs` | the pages served without the engine's router; the page at `/`; what a client accepts |
-//! | `console/` | the files of the console |
+//! | `console/` | the files of the console; its sign-in with a code for one use |
 //! | `openapi.rs` | the OpenAPI document, which `cargo openapi` writes |
-//! | `operation.rs` | what a request asks for, as metrics and access log name it |
+//! | `operation.rs`, `page.rs`, `service.rs` | what a request asks for, as metrics and access log name it |
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
@@ -83,6 +83,8 @@ mod response_body;
 mod running;
 mod scraped;
 mod server;
+#[cfg(feature = "console")]
+mod service;
 mod slow_reads;
 mod socket;
 mod sources;

@@ -23,9 +23,9 @@ pub(crate) use figures::Figures;
 use histogram::Histogram;
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
-const STATUSES: [u16; 21] = [
-    200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 499, 500, 501,
-    502, 503,
+const STATUSES: [u16; 22] = [
+    200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 499, 500,
+    501, 502, 503,
 ];
 
 /// Counts requests, and commits when it is also the engine's observer. Clones share their counters.

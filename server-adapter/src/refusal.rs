@@ -8,6 +8,7 @@ use deskfleet::{Code, Engine, TraceId};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 
 use crate::failed_keys::holds_key;
+use crate::operation::Operation;
 use crate::options::ServerOptions;
 use crate::page::Page;
 use crate::progress::Progress;
@@ -96,7 +97,7 @@ pub(crate) fn before<B>(
     options: &ServerOptions,
     progress: &Progress,
     place: &RequestPlace,
-    page: Option<Page>,
+    own: Option<Operation>,
     request: &Request<B>,
 ) -> Option<Response<Bytes>> {
     let has_room = place.admitted && !progress.is_kept_for_livez();
@@ -104,7 +105,7 @@ pub(crate) fn before<B>(
         FIELDS
     } else if let Some(refused) = shared.hosts(options).refuse(request) {
         refused
-    } else if !has_room && page != Some(Page::Livez) {
+    } else if !has_room && !matches!(own, Some(Operation::Page(Page::Livez))) {
         BUSY
     } else {
         return None;
@@ -117,7 +118,7 @@ pub(crate) fn traceparent<B>(request: &Request<B>) -> Option<&HeaderValue> {
     TraceId::traceparent(request.extensions(), request.headers())
 }
 
-/// A request that may hold a key: where it comes from, should that be a bad one.
+/// A request that may hold a key, or a code for one: where it comes from, should that be a bad one.
 pub(crate) struct KeyAttempt {
     source: IpAddr,
     method: Method,
@@ -132,13 +133,18 @@ impl KeyAttempt {
         progress: &Progress,
         request: &Request<B>,
     ) -> Option<Self> {
-        let headers = request.headers();
-        holds_key(headers, request.uri().query()).then(|| Self {
-            source: shared.source_address(progress, headers),
+        let holds_key = holds_key(request.headers(), request.uri().query());
+        holds_key.then(|| Self::from(shared, progress, request))
+    }
+
+    /// Of a request that holds one.
+    pub(crate) fn from<B>(shared: &ServerState, progress: &Progress, request: &Request<B>) -> Self {
+        Self {
+            source: shared.source_address(progress, request.headers()),
             method: request.method().clone(),
             version: request.version(),
             traceparent: traceparent(request).cloned(),
-        })
+        }
     }
 
     /// Returns `response`, or 429 instead of it if it refuses a bad key and there were too many of them.

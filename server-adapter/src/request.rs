@@ -11,16 +11,19 @@ use tokio::task::spawn_blocking;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
+#[cfg(feature = "console")]
+use crate::console::session;
 use crate::cors::{is_preflight, preflight};
 use crate::event_body::EventBody;
 use crate::logged_request::HandledRequest;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
-use crate::page::Page;
 use crate::pages;
 use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
+#[cfg(feature = "console")]
+use crate::service::Service;
 use crate::sources::{RequestPlace, Source};
 use crate::state::{Live, ServerState};
 
@@ -38,27 +41,34 @@ pub(crate) async fn respond(
     let Live { options, cors } = &*shared.live();
     let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
     let origin = cors.origin(request.headers());
-    let page = Page::at(request.uri().path());
-    let refused = refusal::before(shared, options, progress, place, page, &request);
-    let mut response = match (refused, page) {
+    let own = Operation::own(request.uri().path());
+    let refused = refusal::before(shared, options, progress, place, own, &request);
+    let mut response = match (refused, own) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
                 progress.cut();
             }
             let route = || shared.engine.route(request.method(), request.uri().path());
-            handled.operation = page.map_or_else(|| route().into(), Operation::Page);
+            handled.operation = own.unwrap_or_else(|| route().into());
             refusal::to(request.method(), refused).map(OutgoingBody::from)
         }
         (None, _) if origin.is_some() && is_preflight(&request) => {
             handled.operation = Operation::Preflight;
             preflight().map(OutgoingBody::from)
         }
-        (None, Some(page)) => {
+        #[cfg(feature = "console")]
+        (None, Some(Operation::Service(Service::Session))) => {
+            handled.operation = Operation::Service(Service::Session);
+            let (response, key) = session::respond(shared, options, progress, request).await;
+            handled.with_key(key.as_deref());
+            response.map(OutgoingBody::from)
+        }
+        (None, Some(Operation::Page(page))) => {
             handled.operation = Operation::Page(page);
             let response = pages::respond(page, shared, request).await;
             response.map(OutgoingBody::from)
         }
-        (None, None) => {
+        (None, _) => {
             let attempt = KeyAttempt::of(shared, progress, &request);
             let response =
                 through_engine(shared, options, progress, request, place, &mut handled).await;

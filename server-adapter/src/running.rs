@@ -8,12 +8,13 @@ use deskfleet::Engine;
 use tokio::sync::oneshot;
 
 use crate::options::ServerOptions;
-use crate::server::{Drained, Server};
+use crate::server::{Drained, Server, ServerHandle};
 
 /// A server that runs on a thread of its own. Dropping it stops it too, without a result.
 #[derive(Debug)]
 pub struct RunningServer {
     address: SocketAddr,
+    handle: ServerHandle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<io::Result<Drained>>>,
 }
@@ -31,6 +32,7 @@ pub fn spawn(engine: Engine, options: ServerOptions) -> io::Result<RunningServer
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = runtime.block_on(Server::bind(address, engine, options))?;
     let address = server.local_addr()?;
+    let handle = server.handle();
     let (stop, stopped) = oneshot::channel::<()>();
     let thread = Builder::new()
         .name("deskfleet-server".into())
@@ -40,6 +42,7 @@ pub fn spawn(engine: Engine, options: ServerOptions) -> io::Result<RunningServer
         })?;
     Ok(RunningServer {
         address,
+        handle,
         stop: Some(stop),
         thread: Some(thread),
     })
@@ -50,6 +53,12 @@ impl RunningServer {
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Changes its options while it runs.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
     }
 
     /// Stops gracefully: takes no more connections, and waits for the responses of the requests in flight.

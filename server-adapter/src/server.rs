@@ -53,6 +53,17 @@ impl ServerHandle {
     pub fn reload(&self, new: &ServerOptions) -> io::Result<()> {
         self.0.reload(new)
     }
+
+    /// A code of 43 characters that signs a browser in to the console, at `/#code=…`: for 30 minutes by the engine's clock, once. It is
+    /// exchanged for an admin key that expires after twelve hours. The code before it is not valid any more.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random bytes.
+    #[cfg(feature = "console")]
+    pub fn console_code(&self) -> io::Result<String> {
+        self.0.sign_in_codes.issue(self.0.engine.now())
+    }
 }
 
 impl Server {

@@ -13,6 +13,8 @@ use tokio::sync::watch;
 
 use crate::access_log::LogFormat;
 use crate::budget::Room;
+#[cfg(feature = "console")]
+use crate::console::codes::SignInCodes;
 use crate::cors::Cors;
 use crate::event_streams::EventStreams;
 use crate::failed_keys::FailedKeys;
@@ -61,6 +63,8 @@ pub(crate) struct ServerState {
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
     pub(crate) failed_keys: FailedKeys,
+    #[cfg(feature = "console")]
+    pub(crate) sign_in_codes: Arc<SignInCodes>,
     pub(crate) metrics: Metrics,
     /// Whether a proxy names the source of each request.
     proxied: bool,
@@ -108,6 +112,8 @@ impl ServerState {
             sources: Sources::new(bounds),
             scraped: Scraped::default(),
             failed_keys: FailedKeys::default(),
+            #[cfg(feature = "console")]
+            sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
             draining: watch::Sender::new(false),
             slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),

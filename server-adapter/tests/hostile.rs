@@ -13,7 +13,7 @@ use client::Client;
 use deskfleet::Engine;
 use deskfleet_server::{RunningServer, ServerOptions, spawn};
 
-#[cfg(feature = "http2")]
+#[cfg(all(feature = "console", feature = "http2"))]
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/hostile.md");
 
 /// Slow attacks are given up after this; all others are sent in one piece.
@@ -129,7 +129,7 @@ fn is_whole_line(line: &str) -> bool {
         && trace.len() == 55
 }
 
-#[cfg(feature = "http2")]
+#[cfg(all(feature = "console", feature = "http2"))]
 #[test]
 fn hostile_document_lists_every_attack() {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();

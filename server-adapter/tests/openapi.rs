@@ -11,7 +11,15 @@ use deskfleet::{Action, AuditAction, AuditResult, Config, Scope, State, Stream, 
 use schema::{codes, document, operations, resolved};
 use serde_json::Value;
 
-const SERVICE: [&str; 6] = ["livez", "readyz", "metrics", "openapi", "index", "icon"];
+const SERVICE: [&str; 7] = [
+    "livez",
+    "readyz",
+    "metrics",
+    "openapi",
+    "index",
+    "icon",
+    "consoleSession",
+];
 
 #[test]
 fn openapi_operations_equal_the_routes() {

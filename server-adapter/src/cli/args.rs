@@ -32,7 +32,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serves a store over HTTP
     ///
-    /// A new store gets a first admin key, which is printed once.
+    /// A new store gets a first admin key, which is printed once. With it, and whenever standard output is a terminal, a link to the
+    /// console is printed; it signs a browser in once, within 30 minutes.
     #[command(after_help = "Examples:\n  \
         deskfleet                            serve deskfleet.redb at 127.0.0.1:8080\n  \
         deskfleet --memory --demo            try it with a demo fleet, in memory\n  \

@@ -4,6 +4,8 @@ mod args;
 mod backups;
 mod client;
 mod configuration;
+#[cfg(feature = "console")]
+mod console_link;
 mod export;
 mod export_args;
 mod export_file;

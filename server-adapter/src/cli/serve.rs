@@ -78,7 +78,8 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(file, address);
         // Only now: a key issued by a start that fails would be lost.
-        start_keys::issue_first(&engine, address, file)?;
+        let shown = start_keys::issue_first(&engine, address, file)?;
+        offer_console(&server, shown, address, settings)?;
         serve(server, stop).await
     });
     runtime.shutdown_timeout(RUNTIME_END);
@@ -86,6 +87,26 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
     let closed = engine.close();
     served?;
     Ok(closed?)
+}
+
+/// Prints a link to the console where a person reads it: on a terminal, or where the first key was just printed.
+#[cfg(feature = "console")]
+fn offer_console(
+    server: &Server,
+    key_shown: bool,
+    address: SocketAddr,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    use std::io::IsTerminal as _;
+    if key_shown || std::io::stdout().is_terminal() {
+        super::console_link::print(&server.handle(), address, &settings.server.hosts)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "console"))]
+fn offer_console(_: &Server, _: bool, _: SocketAddr, _: &Settings) -> Result<(), Failure> {
+    Ok(())
 }
 
 fn address(listen: &str) -> Result<SocketAddr, Failure> {

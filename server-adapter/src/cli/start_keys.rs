@@ -41,12 +41,12 @@ fn command(file: &Path) -> String {
 
 /// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only
 /// after it was shown: a start that ends before leaves a store without keys, and the next one shows another. Where keys exist and
-/// none administers, the log says how to make one.
+/// none administers, the log says how to make one. Returns whether there is a key that was shown.
 pub(crate) fn issue_first(
     engine: &Engine,
     address: SocketAddr,
     file: Option<&Path>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let (keys, now) = (engine.keys(), engine.now());
     if !keys.is_empty() {
         let administers = keys.iter().any(|key| {
@@ -59,7 +59,7 @@ pub(crate) fn issue_first(
                 command(file)
             );
         }
-        return Ok(());
+        return Ok(false);
     }
     let key = NewKey {
         name: "admin".to_owned(),
@@ -73,5 +73,5 @@ pub(crate) fn issue_first(
             "curl -H 'X-Api-Key: {secret}' http://{address}/api/Information/GetAllWorkSpaces"
         ))
     })?;
-    Ok(())
+    Ok(true)
 }

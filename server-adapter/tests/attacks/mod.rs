@@ -5,6 +5,8 @@ mod framing;
 mod heads;
 #[cfg(feature = "http2")]
 mod http2;
+#[cfg(feature = "console")]
+mod sign_in;
 
 /// One attack.
 pub(crate) struct Attack {
@@ -70,6 +72,8 @@ pub(crate) fn all() -> Vec<Attack> {
     let mut attacks = heads::attacks();
     attacks.extend(framing::attacks());
     attacks.extend(bodies::attacks());
+    #[cfg(feature = "console")]
+    attacks.extend(sign_in::attacks());
     #[cfg(feature = "http2")]
     attacks.extend(http2::attacks());
     attacks

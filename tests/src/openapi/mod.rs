@@ -9,6 +9,7 @@ mod operations;
 mod parameters;
 mod problems;
 mod schemas;
+mod service;
 mod typescript;
 
 use deskfleet::Question;
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 
 use fleet::Fleet;
 use layout::Json;
-use operations::{AREAS, Operation, PAGES};
+use operations::{AREAS, Operation};
 use problems::Problems;
 
 /// The files that are made here, from the root of the repository, with what makes them.
@@ -46,7 +47,10 @@ pub fn document() -> String {
         .iter()
         .map(|route| (schemas.body(route.body), schemas.answer(route.answer)))
         .collect();
-    let components = schemas::cleaned(schemas.components().to_value());
+    let mut components = schemas::cleaned(schemas.components().to_value());
+    for (name, schema) in service::schemas() {
+        components[name] = schema;
+    }
     let mut problems = Problems::new(&components["ProblemCode"]);
     let texts = AREAS.iter().map(|area| area.operations.len());
     assert_eq!(
@@ -62,8 +66,8 @@ pub fn document() -> String {
         let operation = operation(route, body.as_ref(), answer.as_ref(), &mut problems);
         insert(&mut paths, route.path, &method, operation);
     }
-    for page in &PAGES {
-        insert(&mut paths, page.path, "get", self::page(page));
+    for (path, method, operation) in service::operations(&mut problems) {
+        insert(&mut paths, path, method, operation);
     }
     let fleet = Fleet::new();
     let examples = problems.codes.iter().map(|code| {
@@ -81,9 +85,7 @@ pub fn document() -> String {
     let tags = AREAS
         .iter()
         .map(|area| json!({"name": area.tag, "description": area.description}))
-        .chain([
-            json!({"name": "service", "description": "The server's own pages. They need no key."}),
-        ]);
+        .chain([json!({"name": "service", "description": "What the server adds to the engine."})]);
     Json::object([
         ("openapi", json!("3.1.0").into()),
         ("info", info()),
@@ -367,26 +369,4 @@ fn events(mut response: Json, schema: &Value, example: &str) -> Json {
     ]);
     response.members_mut().insert("content".to_owned(), content);
     response
-}
-
-fn page(page: &operations::Page) -> Json {
-    let responses = page.responses.iter().map(|(status, description, example)| {
-        let media = if page.media_type == "text/plain" {
-            json!({"schema": {"type": "string"}, "example": example})
-        } else {
-            json!({"schema": {}})
-        };
-        let response = json!({"description": description, "content": {page.media_type: media}});
-        (*status, response.into())
-    });
-    let misdirected = json!({"$ref": "#/components/responses/MisdirectedRequest"});
-    let responses = responses.chain([("421", misdirected.into())]);
-    Json::object([
-        ("operationId", json!(page.id).into()),
-        ("tags", json!(["service"]).into()),
-        ("summary", json!(page.summary).into()),
-        ("description", json!(page.description).into()),
-        ("security", json!([]).into()),
-        ("responses", Json::object(responses)),
-    ])
 }

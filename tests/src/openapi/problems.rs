@@ -45,6 +45,10 @@ pub(super) fn by_status(route: &Route) -> BTreeMap<u16, Codes> {
     if route.method != Method::Get {
         codes.extend([Code::LowDisk, Code::Indeterminate]);
     }
+    grouped(codes)
+}
+
+fn grouped(codes: impl IntoIterator<Item = Code>) -> BTreeMap<u16, Codes> {
     let mut statuses: BTreeMap<u16, Codes> = BTreeMap::new();
     for code in codes {
         statuses.entry(code.status()).or_default().insert(code);
@@ -88,7 +92,15 @@ impl Problems {
 
     /// The response objects of a route, by status.
     pub(super) fn responses(&mut self, route: &Route) -> Map<String, Value> {
-        let all = by_status(route);
+        self.grouped(&by_status(route))
+    }
+
+    /// The response objects of these codes, by status.
+    pub(super) fn of(&mut self, codes: &[Code]) -> Map<String, Value> {
+        self.grouped(&grouped(codes.iter().copied()))
+    }
+
+    fn grouped(&mut self, all: &BTreeMap<u16, Codes>) -> Map<String, Value> {
         let responses = all.iter().map(|(status, codes)| {
             self.codes.extend(codes);
             let response = self.response(*status, codes);
@@ -113,7 +125,8 @@ impl Problems {
         if let (Some(code), 1) = (codes.first(), codes.len()) {
             return Some(code.as_str().to_owned());
         }
-        let base = self.base.get(&status).filter(|base| !base.is_empty())?;
+        let is_more = |base: &&Codes| !base.is_empty() && base.is_subset(codes);
+        let base = self.base.get(&status).filter(is_more)?;
         let status = http::StatusCode::from_u16(status).ok()?;
         let phrase: String = status.canonical_reason()?.split(' ').collect();
         let more = codes

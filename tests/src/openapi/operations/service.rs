@@ -1,4 +1,4 @@
-//! The server's own pages. They have no row in the route table; a test of the server compares them with what it serves.
+//! The server's own pages and operations. They have no row in the route table; tests of the server compare them with what it serves.
 
 /// A page of the server's own.
 #[derive(Debug)]
@@ -11,6 +11,29 @@ pub(in crate::openapi) struct Page {
     /// What the statuses mean, and an example of each.
     pub(in crate::openapi) responses: &'static [(&'static str, &'static str, &'static str)],
 }
+
+/// The sign-in of the console.
+#[derive(Debug)]
+pub(in crate::openapi) struct Session {
+    pub(in crate::openapi) summary: &'static str,
+    pub(in crate::openapi) description: &'static str,
+    /// What the success means.
+    pub(in crate::openapi) done: &'static str,
+    /// A code, and the key for it.
+    pub(in crate::openapi) code: &'static str,
+    pub(in crate::openapi) issued: &'static str,
+}
+
+pub(in crate::openapi) const SESSION: Session = Session {
+    summary: "Exchange a code for a key",
+    description: "Signs in to the console, in a server that has it: issues a key of scope `admin` that expires after twelve hours. The code is that of \
+        the link which the server prints when it starts; it is valid once, within 30 minutes. Wrong codes count as bad keys.\n\n\
+        Each call that issues a key is a row `IssueKey` of the audit.",
+    done: "The key; it is returned only here.",
+    code: "Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo",
+    issued: r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
+        "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
+};
 
 pub(in crate::openapi) const PAGES: [Page; 6] = [
     Page {
@@ -60,7 +83,7 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
         id: "index",
         path: "/",
         summary: "See what runs here",
-        description: "The version and where to look; a page in HTML for a client that accepts it.",
+        description: "The version and where to look; for a client that accepts HTML the console.",
         media_type: "application/json",
         responses: &[("200", "What runs here.", "")],
     },
