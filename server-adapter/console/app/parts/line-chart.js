@@ -1,0 +1,211 @@
+// Values over time as lines, with their numbers beside them: in the readout at the pointer or the arrow keys, in a table, as CSV.
+
+import { time } from "../format.js";
+import { utc } from "../preferences.js";
+import { html, useId, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { DataTable } from "./data-table.js";
+import { exact, numberTicks, timeTicks, withUnit } from "./scale.js";
+
+/**
+ * @typedef {{ name: string, label: string, tone: number }} Series member of the rows, what it is called, and 1–4 for `--series-N`:
+ * the same for the same thing everywhere (1 processor, 2 memory)
+ * @typedef {{ at: string } & Record<string, any>} Row a step; null, and a step that is missing, are a gap
+ * @typedef {object} LineChartProperties
+ * @property {string} title
+ * @property {readonly Row[]} rows oldest first
+ * @property {readonly Series[]} series drawn with a pattern by their order
+ * @property {string} [unit] `%`, `ms`, `s`, `B`, `B/s` or another word
+ * @property {number} [max] end of the axis; without it that of the greatest value
+ * @property {number} [from] of the axis, in ms; without it the first step
+ * @property {number} [to] of the axis, in ms; without it the end of the last step
+ * @property {number} [step] in seconds; without it that of the first two rows
+ * @property {{ low: string, high: string, label?: string }} [band] members of the rows between which is shaded
+ * @property {number} [height] in pixels
+ * @property {string} [file] name of the CSV
+ */
+
+const TOP = 8;
+const BOTTOM = 22;
+/** Pixels of a character of a tick. */
+const CHARACTER = 6.6;
+
+/** The width of an element, as it changes. @returns {[import("../vendor/preact.js").Ref<any>, number]} */
+export function useWidth() {
+    const element = useRef(/** @type {HTMLElement | null} */ (null));
+    const [width, setWidth] = useState(0);
+    useLayoutEffect(() => {
+        if (element.current === null) return;
+        const observer = new ResizeObserver(([{ contentRect }]) => setWidth(Math.floor(contentRect.width)));
+        observer.observe(element.current);
+        return () => observer.disconnect();
+    }, []);
+    return [element, width];
+}
+
+/** @param {LineChartProperties} properties */
+export function LineChart(properties) {
+    const { title, rows, series, unit = "", band, file } = properties;
+    const [asTable, setAsTable] = useState(false);
+    const [chosen, setChosen] = useState(/** @type {number | undefined} */ (undefined));
+    const row = chosen === undefined ? undefined : rows[chosen];
+    return html`<figure class="chart">
+        <figcaption>
+            <strong>${title}</strong>
+            <span class="keys">
+                ${series.map(
+                    ({ name, label, tone }, index) => html`<span key=${name} class="key">
+                        <svg width="22" height="10" aria-hidden="true" class=${`series-${tone}`}><path class=${`line dash-${index}`} d="M1 5H21" /></svg>
+                        ${label}${row && html` <b>${withUnit(row[name], unit)}</b>`}
+                    </span>`,
+                )}
+                ${band && html`<span class="key"><svg width="22" height="10" aria-hidden="true" class=${`series-${series[0]?.tone}`}><rect class="band" width="22" height="10" /></svg> ${band.label ?? "min to max"}${row && html` <b>${withUnit(row[band.low], unit)} – ${withUnit(row[band.high], unit)}</b>`}</span>`}
+            </span>
+            <span class="note at">${row && time(row.at)}</span>
+            <button type="button" class="quiet" aria-pressed=${asTable} onClick=${() => setAsTable(!asTable)}>${asTable ? "Show as chart" : "Show as table"}</button>
+        </figcaption>
+        ${asTable ? html`<${Numbers} title=${title} rows=${rows} series=${series} unit=${unit} band=${band} file=${file} />` : html`<${Plot} ...${properties} unit=${unit} chosen=${chosen} choose=${setChosen} />`}
+    </figure>`;
+}
+
+/** @param {{ title: string, rows: Row[], series: Series[], unit: string, band?: { low: string, high: string }, file?: string }} properties */
+function Numbers({ title, rows, series, unit, band, file = title.toLowerCase().replaceAll(/\W+/g, "-") }) {
+    const column = (/** @type {string} */ name, /** @type {string} */ label) => ({ name, title: unit === "" ? label : `${label}, ${unit}`, number: true, show: (/** @type {Row} */ row) => exact(row[name]) });
+    const columns = [{ name: "at", title: utc.value ? "Time (UTC)" : "Time", show: (/** @type {Row} */ row) => time(row.at) }, ...series.map(({ name, label }) => column(name, label))];
+    for (const name of band ? [band.low, band.high] : []) if (!series.some((each) => each.name === name)) columns.push(column(name, name === band?.low ? "least" : "greatest"));
+    return html`<${DataTable} caption=${title} columns=${columns} rows=${rows} rowKey=${(/** @type {Row} */ row) => row.at} file=${file} />`;
+}
+
+/** @param {LineChartProperties & { unit: string, chosen: number | undefined, choose: (index: number | undefined) => void }} properties */
+function Plot({ title, rows, series, unit, max, from, to, step, band, height = 170, chosen, choose }) {
+    const [frame, width] = useWidth();
+    const clip = useId();
+    const times = useMemo(() => rows.map(({ at }) => Date.parse(at)), [rows]);
+    const stepMs = step ? step * 1000 : (times[1] ?? 0) - times[0] || 60_000;
+    const begin = from ?? times[0] ?? 0;
+    const end = Math.max(to ?? (times.at(-1) ?? 0) + stepMs, begin + 1);
+    const names = [...series.map(({ name }) => name), ...(band ? [band.high] : [])];
+    const ticks = numberTicks(max ?? Math.max(0, ...rows.flatMap((row) => names.map((name) => row[name] ?? 0))), 4, unit);
+    const top = ticks.at(-1) ?? 1;
+    const left = Math.ceil(Math.max(...ticks.map((tick) => withUnit(tick, unit).length)) * CHARACTER) + 8;
+    const x = (/** @type {number} */ at) => left + ((at - begin) / (end - begin)) * Math.max(width - left - 1, 1);
+    const y = (/** @type {number} */ value) => TOP + (1 - Math.min(value, top) / top) * (height - TOP - BOTTOM);
+    const point = (/** @type {string} */ name) => (/** @type {number} */ index) => {
+        const value = rows[index][name] ?? null;
+        return value === null ? null : `${x(times[index]).toFixed(1)} ${y(value).toFixed(1)}`;
+    };
+    const runs = runsOf(times, stepMs);
+    const nearest = (/** @type {number} */ at) => times.reduce((best, each, index) => (Math.abs(each - at) < Math.abs(times[best] - at) ? index : best), 0);
+    /** @param {PointerEvent} event */
+    const pointed = (event) => {
+        const place = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+        if (rows.length > 0) choose(nearest(begin + ((event.clientX - place.left) / place.width) * (end - begin)));
+    };
+    return html`<div class="plot" ref=${frame}>
+        ${width > 0 && html`<svg role="img" aria-label=${summary(title, rows, series, unit)} width=${width} height=${height}>
+                <clipPath id=${clip}><rect x=${left} y="0" width=${Math.max(width - left, 0)} height=${height} /></clipPath>
+                ${ticks.map((tick) => html`<g key=${tick}><path class="grid" d=${`M${left} ${y(tick)}H${width}`} /><text x=${left - 6} y=${y(tick) + 4} text-anchor="end">${withUnit(tick, unit)}</text></g>`)}
+                ${timeTicks(begin, end, (width - left) / 76).map(({ at, text }) => html`<g key=${at}><path class="grid" d=${`M${x(at)} ${height - BOTTOM}v4`} /><text x=${Math.min(Math.max(x(at), left + 16), width - 18)} y=${height - 5} text-anchor="middle">${text}</text></g>`)}
+                <g clip-path=${`url(#${clip})`}>
+                    ${band && html`<path class=${`band series-${series[0]?.tone}`} d=${areas(runs, point(band.low), point(band.high))} />`}
+                    ${series.map(({ name, tone }, index) => html`<path key=${name} class=${`line series-${tone} dash-${index}`} d=${lines(runs, point(name))} />`)}
+                </g>
+                ${chosen !== undefined && rows[chosen] && html`<path class="cross" d=${`M${x(times[chosen])} ${TOP}V${height - BOTTOM}`} />
+                    ${series.map(({ name, tone }) => (rows[chosen][name] ?? null) !== null && html`<circle key=${name} class=${`series-${tone}`} cx=${x(times[chosen])} cy=${y(rows[chosen][name])} r="3.5" />`)}`}
+            </svg>
+            <${Reader} title=${title} left=${left} count=${rows.length} chosen=${chosen} choose=${choose} pointed=${pointed} text=${(/** @type {number} */ index) => spoken(rows[index], series, unit)} />`}
+    </div>`;
+}
+
+/**
+ * Reads the steps of a chart one by one: with the pointer, or as a slider with the keys.
+ * @param {{ title: string, left: number, count: number, chosen: number | undefined, choose: (index: number | undefined) => void, pointed: (event: PointerEvent) => void, text: (index: number) => string }} properties
+ */
+function Reader({ title, left, count, chosen, choose, pointed, text }) {
+    if (count === 0) return html`<p class="note empty">There is no data in this range.</p>`;
+    const shown = Math.min(chosen ?? count - 1, count - 1);
+    /** @param {KeyboardEvent} event */
+    const pressed = (event) => {
+        const far = Math.max(Math.round(count / 10), 1);
+        const to = { ArrowLeft: shown - 1, ArrowDown: shown - 1, ArrowRight: shown + 1, ArrowUp: shown + 1, PageDown: shown - far, PageUp: shown + far, Home: 0, End: count - 1 }[event.key];
+        if (event.key === "Escape") choose(undefined);
+        if (to === undefined) return;
+        event.preventDefault();
+        choose(Math.min(Math.max(to, 0), count - 1));
+    };
+    return html`<div
+        class="reader"
+        style=${{ left: `${left}px` }}
+        role="slider"
+        tabindex="0"
+        aria-label=${`${title}: values at a time`}
+        aria-valuemin="0"
+        aria-valuemax=${count - 1}
+        aria-valuenow=${shown}
+        aria-valuetext=${text(shown)}
+        onKeyDown=${pressed}
+        onFocus=${() => choose(shown)}
+        onBlur=${() => choose(undefined)}
+        onPointerMove=${pointed}
+        onPointerDown=${pointed}
+        onPointerLeave=${(/** @type {PointerEvent} */ event) => document.activeElement !== event.currentTarget && choose(undefined)}
+    ></div>`;
+}
+
+/** Indexes of steps that follow each other without one missing. @param {number[]} times @param {number} stepMs @returns {number[][]} */
+function runsOf(times, stepMs) {
+    /** @type {number[][]} */
+    const runs = [];
+    times.forEach((at, index) => {
+        if (index > 0 && at - times[index - 1] <= stepMs * 1.5) runs[runs.length - 1].push(index);
+        else runs.push([index]);
+    });
+    return runs;
+}
+
+/** Lines through the points there are; one alone is a dot. @param {number[][]} runs @param {(index: number) => string | null} point */
+function lines(runs, point) {
+    let path = "";
+    for (const run of runs) {
+        let open = false;
+        run.forEach((index, place) => {
+            const here = point(index);
+            const next = place + 1 < run.length ? point(run[place + 1]) : null;
+            if (here !== null) path += open ? `L${here}` : next === null ? `M${here}h.01` : `M${here}`;
+            open = here !== null;
+        });
+    }
+    return path;
+}
+
+/** Areas between two lines, where both have a value. @param {number[][]} runs @param {(index: number) => string | null} low @param {(index: number) => string | null} high */
+function areas(runs, low, high) {
+    let path = "";
+    /** @type {number[]} */
+    let part = [];
+    const close = () => {
+        if (part.length > 1) path += `M${part.map(low).join("L")}L${part.reverse().map(high).join("L")}Z`;
+        part = [];
+    };
+    for (const run of runs) {
+        for (const index of run) {
+            if (low(index) === null || high(index) === null) close();
+            else part.push(index);
+        }
+        close();
+    }
+    return path;
+}
+
+/** @param {Row} row @param {readonly Series[]} series @param {string} unit */
+const spoken = (row, series, unit) => `${time(row.at)}: ${series.map(({ name, label }) => `${label} ${withUnit(row[name], unit)}`).join(", ")}`;
+
+/** The chart in a sentence. @param {string} title @param {readonly Row[]} rows @param {readonly Series[]} series @param {string} unit */
+function summary(title, rows, series, unit) {
+    if (rows.length === 0) return `${title}: no data.`;
+    const parts = series.map(({ name, label }) => {
+        const values = rows.map((row) => row[name]).filter((value) => typeof value === "number");
+        if (values.length === 0) return `${label} without data`;
+        return `${label} from ${withUnit(Math.min(...values), unit)} to ${withUnit(Math.max(...values), unit)}, at last ${withUnit(values.at(-1), unit)}`;
+    });
+    return `${title}, ${time(rows[0].at)} to ${time(rows.at(-1)?.at)}: ${parts.join("; ")}.`;
+}
