@@ -1,3 +1,90 @@
+// What to do about desktops, by what they did.
+
+import { pages } from "../api.js";
+import { count, decimal } from "../format.js";
+import { askAction } from "../parts/action-dialog.js";
+import { DataTable } from "../parts/data-table.js";
+import { Loaded, Warnings } from "../parts/problem.js";
+import { RangePicker, useRange } from "../parts/range.js";
+import { useResource } from "../resource.js";
+import { href, route, setQuery } from "../router.js";
+import { may } from "../session.js";
 import { html } from "../vendor/preact.js";
 
-export default () => html`<h1>advice</h1>`;
+/** @typedef {import("../../../../wasm/js/types.js").AdviceRow} Advice */
+
+/** Rows that are read, and drawn. */
+const ROWS_MAX = 10_000;
+const SHOWN_MAX = 200;
+
+/** What each kind means, and where its rule comes from. `act`: the action that follows it. @type {Record<string, { title: string, rule: string, act?: string }>} */
+const KINDS = {
+    idle: { title: "Unused", rule: "In the range it sent no records, or none that names a user." },
+    autoStopCheaper: {
+        title: "AUTO_STOP is cheaper",
+        rule: "It is ALWAYS_ON, and in a month would be used for no more hours than the limit of its compute type, as Amazon's Cost Optimizer compares them: each session rounded up to hours, with the time until it stops. The limits are the server's configuration (cost). The interface cannot change the running mode.",
+    },
+    alwaysOnCheaper: {
+        title: "ALWAYS_ON is cheaper",
+        rule: "It is AUTO_STOP, and in a month would be used for more hours than the limit of its compute type, as Amazon's Cost Optimizer compares them. The interface cannot change the running mode.",
+    },
+    overloaded: {
+        title: "Overloaded",
+        rule: "Its health score is below 75 (good, as ServiceNow bands it): the share of the time in use in which processor and memory are not above 80 % for five minutes (Citrix Director; the score as SysTrack).",
+        act: "ChangeComputeType",
+    },
+    oversized: {
+        title: "Larger than needed",
+        rule: "On every day the 95th percentile of the processor is at most 20 % and of memory at most 40 %, so that half the size stays within the 40 % of processor of Azure Advisor and the 80 % of overload.",
+        act: "ChangeComputeType",
+    },
+};
+
+export default function AdvicePage() {
+    const range = useRange("-30d");
+    const advice = useResource(range.key, (signal) => load({ from: range.from, to: range.to }, signal));
+    return html`<div class="head"><h1>Advice</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-30d": "30 days", "-91d": "13 weeks" }} /></div>
+        <${Loaded} of=${advice}>${(/** @type {Awaited<ReturnType<typeof load>>} */ data) => html`<${Shown} ...${data} />`}<//>`;
+}
+
+/** @param {import("../api.js").Query} query @param {AbortSignal} signal */
+async function load(query, signal) {
+    /** @type {Advice[]} */
+    const rows = [];
+    const warnings = new Set();
+    for await (const page of pages("/query/advice", query, signal)) {
+        rows.push(...page.rows);
+        for (const warning of page.warnings) warnings.add(warning);
+        if (page.hasMore && rows.length >= ROWS_MAX) {
+            warnings.add(`This is the advice about the first desktops by id, ${count(rows.length)} rows: there is more.`);
+            break;
+        }
+    }
+    return { rows, warnings: /** @type {string[]} */ ([...warnings]) };
+}
+
+/** @param {{ rows: Advice[], warnings: string[] }} properties */
+function Shown({ rows, warnings }) {
+    const of = (/** @type {string} */ kind) => rows.filter(({ advice }) => advice === kind);
+    const kind = route.value.query.kind in KINDS ? route.value.query.kind : (Object.keys(KINDS).find((each) => of(each).length > 0) ?? "idle");
+    const { title, rule, act } = KINDS[kind];
+    const columns = [
+        { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<a class="nowrap" href=${href("desktop", row.workSpId)}>${row.workSpId}</a>` },
+        { name: "username", title: "User", show: (/** @type {Advice} */ row) => (row.username ? html`<a class="nowrap" href=${href("user", row.username)}>${row.username}</a>` : "–") },
+        { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
+        { name: "limitHours", title: "Limit", number: true },
+        { name: "evidence", title: "Evidence", fixed: true },
+        { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note">estimate</span>` },
+        ...(act && may("act") ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
+    ];
+    return html`<${Warnings} warnings=${warnings} />
+        <div class="row" role="group" aria-label="Kinds of advice">
+            ${Object.keys(KINDS).map((each) => html`<button key=${each} type="button" aria-pressed=${each === kind} onClick=${() => setQuery({ kind: each })}>${KINDS[each].title} <b>${count(of(each).length)}</b></button>`)}
+        </div>
+        <section class="panel">
+            <h2>${title}</h2>
+            <p>${rule}</p>
+            <p class="note">An estimate from telemetry: look at the desktop, and ask its user, before you change it.</p>
+            <${DataTable} key=${kind} caption=${title} columns=${columns} rows=${of(kind)} most=${SHOWN_MAX} rowKey=${(/** @type {Advice} */ row) => row.workSpId} file=${`advice-${kind}`} empty="No desktop is so in this range." />
+        </section>`;
+}

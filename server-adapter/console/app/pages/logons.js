@@ -1,3 +1,105 @@
+// How long logons took: quantiles over time, by phase, and the slowest.
+
+import { get, request } from "../api.js";
+import { duration, time } from "../format.js";
+import { Bar } from "../parts/bar-chart.js";
+import { DataTable } from "../parts/data-table.js";
+import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
+import { LineChart } from "../parts/line-chart.js";
+import { Loaded, Warnings } from "../parts/problem.js";
+import { RangePicker, bounds, useRange } from "../parts/range.js";
+import { useResource } from "../resource.js";
+import { href, route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
 
-export default () => html`<h1>logons</h1>`;
+/** @typedef {import("../../../../wasm/js/types.js").StartupReport} StartupReport */
+/** @typedef {import("../../../../wasm/js/types.js").SlowStartup & Record<string, any>} Slow */
+
+/** The whole and its phases, each with its colour in every chart. */
+const PHASES = [
+    { name: "total", title: "Whole logon", label: "whole", tone: 0 },
+    { name: "profile", title: "Profile", label: "profile", tone: 1 },
+    { name: "groupPolicy", title: "Group policy", label: "group policy", tone: 2 },
+    { name: "shell", title: "Shell", label: "shell", tone: 3 },
+    { name: "unattributed", title: "Not attributed", label: "not attributed", tone: 4 },
+];
+const DAY_MS = 86_400_000;
+/** One step that holds any range: the next ends in 2079. */
+const WHOLE = "20000d";
+
+export default function Logons() {
+    const range = useRange("-7d");
+    const filter = fleetFilter();
+    const key = JSON.stringify([range.key, filter]);
+    const logons = useResource(key, (signal) => load(range, filter, signal));
+    const chosen = PHASES.find(({ name }) => name === route.value.query.phase) ?? PHASES[0];
+    return html`<div class="head"><h1>Logons</h1><${RangePicker} range=${range} presets=${{ "-24h": "24 h", "-7d": "7 days", "-28d": "28 days" }} /></div>
+        <div class="row filters">
+            <${FleetFilter} />
+            <label class="compact">Phase <select value=${chosen.name} onChange=${(/** @type {any} */ event) => setQuery({ phase: event.target.value })}>
+                ${PHASES.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}
+            </select></label>
+        </div>
+        <${Loaded} of=${logons}>${(/** @type {Found} */ found) => html`<${Shown} found=${found} phase=${chosen} />`}<//>`;
+}
+
+/** @typedef {Awaited<ReturnType<typeof load>>} Found */
+
+/** @param {import("../parts/range.js").Range} range @param {Record<string, string | undefined>} filter @param {AbortSignal} signal */
+async function load(range, filter, signal) {
+    const [from, to] = bounds(range);
+    const query = { from: range.from, to: range.to, ...filter };
+    /** @type {StartupReport[]} */
+    const [report, whole] = await Promise.all([
+        get("/query/startup", { ...query, step: to - from > 2 * DAY_MS ? "1d" : "1h" }, signal),
+        get("/query/startup", { ...query, step: WHOLE }, signal),
+    ]);
+    const slowest = await Promise.all((report.slowest ?? []).map((slow) => withPhases(slow, signal)));
+    return { report, whole: /** @type {Record<string, any>} */ (whole.rows.at(-1) ?? {}), slowest };
+}
+
+/** A slow logon with the phases of its record. @param {import("../../../../wasm/js/types.js").SlowStartup} slow @param {AbortSignal} signal @returns {Promise<Slow>} */
+async function withPhases(slow, signal) {
+    const { instanceId, at, totalMs } = slow;
+    const to = new Date(Date.parse(at) + 1000).toISOString();
+    const response = await request("GET", "/query/export", { query: { stream: "startup", format: "ndjson", instanceId, from: at, to }, signal });
+    const records = (await response.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const { profileMs = null, groupPolicyMs = null, shellMs = null } = records.find((record) => record.totalMs === totalMs) ?? {};
+    const complete = profileMs !== null && groupPolicyMs !== null && shellMs !== null;
+    return { ...slow, profileMs, groupPolicyMs, shellMs, unattributedMs: complete ? totalMs - profileMs - groupPolicyMs - shellMs : null };
+}
+
+/** @param {{ found: Found, phase: typeof PHASES[number] }} properties */
+function Shown({ found: { report, whole, slowest }, phase: { name, title, tone } }) {
+    const quantiles = ["P50", "P90", "P95"].map((quantile) => ({ name: name + quantile, label: quantile.toLowerCase(), tone }));
+    const medians = PHASES.slice(1).map((each) => ({ name: `${each.name}P50`, label: each.label, tone: each.tone }));
+    const amount = { name: "count", label: "logons" };
+    return html`<${Warnings} warnings=${report.warnings} />
+        <div class="panels wide">
+            <section class="panel"><${LineChart} title=${title} rows=${report.rows} series=${quantiles} unit="ms" step=${report.stepSeconds} amount=${amount} file=${`logons-${name}`} /></section>
+            <section class="panel"><${LineChart} title="Median of each phase" rows=${report.rows} series=${medians} unit="ms" step=${report.stepSeconds} amount=${amount} file="logons-phases" /></section>
+        </div>
+        <section class="panel">
+            <h2>Slowest logons</h2>
+            <${Slowest} rows=${slowest} whole=${whole} />
+        </section>`;
+}
+
+/** @param {{ rows: Slow[], whole: Record<string, any> }} properties */
+function Slowest({ rows, whole }) {
+    const max = Math.max(...rows.map(({ totalMs }) => totalMs), whole.totalP95 ?? 0);
+    const phases = PHASES.map(({ name, title, tone }) => ({
+        name: `${name}Ms`,
+        title,
+        number: true,
+        show: (/** @type {Slow} */ row) => html`${duration(row[`${name}Ms`])}<${Bar} value=${row[`${name}Ms`]} max=${max} whole=${row.totalMs} ticks=${[whole[`${name}P50`] ?? null, whole[`${name}P95`] ?? null]} tone=${tone} />`,
+    }));
+    const columns = [
+        { name: "instanceId", title: "Desktop", show: (/** @type {Slow} */ row) => html`<a class="nowrap" href=${href("desktop", row.instanceId)}>${row.instanceId}</a>` },
+        { name: "username", title: "User", show: (/** @type {Slow} */ row) => (row.username ? html`<a class="nowrap" href=${href("user", row.username)}>${row.username}</a>` : "–") },
+        { name: "at", title: "Time", show: (/** @type {Slow} */ row) => html`<span class="nowrap">${time(row.at)}</span>` },
+        ...phases,
+    ];
+    return html`<${DataTable} caption="Slowest logons" columns=${columns} rows=${rows} rowKey=${(/** @type {Slow} */ row) => `${row.instanceId} ${row.at}`} sort="-totalMs" file="slowest-logons" empty="There are no logons in this range." />
+        ${rows.length > 0 && html`<p class="note">Each bar is a phase, before the whole of its logon in grey. Marks: the fleet's median (thin, ${duration(whole.totalP50)} of the whole) and 95th percentile (thick, ${duration(whole.totalP95)}) in this range. The phases may run at the same time: a record holds how long they took, not when.</p>`}`;
+}

@@ -1,3 +1,79 @@
+// What runs on the desktops, and what it takes.
+
+import { pages } from "../api.js";
+import { bytes, count, percent } from "../format.js";
+import { Bar } from "../parts/bar-chart.js";
+import { DataTable } from "../parts/data-table.js";
+import { Loaded, Warnings } from "../parts/problem.js";
+import { RangePicker, useRange } from "../parts/range.js";
+import { useResource } from "../resource.js";
+import { href, route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
 
-export default () => html`<h1>processes</h1>`;
+/** @typedef {import("../../../../wasm/js/types.js").ProcessRow} Process */
+
+/** Names that are read: more than a fleet has, in a few requests. */
+const NAMES_MAX = 2000;
+/** Rows that are drawn. */
+const SHOWN_MAX = 200;
+
+/** What the interface sorts by, and the column of it. @type {Record<string, string>} */
+const SORTS = { cpuAvg: "cpu", memoryAvg: "memory" };
+
+export default function Processes() {
+    const range = useRange("-24h");
+    const { instanceId, sort = "-cpuAvg", q = "" } = route.value.query;
+    const found = useResource(JSON.stringify([range.key, instanceId, sort]), (signal) => load({ from: range.from, to: range.to, instanceId, sort: sort.replace(/\w+$/, (name) => SORTS[name] ?? name) }, signal));
+    return html`<div class="head"><h1>Processes</h1><${RangePicker} range=${range} /></div>
+        <div class="row filters">
+            <label class="compact">Name <input type="search" value=${q} placeholder="part of a name" onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined })} /></label>
+            ${instanceId && html`<span>On <a href=${href("desktop", instanceId)}>${instanceId}</a></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
+        </div>
+        <${Loaded} of=${found}>${(/** @type {Awaited<ReturnType<typeof load>>} */ data) => html`<${Shown} ...${data} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
+}
+
+/** @param {import("../api.js").Query} query @param {AbortSignal} signal */
+async function load(query, signal) {
+    /** @type {Process[]} */
+    const rows = [];
+    const warnings = new Set();
+    for await (const page of pages("/query/processes", query, signal)) {
+        rows.push(...page.rows);
+        for (const warning of page.warnings) warnings.add(warning);
+        if (page.hasMore && rows.length >= NAMES_MAX) {
+            warnings.add(`These are the first ${count(rows.length)} names in this order: there are more.`);
+            break;
+        }
+    }
+    return { rows, warnings: /** @type {string[]} */ ([...warnings]) };
+}
+
+/** @param {{ rows: Process[], warnings: string[], q: string, sort: string }} properties */
+function Shown({ rows, warnings, q, sort }) {
+    const named = rows.filter(({ processName }) => processName.toLowerCase().includes(q));
+    const greatest = (/** @type {keyof Process} */ name) => Math.max(...rows.map((row) => Number(row[name] ?? 0)));
+    /** A number with its bar, in proportion to the greatest of both columns. @param {keyof Process} name @param {string} title @param {(value: any) => string} text @param {number} max @param {number} tone */
+    const measured = (name, title, text, max, tone) => ({ name, title, number: true, show: (/** @type {Process} */ row) => html`<span class="measured"><${Bar} value=${/** @type {number} */ (row[name])} max=${max} tone=${tone} />${text(row[name])}</span>` });
+    const [cpu, memory] = [greatest("cpuMax"), greatest("memoryMax")];
+    const columns = [
+        { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="long">${row.processName}</span>` },
+        { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => count(row.machines) },
+        { name: "reports", title: "Reports", number: true, show: (/** @type {Process} */ row) => count(row.reports) },
+        measured("cpuAvg", "Processor, mean", percent, cpu, 1),
+        measured("cpuMax", "Processor, greatest", percent, cpu, 1),
+        measured("memoryAvg", "Memory, mean", bytes, memory, 2),
+        measured("memoryMax", "Memory, greatest", bytes, memory, 2),
+    ];
+    return html`<${Warnings} warnings=${warnings} />
+        <${DataTable}
+            caption="Processes"
+            columns=${columns}
+            rows=${named}
+            most=${SHOWN_MAX}
+            rowKey=${(/** @type {Process} */ row) => row.processName}
+            file="processes"
+            sort=${sort}
+            onSort=${(/** @type {string} */ by) => setQuery({ sort: by === "-cpuAvg" ? undefined : by })}
+            empty=${q === "" ? "No desktop reported its processes in this range." : "No process has this in its name."}
+        />`;
+}

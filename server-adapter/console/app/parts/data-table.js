@@ -11,17 +11,21 @@ import { html, useMemo, useState } from "../vendor/preact.js";
  * @property {(row: Row) => any} [show] the content of the cell; without it the value
  * @property {boolean} [number] aligned as numbers are
  * @property {boolean} [fixed] cannot be sorted
+ * @property {boolean} [unsaved] not in the CSV
  */
 
 /**
- * `file` is the name of the CSV, without it there is none; `tools` are shown beside the button.
+ * `file` is the name of the CSV, without it there is none; `tools` are shown beside the button. With `onSort` the rows come in the order
+ * `sort` and stay in it, and a heading asks for another one. No more than `most` rows are drawn; the CSV has all.
  * @template Row
- * @param {{ columns: Column<Row>[], rows: Row[], caption: string, file?: string, sort?: string, rowKey: (row: Row) => string | number, empty?: any, tools?: any }} properties
+ * @param {{ columns: Column<Row>[], rows: Row[], caption: string, file?: string, sort?: string, rowKey: (row: Row) => string | number, empty?: any, tools?: any, onSort?: (by: string) => void, most?: number }} properties
  */
-export function DataTable({ columns, rows, caption, file, sort = "", rowKey, empty = "There is nothing here.", tools }) {
-    const [by, setBy] = useState(sort);
-    const sorted = useMemo(() => inOrder(rows, by), [rows, by]);
-    const save = () => download(`${file}.csv`, csv(columns.map(({ name }) => name), sorted));
+export function DataTable({ columns, rows, caption, file, sort = "", rowKey, empty = "There is nothing here.", tools, onSort, most = 1000 }) {
+    const [own, setOwn] = useState(sort);
+    const [by, setBy] = onSort ? [sort, onSort] : [own, setOwn];
+    const sorted = useMemo(() => (onSort ? rows : inOrder(rows, by)), [rows, by, onSort === undefined]);
+    const [shown, setShown] = useState(most);
+    const save = () => download(`${file}.csv`, csv(columns.filter(({ unsaved }) => !unsaved).map(({ name }) => name), sorted));
     return html`<div class="table-tools">
             <span class="note">${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}</span>
             ${tools}
@@ -34,10 +38,11 @@ export function DataTable({ columns, rows, caption, file, sort = "", rowKey, emp
                     <tr>${columns.map((column) => html`<${Heading} key=${column.name} column=${column} by=${by} setBy=${setBy} />`)}</tr>
                 </thead>
                 <tbody>
-                    ${sorted.map((row) => html`<tr key=${rowKey(row)}>${columns.map(({ name, show, number }) => html`<td key=${name} class=${number ? "number" : ""}>${show ? show(row) : (/** @type {any} */ (row)[name] ?? "–")}</td>`)}</tr>`)}
+                    ${sorted.slice(0, shown).map((row) => html`<tr key=${rowKey(row)}>${columns.map(({ name, show, number }) => html`<td key=${name} class=${number ? "number" : ""}>${show ? show(row) : (/** @type {any} */ (row)[name] ?? "–")}</td>`)}</tr>`)}
                 </tbody>
             </table>
         </div>
+        ${rows.length > shown && html`<button type="button" onClick=${() => setShown(shown + most)}>Show ${Math.min(most, rows.length - shown)} more of ${(rows.length - shown).toLocaleString("en")}</button>`}
         ${rows.length === 0 && html`<p class="note">${empty}</p>`}`;
 }
 

@@ -20,6 +20,7 @@ import { exact, numberTicks, timeTicks, withUnit } from "./scale.js";
  * @property {number} [to] of the axis, in ms; without it the end of the last step
  * @property {number} [step] in seconds; without it that of the first two rows
  * @property {{ low: string, high: string, label?: string }} [band] members of the rows between which is shaded
+ * @property {{ name: string, label: string }} [amount] of what the values of a step are made: read out and in the table, not drawn
  * @property {number} [height] in pixels
  * @property {string} [file] name of the CSV
  */
@@ -44,13 +45,15 @@ export function useWidth() {
 
 /** @param {LineChartProperties} properties */
 export function LineChart(properties) {
-    const { title, rows, series, unit = "", band, file } = properties;
+    const { title, rows, series, unit = "", band, amount, file } = properties;
     const [asTable, setAsTable] = useState(false);
     const [chosen, setChosen] = useState(/** @type {number | undefined} */ (undefined));
     const row = chosen === undefined ? undefined : rows[chosen];
     return html`<figure class="chart">
         <figcaption>
             <strong>${title}</strong>
+            <span class="note at">${row && `${amount ? `${exact(row[amount.name])} ${amount.label}, ` : ""}${time(row.at)}`}</span>
+            <button type="button" class="quiet" onClick=${() => setAsTable(!asTable)}>${asTable ? "Show as chart" : "Show as table"}</button>
             <span class="keys">
                 ${series.map(
                     ({ name, label, tone }, index) => html`<span key=${name} class="key">
@@ -60,18 +63,17 @@ export function LineChart(properties) {
                 )}
                 ${band && html`<span class="key"><svg width="22" height="10" aria-hidden="true" class=${`series-${series[0]?.tone}`}><rect class="band" width="22" height="10" /></svg> ${band.label ?? "min to max"}${row && html` <b>${withUnit(row[band.low], unit)} – ${withUnit(row[band.high], unit)}</b>`}</span>`}
             </span>
-            <span class="note at">${row && time(row.at)}</span>
-            <button type="button" class="quiet" aria-pressed=${asTable} onClick=${() => setAsTable(!asTable)}>${asTable ? "Show as chart" : "Show as table"}</button>
         </figcaption>
-        ${asTable ? html`<${Numbers} title=${title} rows=${rows} series=${series} unit=${unit} band=${band} file=${file} />` : html`<${Plot} ...${properties} unit=${unit} chosen=${chosen} choose=${setChosen} />`}
+        ${asTable ? html`<${Numbers} title=${title} rows=${rows} series=${series} unit=${unit} band=${band} amount=${amount} file=${file} />` : html`<${Plot} ...${properties} unit=${unit} chosen=${chosen} choose=${setChosen} />`}
     </figure>`;
 }
 
-/** @param {{ title: string, rows: Row[], series: Series[], unit: string, band?: { low: string, high: string }, file?: string }} properties */
-function Numbers({ title, rows, series, unit, band, file = title.toLowerCase().replaceAll(/\W+/g, "-") }) {
+/** @param {{ title: string, rows: Row[], series: Series[], unit: string, band?: { low: string, high: string }, amount?: { name: string, label: string }, file?: string }} properties */
+function Numbers({ title, rows, series, unit, band, amount, file = title.toLowerCase().replaceAll(/\W+/g, "-") }) {
     const column = (/** @type {string} */ name, /** @type {string} */ label) => ({ name, title: unit === "" ? label : `${label}, ${unit}`, number: true, show: (/** @type {Row} */ row) => exact(row[name]) });
     const columns = [{ name: "at", title: utc.value ? "Time (UTC)" : "Time", show: (/** @type {Row} */ row) => time(row.at) }, ...series.map(({ name, label }) => column(name, label))];
     for (const name of band ? [band.low, band.high] : []) if (!series.some((each) => each.name === name)) columns.push(column(name, name === band?.low ? "least" : "greatest"));
+    if (amount) columns.push({ ...column(amount.name, ""), title: amount.label });
     return html`<${DataTable} caption=${title} columns=${columns} rows=${rows} rowKey=${(/** @type {Row} */ row) => row.at} file=${file} />`;
 }
 
@@ -85,8 +87,9 @@ function Plot({ title, rows, series, unit, max, from, to, step, band, height = 1
     const end = Math.max(to ?? (times.at(-1) ?? 0) + stepMs, begin + 1);
     const names = [...series.map(({ name }) => name), ...(band ? [band.high] : [])];
     const ticks = numberTicks(max ?? Math.max(0, ...rows.flatMap((row) => names.map((name) => row[name] ?? 0))), 4, unit);
+    const texts = ticks.map((tick) => (tick === 0 ? "0" : withUnit(tick, unit).replace(/\.0 /, " ")));
     const top = ticks.at(-1) ?? 1;
-    const left = Math.ceil(Math.max(...ticks.map((tick) => withUnit(tick, unit).length)) * CHARACTER) + 8;
+    const left = Math.ceil(Math.max(...texts.map(({ length }) => length)) * CHARACTER) + 8;
     const x = (/** @type {number} */ at) => left + ((at - begin) / (end - begin)) * Math.max(width - left - 1, 1);
     const y = (/** @type {number} */ value) => TOP + (1 - Math.min(value, top) / top) * (height - TOP - BOTTOM);
     const point = (/** @type {string} */ name) => (/** @type {number} */ index) => {
@@ -103,7 +106,7 @@ function Plot({ title, rows, series, unit, max, from, to, step, band, height = 1
     return html`<div class="plot" ref=${frame}>
         ${width > 0 && html`<svg role="img" aria-label=${summary(title, rows, series, unit)} width=${width} height=${height}>
                 <clipPath id=${clip}><rect x=${left} y="0" width=${Math.max(width - left, 0)} height=${height} /></clipPath>
-                ${ticks.map((tick) => html`<g key=${tick}><path class="grid" d=${`M${left} ${y(tick)}H${width}`} /><text x=${left - 6} y=${y(tick) + 4} text-anchor="end">${withUnit(tick, unit)}</text></g>`)}
+                ${ticks.map((tick, index) => html`<g key=${tick}><path class="grid" d=${`M${left} ${y(tick)}H${width}`} /><text x=${left - 6} y=${y(tick) + 4} text-anchor="end">${texts[index]}</text></g>`)}
                 ${timeTicks(begin, end, (width - left) / 76).map(({ at, text }) => html`<g key=${at}><path class="grid" d=${`M${x(at)} ${height - BOTTOM}v4`} /><text x=${Math.min(Math.max(x(at), left + 16), width - 18)} y=${height - 5} text-anchor="middle">${text}</text></g>`)}
                 <g clip-path=${`url(#${clip})`}>
                     ${band && html`<path class=${`band series-${series[0]?.tone}`} d=${areas(runs, point(band.low), point(band.high))} />`}
