@@ -1,8 +1,12 @@
 // The fleet in numbers: states, load, what is running, what happened last.
 
-import { get } from "../api.js";
-import { ago, bytes, count, decimal, look } from "../format.js";
-import { Loaded, Problem } from "../parts/problem.js";
+import { get, request } from "../api.js";
+import { ago, bytes, compact, count, decimal, look, percent } from "../format.js";
+import { BarChart } from "../parts/bar-chart.js";
+import { Gauge } from "../parts/gauge.js";
+import { LineChart } from "../parts/line-chart.js";
+import { Loaded, Problem, Warnings, leavesOut } from "../parts/problem.js";
+import { Sparkline } from "../parts/sparkline.js";
 import { State } from "../parts/state.js";
 import { Strip } from "../parts/strip.js";
 import { useResource } from "../resource.js";
@@ -10,7 +14,11 @@ import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
 
 const EVERY_MS = 15_000;
-const ACTIVITIES = 12;
+/** The load is filed by the hour. */
+const LOAD_EVERY_MS = 300_000;
+const DAY_MS = 86_400_000;
+const ACTIVITIES = 6;
+const WORST = 5;
 /** What changes the counts, besides telemetry, which the period covers. */
 const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => !type.startsWith("key.") && type !== "telemetry.filed";
 
@@ -30,47 +38,92 @@ function Empty() {
 
 /** @param {{ fleet: any }} properties */
 function Fleet({ fleet }) {
+    const queueMax = useResource("queue", mostQueued).data;
     return html`<section class="panel" aria-label="Desktops by state"><${Strip} counts=${fleet.byState} /></section>
         <dl class="figures">
-            <${Figure} title="Desktops" value=${count(fleet.workSpaces)} to=${href("desktops")} />
-            <${Figure} title="Reporting, 15 min" value=${count(fleet.reporting15m)} note=${`of ${count(fleet.reporting24h)} in 24 h`} />
-            <${Figure} title="Actions running" value=${count(fleet.inTransition)} to=${href("audit", undefined, { tab: "running" })} />
-            <${Figure} title="On hold" value=${count(fleet.onHold)} to=${href("holds")} />
-            <${Figure} title="Records a second" value=${decimal(fleet.recordsPerSecond)} note=${`${count(fleet.queued)} queued`} />
-            <${Figure} title="Store" value=${bytes(fleet.storeBytes)} to=${href("store")} />
+            <${Figure} title="Desktops" to=${href("desktops")}>${count(fleet.workSpaces)}<//>
+            <${Figure} title="Reporting"><${Gauge} label="Desktops reporting" value=${fleet.reporting15m} max=${fleet.workSpaces} text=${`${count(fleet.reporting15m)} of ${count(fleet.workSpaces)}`}>${count(fleet.reporting15m)} <small>in 15 min</small><//><//>
+            <${Figure} title="Actions running" to=${href("audit", undefined, { tab: "running" })}>${count(fleet.inTransition)}<//>
+            <${Figure} title="On hold" to=${href("holds")}>${count(fleet.onHold)}<//>
+            <${Figure} title="Records/s">${decimal(fleet.recordsPerSecond)}<//>
+            <${Figure} title="Queue" to=${href("store")}>${queueMax === undefined ? count(fleet.queued) : html`<${Gauge} label="Records in the queue" value=${fleet.queued} max=${queueMax} full=${true} text=${`${count(fleet.queued)} of ${count(queueMax)}`}>${count(fleet.queued)} <small>of ${compact(queueMax)}</small><//>`}<//>
+            <${Figure} title="Store" to=${href("store")}>${bytes(fleet.storeBytes)}<//>
         </dl>
+        <${Load} />
+        <div class="panels wide"><${Worst} /><${Latest} /></div>
         <div class="panels">
-            <${Latest} />
             <${Groups} title="Running mode" counts=${fleet.byRunningMode} filter="runningMode" />
             <${Groups} title="Compute type" counts=${fleet.byComputeType} filter="computeTypeName" />
             <${Groups} title="Region" counts=${fleet.byRegion} filter="region" />
         </div>`;
 }
 
-/** @param {{ title: string, value: string, note?: string, to?: string }} properties */
-function Figure({ title, value, note, to }) {
-    return html`<div><dt>${to ? html`<a href=${to}>${title}</a>` : title}</dt><dd>${value} ${note && html`<small>${note}</small>`}</dd></div>`;
+/** How many records the queue holds at most. @param {AbortSignal} signal */
+async function mostQueued(signal) {
+    const text = await (await request("GET", "/query/metrics", { signal })).text();
+    const found = /^deskfleet_queue_records_max (\d+)$/m.exec(text);
+    return found === null ? undefined : Number(found[1]);
+}
+
+/** @param {{ title: string, to?: string, children?: any }} properties */
+function Figure({ title, to, children }) {
+    return html`<div><dt>${to ? html`<a href=${to}>${title}</a>` : title}</dt><dd>${children}</dd></div>`;
+}
+
+/** Processor and memory of the fleet. */
+function Load() {
+    const series = useResource("load", (signal) => get("/query/series", { metrics: "cpu,memory", from: "-24h" }, signal), { every: LOAD_EVERY_MS });
+    const chart = (/** @type {string} */ title, /** @type {string} */ metric, /** @type {number} */ tone, /** @type {any} */ { rows, stepSeconds }) => html`<section class="panel">
+        <${LineChart} title=${title} rows=${rows} series=${[{ name: `${metric}Avg`, label: "mean", tone }, { name: `${metric}P95`, label: "p95", tone }]} amount=${{ name: "count", label: "desktops" }} unit="%" max=${100} step=${stepSeconds} height=${126} file=${`fleet-${metric}`} />
+    </section>`;
+    return html`<${Loaded} of=${series}>${(/** @type {any} */ data) => html`<${Warnings} warnings=${data.warnings.filter(leavesOut)} />
+        <div class="panels wide">${chart("Processor of the fleet, 24 h", "cpu", 1, data)}${chart("Memory of the fleet, 24 h", "memory", 2, data)}</div>`}<//>`;
+}
+
+/** The desktops whose processors are the busiest, with their day. */
+function Worst() {
+    const worst = useResource("worst", loadWorst, { every: LOAD_EVERY_MS });
+    return html`<section class="panel">
+        <h2>Busiest processors, since yesterday (UTC)</h2>
+        <${Loaded} of=${worst}>${(/** @type {Awaited<ReturnType<typeof loadWorst>>} */ { rows, warnings }) => html`<table class="plain">
+                <caption class="hidden">The desktops with the greatest 95th percentile of processor use</caption>
+                <thead><tr><th scope="col">Desktop</th><th scope="col">User</th><th scope="col">Processor</th><th scope="col" class="number">p95</th></tr></thead>
+                <tbody>
+                    ${rows.map(
+                        ({ id, username, value, values }) => html`<tr key=${id}>
+                            <th scope="row"><a class="nowrap" href=${href("desktop", id)}>${id}</a></th>
+                            <td>${username ? html`<a href=${href("user", username)}>${username}</a>` : "–"}</td>
+                            <td><${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} /></td>
+                            <td class="number">${percent(value)}</td>
+                        </tr>`,
+                    )}
+                </tbody>
+            </table>
+            ${rows.length === 0 && html`<p class="note">No desktop reported its processor.</p>`}
+            <${Warnings} warnings=${warnings} />`}<//>
+    </section>`;
+}
+
+/** @param {AbortSignal} signal */
+async function loadWorst(signal) {
+    // What is asked for a day is of whole days: so are the lines.
+    const from = `${new Date(Date.now() - DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`;
+    const { rows, warnings } = await get("/query/top", { metric: "cpu", statistic: "p95", from, limit: WORST }, signal);
+    const load = async (/** @type {import("../../../../wasm/js/types.js").TopRow} */ { workSpId, instanceId, username, value }) => {
+        const { rows: steps } = await get("/query/series", { instanceId, metrics: "cpu", from, step: "30m" }, signal);
+        return { id: workSpId ?? instanceId, username, value, values: steps.map((/** @type {any} */ { cpuAvg }) => cpuAvg) };
+    };
+    return { rows: await Promise.all(rows.map(load)), warnings: /** @type {string[]} */ (warnings) };
 }
 
 /** The greatest groups of the fleet, each a link to its desktops. @param {{ title: string, counts: Record<string, number>, filter: string }} properties */
 function Groups({ title, counts, filter }) {
     const groups = Object.entries(counts).sort(([, one], [, other]) => other - one);
-    const most = groups[0]?.[1] ?? 1;
-    return html`<section class="panel">
-        <h2>${title}</h2>
-        <table class="plain bars">
-            <tbody>
-                ${groups.slice(0, 10).map(([name, number]) => {
-                    const listed = name !== "other" && name !== "unknown";
-                    return html`<tr key=${name}>
-                        <th scope="row">${listed ? html`<a href=${href("desktops", undefined, { [filter]: name })}>${name}</a>` : name}</th>
-                        <td class="meter"><meter min="0" max=${most} value=${number} aria-hidden="true"></meter></td>
-                        <td class="number">${count(number)}</td>
-                    </tr>`;
-                })}
-            </tbody>
-        </table>
-    </section>`;
+    const rows = groups.slice(0, 10).map(([name, value]) => {
+        const listed = name !== "other" && name !== "unknown";
+        return { key: name, label: listed ? html`<a href=${href("desktops", undefined, { [filter]: name })}>${name}</a>` : name, value, text: count(value) };
+    });
+    return html`<section class="panel"><h2>${title}</h2><${BarChart} caption=${title} rows=${rows} tone=${0} /></section>`;
 }
 
 function Latest() {

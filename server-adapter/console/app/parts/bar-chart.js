@@ -6,7 +6,7 @@ const part = (/** @type {number} */ value, /** @type {number} */ max) => `${Math
 
 /**
  * One bar; its number stands beside it. `whole` is a paler bar of which this one is a part; `ticks` are marks for comparison.
- * @param {{ value: number | null | undefined, max: number, whole?: number, ticks?: readonly (number | null)[], tone?: number }} properties
+ * @param {{ value: number | null | undefined, max: number, whole?: number, ticks?: readonly (number | null)[], tone?: number | string }} properties
  */
 export function Bar({ value, max, whole, ticks = [], tone = 1 }) {
     return html`<svg class=${`measure series-${tone}`} width="100%" height="14" aria-hidden="true">

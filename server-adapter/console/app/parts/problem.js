@@ -12,10 +12,14 @@ export function Problem({ error, retry }) {
     </div>`;
 }
 
+/** A range that was widened leaves nothing out: that is said, but is no warning. @param {string} warning */
+export const leavesOut = (warning) => !warning.startsWith("The answer is of whole ");
+
 /** The sentences in which an answer says what it leaves out. @param {{ warnings: string[] | undefined }} properties */
 export function Warnings({ warnings = [] }) {
-    if (warnings.length === 0) return null;
-    return html`<ul class="warnings">${warnings.map((warning) => html`<li key=${warning}>${warning}</li>`)}</ul>`;
+    const left = warnings.filter(leavesOut);
+    return html`${warnings.filter((warning) => !leavesOut(warning)).map((warning) => html`<p key=${warning} class="note">${warning}</p>`)}
+        ${left.length > 0 && html`<ul class="warnings">${left.map((warning) => html`<li key=${warning}>${warning}</li>`)}</ul>`}`;
 }
 
 /** A page's data, or why there is none yet. @param {{ of: import("../resource.js").Resource<any>, children: (data: any) => any }} properties */
