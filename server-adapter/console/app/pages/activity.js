@@ -59,6 +59,6 @@ function Week({ rows, kind: { title, of, member, unit, total } }) {
     return html`<section class="panel">
         <div class="row"><h2>${title}</h2><button type="button" class="quiet to-end" onClick=${() => download(`heatmap-${of}.csv`, csv(["weekday", "hour", "count", "users"], rows))}>Save as CSV</button></div>
         <p>${all === 0 ? "There is no data in this range." : html`${count(all)} ${total}. Busiest: <b>${text(busiest.weekday - 1, busiest.hour)}</b>.`}</p>
-        <${HeatMap} caption=${`${title} by day and hour`} rows=${DAYS} columns=${HOURS} values=${values} text=${text} unit=${unit} />
+        <${HeatMap} caption=${`${title} by day and hour`} rows=${DAYS.map((day) => day.slice(0, 3))} columns=${HOURS} values=${values} text=${text} unit=${unit} />
     </section>`;
 }

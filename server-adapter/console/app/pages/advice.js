@@ -73,7 +73,7 @@ function Shown({ rows, warnings }) {
         { name: "username", title: "User", show: (/** @type {Advice} */ row) => (row.username ? html`<a class="nowrap" href=${href("user", row.username)}>${row.username}</a>` : "–") },
         { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
         { name: "limitHours", title: "Limit", number: true },
-        { name: "evidence", title: "Evidence", fixed: true },
+        { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },
         { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note">estimate</span>` },
         ...(act && may("act") ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
     ];

@@ -1,8 +1,9 @@
 // The fleet in numbers: states, load, what is running, what happened last.
 
 import { get, request } from "../api.js";
-import { ago, bytes, compact, count, decimal, look, percent } from "../format.js";
+import { NONE, ago, bytes, compact, count, decimal, look, percent } from "../format.js";
 import { BarChart } from "../parts/bar-chart.js";
+import { DataTable } from "../parts/data-table.js";
 import { Gauge } from "../parts/gauge.js";
 import { LineChart } from "../parts/line-chart.js";
 import { Loaded, Problem, Warnings, leavesOut } from "../parts/problem.js";
@@ -85,24 +86,19 @@ function Worst() {
     const worst = useResource("worst", loadWorst, { every: LOAD_EVERY_MS });
     return html`<section class="panel">
         <h2>Busiest processors, since yesterday (UTC)</h2>
-        <${Loaded} of=${worst}>${(/** @type {Awaited<ReturnType<typeof loadWorst>>} */ { rows, warnings }) => html`<table class="plain">
-                <caption class="hidden">The desktops with the greatest 95th percentile of processor use</caption>
-                <thead><tr><th scope="col">Desktop</th><th scope="col">User</th><th scope="col">Processor</th><th scope="col" class="number">p95</th></tr></thead>
-                <tbody>
-                    ${rows.map(
-                        ({ id, username, value, values }) => html`<tr key=${id}>
-                            <th scope="row"><a class="nowrap" href=${href("desktop", id)}>${id}</a></th>
-                            <td>${username ? html`<a href=${href("user", username)}>${username}</a>` : "–"}</td>
-                            <td><${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} /></td>
-                            <td class="number">${percent(value)}</td>
-                        </tr>`,
-                    )}
-                </tbody>
-            </table>
-            ${rows.length === 0 && html`<p class="note">No desktop reported its processor.</p>`}
+        <${Loaded} of=${worst}>${(/** @type {Awaited<ReturnType<typeof loadWorst>>} */ { rows, warnings }) => html`<${DataTable} caption="The desktops with the greatest 95th percentile of processor use" columns=${WORST_COLUMNS} rows=${rows} rowKey=${(/** @type {Busy} */ row) => row.workSpId} file="busiest-processors" sort="-p95" empty="No desktop reported its processor." />
             <${Warnings} warnings=${warnings} />`}<//>
     </section>`;
 }
+
+/** @typedef {{ workSpId: string, username: string | null, p95: number, values: (number | null)[] }} Busy */
+
+const WORST_COLUMNS = [
+    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<a class="nowrap" href=${href("desktop", workSpId)}>${workSpId}</a>` },
+    { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => (username ? html`<a class="nowrap" href=${href("user", username)}>${username}</a>` : NONE) },
+    { name: "values", title: "Processor", fixed: true, unsaved: true, show: (/** @type {Busy} */ { values }) => html`<${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} />` },
+    { name: "p95", title: "p95", number: true, show: (/** @type {Busy} */ { p95 }) => percent(p95) },
+];
 
 /** @param {AbortSignal} signal */
 async function loadWorst(signal) {
@@ -111,7 +107,7 @@ async function loadWorst(signal) {
     const { rows, warnings } = await get("/query/top", { metric: "cpu", statistic: "p95", from, limit: WORST }, signal);
     const load = async (/** @type {import("../../../../wasm/js/types.js").TopRow} */ { workSpId, instanceId, username, value }) => {
         const { rows: steps } = await get("/query/series", { instanceId, metrics: "cpu", from, step: "30m" }, signal);
-        return { id: workSpId ?? instanceId, username, value, values: steps.map((/** @type {any} */ { cpuAvg }) => cpuAvg) };
+        return { workSpId: workSpId ?? instanceId, username, p95: value, values: steps.map((/** @type {any} */ { cpuAvg }) => cpuAvg) };
     };
     return { rows: await Promise.all(rows.map(load)), warnings: /** @type {string[]} */ (warnings) };
 }
