@@ -25,6 +25,8 @@ import { exact, numberTicks, timeTicks, withUnit } from "./scale.js";
  * @property {string} [file] name of the CSV
  */
 
+/** What a band is called. */
+const BAND = "least to greatest";
 const TOP = 8;
 const BOTTOM = 22;
 /** Pixels of a character of a tick. */
@@ -48,24 +50,27 @@ export function LineChart(properties) {
     const { title, rows, series, unit = "", band, amount, file } = properties;
     const [asTable, setAsTable] = useState(false);
     const [chosen, setChosen] = useState(/** @type {number | undefined} */ (undefined));
-    const row = chosen === undefined ? undefined : rows[chosen];
     return html`<figure class="chart">
         <figcaption>
             <strong>${title}</strong>
-            <span class="note at">${row && `${amount ? `${exact(row[amount.name])} ${amount.label}, ` : ""}${time(row.at)}`}</span>
             <button type="button" class="quiet" onClick=${() => setAsTable(!asTable)}>${asTable ? "Show as chart" : "Show as table"}</button>
             <span class="keys">
                 ${series.map(
                     ({ name, label, tone }, index) => html`<span key=${name} class="key">
-                        <svg width="22" height="10" aria-hidden="true" class=${`series-${tone}`}><path class=${`line dash-${index}`} d="M1 5H21" /></svg>
-                        ${label}${row && html` <b>${withUnit(row[name], unit)}</b>`}
+                        <${Key} index=${index} tone=${tone} />
+                        ${label}
                     </span>`,
                 )}
-                ${band && html`<span class="key"><svg width="22" height="10" aria-hidden="true" class=${`series-${series[0]?.tone}`}><rect class="band" width="22" height="10" /></svg> ${band.label ?? "min to max"}${row && html` <b>${withUnit(row[band.low], unit)} – ${withUnit(row[band.high], unit)}</b>`}</span>`}
+                ${band && html`<span class="key"><svg width="22" height="10" aria-hidden="true" class=${`series-${series[0]?.tone}`}><rect class="band" width="22" height="10" /></svg> ${band.label ?? BAND}</span>`}
             </span>
         </figcaption>
         ${asTable ? html`<${Numbers} title=${title} rows=${rows} series=${series} unit=${unit} band=${band} amount=${amount} file=${file} />` : html`<${Plot} ...${properties} unit=${unit} chosen=${chosen} choose=${setChosen} />`}
     </figure>`;
+}
+
+/** The line of a series, beside its name. @param {{ index: number, tone: number }} properties */
+function Key({ index, tone }) {
+    return html`<svg width="22" height="10" aria-hidden="true" class=${`series-${tone}`}><path class=${`line dash-${index}`} d="M1 5H21" /></svg>`;
 }
 
 /** @param {{ title: string, rows: Row[], series: Series[], unit: string, band?: { low: string, high: string }, amount?: { name: string, label: string }, file?: string }} properties */
@@ -78,7 +83,7 @@ function Numbers({ title, rows, series, unit, band, amount, file = title.toLower
 }
 
 /** @param {LineChartProperties & { unit: string, chosen: number | undefined, choose: (index: number | undefined) => void }} properties */
-function Plot({ title, rows, series, unit, max, from, to, step, band, height = 170, chosen, choose }) {
+function Plot({ title, rows, series, unit, max, from, to, step, band, amount, height = 170, chosen, choose }) {
     const [frame, width] = useWidth();
     const clip = useId();
     const times = useMemo(() => rows.map(({ at }) => Date.parse(at)), [rows]);
@@ -116,6 +121,11 @@ function Plot({ title, rows, series, unit, max, from, to, step, band, height = 1
                     ${series.map(({ name, tone }) => (rows[chosen][name] ?? null) !== null && html`<circle key=${name} class=${`series-${tone}`} cx=${x(times[chosen])} cy=${y(rows[chosen][name])} r="3.5" />`)}`}
             </svg>
             <${Reader} title=${title} left=${left} count=${rows.length} chosen=${chosen} choose=${choose} pointed=${pointed} text=${(/** @type {number} */ index) => spoken(rows[index], series, unit)} />`}
+        ${chosen !== undefined && rows[chosen] && html`<dl class="readout" aria-hidden="true" style=${x(times[chosen]) > width / 2 ? { right: `${width - x(times[chosen]) + 10}px` } : { left: `${x(times[chosen]) + 10}px` }}>
+            <dt>${time(rows[chosen].at)}</dt><dd>${amount && `${exact(rows[chosen][amount.name])} ${amount.label}`}</dd>
+            ${series.map(({ name, label, tone }, index) => html`<dt key=${name}><${Key} index=${index} tone=${tone} /> ${label}</dt><dd>${withUnit(rows[chosen][name], unit)}</dd>`)}
+            ${band && html`<dt>${band.label ?? BAND}</dt><dd>${withUnit(rows[chosen][band.low], unit)} – ${withUnit(rows[chosen][band.high], unit)}</dd>`}
+        </dl>`}
     </div>`;
 }
 
