@@ -1,0 +1,46 @@
+// Makes `server-adapter/console/app/vendor/preact.js`, the one file of the console that others wrote, from the exact versions in
+// `wasm/tests/package.json`.
+//
+// `node wasm/tests/console/vendor.mjs` writes it anew; a test holds that it is what this makes.
+
+import { build } from "esbuild";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
+export const VENDORED = fileURLToPath(new URL("../../../server-adapter/console/app/vendor/preact.js", import.meta.url));
+
+/** What the console uses; the types are in `preact.d.ts` beside the file. */
+const ENTRY = `
+export { h, render, Fragment, createContext } from "preact";
+export { useEffect, useLayoutEffect, useMemo, useRef, useState, useCallback, useId, useContext, useErrorBoundary } from "preact/hooks";
+export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from "@preact/signals";
+export { html } from "htm/preact";
+`;
+const MAKERS = { preact: "Jason Miller", "@preact/signals": "Preact Team", htm: "Google LLC" };
+
+/** The line that names the parts, with versions and licences. */
+function head() {
+    const parts = Object.entries(MAKERS).map(([name, maker]) => {
+        const { version, license } = JSON.parse(readFileSync(path.join(TESTS, "node_modules", name, "package.json"), "utf8"));
+        return `${name} ${version} (${license}, ${maker})`;
+    });
+    return `/*! ${parts.join(", ")}. Made by wasm/tests/console/vendor.mjs. */`;
+}
+
+/** The text of the file. @returns {Promise<string>} */
+export async function vendored() {
+    const { outputFiles } = await build({
+        stdin: { contents: ENTRY, resolveDir: TESTS },
+        bundle: true,
+        minify: true,
+        format: "esm",
+        legalComments: "none",
+        banner: { js: head() },
+        write: false,
+    });
+    return outputFiles[0].text;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(VENDORED, await vendored());
