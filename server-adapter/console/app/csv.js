@@ -18,7 +18,7 @@ export function csv(columns, rows) {
     return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Saves a text as a file. @param {string} name @param {string} text */
+/** Saves a text as a file. @param {string} name @param {string | Blob} text */
 export function download(name, text, type = "text/csv;charset=utf-8") {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type }));

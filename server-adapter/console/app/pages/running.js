@@ -1,0 +1,100 @@
+// The actions that run.
+
+import { get, send } from "../api.js";
+import { ago, time } from "../format.js";
+import { actionTitle } from "../parts/audit-words.js";
+import { DataTable } from "../parts/data-table.js";
+import { Dialog } from "../parts/dialog.js";
+import { Loaded, Problem } from "../parts/problem.js";
+import { State } from "../parts/state.js";
+import { Text } from "../parts/text.js";
+import { useResource } from "../resource.js";
+import { href } from "../router.js";
+import { may } from "../session.js";
+import { notify } from "../shell/notices.js";
+import { html, useState } from "../vendor/preact.js";
+
+/** @typedef {import("../../../../wasm/js/types.js").PendingAction} Action */
+
+const EVERY_MS = 15_000;
+const SHOWN_MAX = 500;
+const EMPTY = "No action runs.";
+/** States that desktops have while an action runs. */
+const TRANSITIONS = ["REBOOTING", "REBUILDING", "RESTORING", "STARTING", "STOPPING", "TERMINATING", "UPDATING"];
+
+const changes = (/** @type {import("../live.js").FleetEvent} */ { type }) => type.startsWith("action.") || type === "import.committed";
+const desktop = (/** @type {{ workSpaceId: string }} */ { workSpaceId }) => html`<a href=${href("desktop", workSpaceId)}><${Text} text=${workSpaceId} /></a>`;
+
+export const Running = () => (may("admin") ? html`<${Outbox} />` : html`<${InTransition} />`);
+
+function Outbox() {
+    const [ending, setEnding] = useState(/** @type {{ action: Action, fails: boolean } | undefined} */ (undefined));
+    const pending = useResource("pending", (signal) => get("/operator/actions", { state: "pending" }, signal), { every: EVERY_MS, on: changes });
+    const now = Date.now();
+    /** @type {import("../parts/data-table.js").Column<Action>[]} */
+    const columns = [
+        { name: "action", title: "Action", show: ({ action, computeType }) => html`${actionTitle(action)}${computeType && ` to ${computeType}`}` },
+        { name: "workSpaceId", title: "Desktop", show: desktop },
+        { name: "requestedAt", title: "Since", show: ({ requestedAt }) => html`${ago(requestedAt, now)} <span class="note">${time(requestedAt)}</span>` },
+        { name: "dueAt", title: "Due", show: ({ dueAt }) => (dueAt === null ? "when it is ended" : time(dueAt)) },
+    ];
+    const end = (/** @type {Action} */ action) =>
+        action.dueAt === null &&
+        html`<span class="row"><button type="button" onClick=${() => setEnding({ action, fails: false })}>Complete</button><button type="button" class="danger" onClick=${() => setEnding({ action, fails: true })}>Fail</button></span>`;
+    return html`<${Loaded} of=${pending}>
+            ${(/** @type {{ actions: Action[] }} */ { actions }) => {
+                const driven = actions.some(({ dueAt }) => dueAt === null);
+                return html`${actions.length > SHOWN_MAX && html`<p class="note">The ${SHOWN_MAX} oldest of ${actions.length}.</p>`}
+                    <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, { name: "id", title: "End", fixed: true, show: end }] : columns} rows=${actions.slice(0, SHOWN_MAX)} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
+            }}
+        <//>
+        ${ending && html`<${End} ...${ending} onClose=${() => setEnding(undefined)} onEnded=${() => (setEnding(undefined), pending.reload())} />`}`;
+}
+
+/** Asks how an action ended that no clock ends. @param {{ action: Action, fails: boolean, onClose: () => void, onEnded: () => void }} properties */
+function End({ action: { id, action, workSpaceId }, fails, onClose, onEnded }) {
+    const [error, setError] = useState(/** @type {unknown} */ (undefined));
+    const title = `${fails ? "Fail" : "Complete"}: ${actionTitle(action)}`;
+    /** @param {SubmitEvent} event */
+    const submit = async (event) => {
+        event.preventDefault();
+        const fields = new FormData(/** @type {HTMLFormElement} */ (event.target));
+        try {
+            if (fails) await send("POST", `/operator/actions/${id}/fail`, {}, { state: fields.get("state"), detail: fields.get("detail") || null });
+            else await send("POST", `/operator/actions/${id}/complete`);
+            notify(`${actionTitle(action)} of ${workSpaceId} ${fails ? "has failed" : "is completed"}.`);
+            onEnded();
+        } catch (failed) {
+            setError(failed);
+        }
+    };
+    return html`<${Dialog} open=${true} title=${title} onClose=${onClose}>
+        <form class="form" onSubmit=${submit}>
+            <p>${fails ? "The action ends now, without success." : "The action ends now, with success: what it asks for must be done."}</p>
+            <p>Desktop <code><${Text} text=${workSpaceId} /></code></p>
+            ${fails &&
+            html`<label>State <select name="state"><option value="ERROR">Error</option><option value="UNHEALTHY">Unhealthy</option></select></label>
+                <label>What happened, for the audit <input name="detail" maxlength="256" /></label>`}
+            <${Problem} error=${error} />
+            <div class="dialog-actions"><button type="button" onClick=${onClose}>Cancel</button><button class=${fails ? "danger" : "primary"}>${fails ? "Fail it" : "Complete it"}</button></div>
+        </form>
+    <//>`;
+}
+
+/** Desktops in a state of transition, for keys that may not read the outbox. */
+function InTransition() {
+    const query = { state: TRANSITIONS, fields: "workSpId,username,state,transition", limit: SHOWN_MAX };
+    const desktops = useResource("transitions", (signal) => get("/query/workspaces", query, signal), { every: EVERY_MS, on: changes });
+    /** @type {import("../parts/data-table.js").Column<any>[]} */
+    const columns = [
+        { name: "transition", title: "Action", show: ({ transition }) => (transition ? actionTitle(transition) : "–") },
+        { name: "workSpId", title: "Desktop", show: ({ workSpId }) => desktop({ workSpaceId: workSpId }) },
+        { name: "username", title: "User", show: ({ username }) => username && html`<a href=${href("user", username)}><${Text} text=${username} /></a>` },
+        { name: "state", title: "State", show: ({ state }) => html`<${State} state=${state} />` },
+    ];
+    return html`<p class="note">Desktops whose state is about to change. A key of scope <code>admin</code> also sees since when, and when it is due.</p>
+        <${Loaded} of=${desktops}>
+            ${(/** @type {any} */ { rows, hasMore }) => html`${hasMore && html`<p class="note">The first ${SHOWN_MAX}.</p>`}
+                <${DataTable} caption="Desktops in transition" file="running" columns=${columns} rows=${rows} rowKey=${(/** @type {any} */ { workSpId }) => workSpId} empty=${EMPTY} />`}
+        <//>`;
+}

@@ -1,0 +1,43 @@
+// Actions and outcomes of the audit, in words.
+
+import { html } from "../vendor/preact.js";
+
+/** How an outcome looks: never by its colour alone. @type {Record<string, { glyph: string, tone: string, label: string }>} */
+export const RESULTS = {
+    Accepted: { glyph: "◔", tone: "busy", label: "Running" },
+    Completed: { glyph: "✔", tone: "good", label: "Completed" },
+    Failed: { glyph: "✖", tone: "bad", label: "Failed" },
+    Refused: { glyph: "⊘", tone: "warn", label: "Refused" },
+    NoChange: { glyph: "＝", tone: "off", label: "No change" },
+    Cancelled: { glyph: "◌", tone: "off", label: "Cancelled" },
+};
+
+/** The actions of which the audit holds rows. */
+export const AUDITED = [
+    "RebootWorkSpace",
+    "RecoveryRebootWorkSpace",
+    "RebuildWorkSpace",
+    "RestoreWorkSpace",
+    "TerminateWorkSpace",
+    "StartWorkSpace",
+    "ChangeComputeType",
+    "RemoveWorkSpaceDbEntry",
+    "PlaceLitigationHold",
+    "ReleaseLitigationHold",
+    "IssueKey",
+    "RevokeKey",
+    "ImportWorkSpaces",
+    "UpdateWorkSpace",
+];
+
+/** An action as people say it: `RecoveryRebootWorkSpace` is `Recovery reboot`. @param {string} action */
+export function actionTitle(action) {
+    const words = action.replace(/WorkSpaces?(Db)?/, "").replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    return words || action;
+}
+
+/** @param {{ result: string }} properties */
+export function Result({ result }) {
+    const { glyph, tone, label } = RESULTS[result] ?? { glyph: "?", tone: "off", label: result };
+    return html`<span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span>${label}</span>`;
+}
