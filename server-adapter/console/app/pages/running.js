@@ -38,14 +38,21 @@ function Outbox() {
         { name: "requestedAt", title: "Since", show: ({ requestedAt }) => html`${ago(requestedAt, now)} <span class="note">${time(requestedAt)}</span>` },
         { name: "dueAt", title: "Due", show: ({ dueAt }) => (dueAt === null ? "when it is ended" : time(dueAt)) },
     ];
-    const end = (/** @type {Action} */ action) =>
-        action.dueAt === null &&
-        html`<span class="row"><button type="button" onClick=${() => setEnding({ action, fails: false })}>Complete</button><button type="button" class="danger" onClick=${() => setEnding({ action, fails: true })}>Fail</button></span>`;
+    /** @type {import("../parts/data-table.js").Column<Action>} */
+    const end = {
+        name: "end",
+        title: "End",
+        fixed: true,
+        unsaved: true,
+        show: (action) =>
+            action.dueAt === null &&
+            html`<button type="button" onClick=${() => setEnding({ action, fails: false })}>Complete</button> <button type="button" class="danger" onClick=${() => setEnding({ action, fails: true })}>Fail</button>`,
+    };
     return html`<${Loaded} of=${pending}>
             ${(/** @type {{ actions: Action[] }} */ { actions }) => {
                 const driven = actions.some(({ dueAt }) => dueAt === null);
                 return html`${actions.length > SHOWN_MAX && html`<p class="note">The ${SHOWN_MAX} oldest of ${actions.length}.</p>`}
-                    <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, { name: "id", title: "End", fixed: true, show: end }] : columns} rows=${actions.slice(0, SHOWN_MAX)} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
+                    <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, end] : columns} rows=${actions.slice(0, SHOWN_MAX)} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
             }}
         <//>
         ${ending && html`<${End} ...${ending} onClose=${() => setEnding(undefined)} onEnded=${() => (setEnding(undefined), pending.reload())} />`}`;
