@@ -20,7 +20,7 @@ export function Copy({ text, label }) {
         setTimeout(() => setSaid(""), SAID_MS);
     };
     return html`<div class="copy">
-        <pre ref=${shown} tabindex="0" aria-label=${label}>${text}</pre>
+        <pre ref=${shown} tabindex="0" role="group" aria-label=${label}>${text}</pre>
         <button type="button" onClick=${copy} aria-label=${`Copy ${label}`}>${said || "Copy"}</button>
     </div>`;
 }

@@ -18,8 +18,8 @@
 
 /** @returns {Promise<Transport>} */
 export async function connect() {
-    /** @param {string} path */
-    const address = (path) => new URL(path.replace(/^\//, ""), document.baseURI.replace(/[?#].*$/, ""));
+    /** Below the page's own address, whatever the path holds. @param {string} path begins with `/` */
+    const address = (path) => new URL(`.${path}`, document.baseURI.replace(/[?#].*$/, ""));
     return {
         kind: "server",
         place: location.host,
