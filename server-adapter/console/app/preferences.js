@@ -31,6 +31,8 @@ export const letterKeys = kept("letterKeys", true);
 export const requester = kept("requester", "");
 /** Whether times are shown in UTC and not in this browser's zone. */
 export const utc = kept("utc", false);
+/** Columns of the desktops that are not shown. */
+export const desktopColumns = kept("desktopColumns", /** @type {string[]} */ ([]));
 
 effect(() => {
     document.documentElement.dataset.theme = theme.value;

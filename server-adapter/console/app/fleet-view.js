@@ -1,0 +1,105 @@
+// The desktops that a filter accepts, in an order; kept up to date as they change.
+
+import { FIELDS } from "./fleet.js";
+import { folded } from "./columns.js";
+
+/** @typedef {import("./columns.js").Order} Order */
+
+/** Fields that are filtered as the interface does: `A`, `in.A,B` or `ne.A`, without case. */
+export const TERMS = /** @type {const} */ (["state", "region", "runningMode", "computeTypeName", "onHold"]);
+
+/** What a term asks for. @param {string} term */
+export function termValues(term) {
+    const not = term.startsWith("ne.");
+    const list = term.startsWith("in.");
+    const values = (list ? term.slice(3).split(",") : [not ? term.slice(3) : term]).map(folded).filter((value) => value !== "" || !list);
+    return { not, values: new Set(values) };
+}
+
+export class FleetView {
+    /** Row numbers. */
+    rows = new Uint32Array(0);
+    /** Desktops by state, in upper case, that all filters but that of the state accept. @type {Map<string, number>} */
+    states = new Map();
+    #fleet;
+    #wanted = /** @type {Record<string, string | undefined>} */ ({});
+    /** @type {Order} */
+    #order = () => 0;
+    #sort = "";
+
+    /** @param {import("./fleet.js").Fleet} fleet */
+    constructor(fleet) {
+        this.#fleet = fleet;
+    }
+
+    /** Filters and sorts all. @param {Record<string, string | undefined>} wanted `q` and the terms @param {string} sort a field, with `-` before it for the greatest first */
+    set(wanted, sort) {
+        this.#wanted = wanted;
+        this.#sort = sort;
+        this.#orderNow();
+        const accepted = this.#accepted();
+        const rows = new Uint32Array(this.#fleet.rows);
+        let length = 0;
+        for (let row = 0; row < accepted.length; row++) if (accepted[row]) rows[length++] = row;
+        this.rows = rows.subarray(0, length).sort(this.#order);
+    }
+
+    /** Changed rows get their new place, the others keep theirs. @param {Iterable<number>} changed */
+    update(changed) {
+        this.#orderNow();
+        const accepted = this.#accepted();
+        const added = Uint32Array.from(changed).filter((row) => accepted[row]);
+        for (const row of changed) accepted[row] = 0;
+        const kept = this.rows.filter((row) => accepted[row]);
+        this.rows = merged(kept, added.sort(this.#order), this.#order);
+    }
+
+    /** An order reads columns as they are now: they are replaced as they grow. */
+    #orderNow() {
+        const name = /** @type {import("./fleet.js").Field} */ (this.#sort.replace(/^-/, ""));
+        const column = this.#fleet.columns[FIELDS.includes(name) ? name : "workSpId"];
+        this.#order = column.order(this.#sort.startsWith("-") ? -1 : 1);
+    }
+
+    /** 1 for each row that the filter accepts. */
+    #accepted() {
+        const { columns, rows } = this.#fleet;
+        const accepted = new Uint8Array(rows);
+        const ids = columns.workSpId.values;
+        const part = folded(this.#wanted.q ?? "");
+        const texts = [columns.workSpId.folded, columns.computerName.folded, columns.username.folded];
+        const terms = TERMS.filter((field) => this.#wanted[field]).map((field) => this.#term(field));
+        const [state, others] = [terms.find(({ field }) => field === "state"), terms.filter(({ field }) => field !== "state")];
+        const { names, numbers } = columns.state;
+        const counts = new Uint32Array(names.length);
+        for (let row = 0; row < rows; row++) {
+            if (ids[row] === null || !others.every(({ numbers, wanted }) => wanted[numbers[row]])) continue;
+            if (part !== "" && !texts.some((column) => column[row].includes(part))) continue;
+            counts[numbers[row]]++;
+            if (state === undefined || state.wanted[numbers[row]]) accepted[row] = 1;
+        }
+        this.states = new Map();
+        names.forEach((name, number) => {
+            const key = name === null ? "" : String(name).toUpperCase();
+            if (counts[number] > 0) this.states.set(key, (this.states.get(key) ?? 0) + counts[number]);
+        });
+        return accepted;
+    }
+
+    /** Which of the column's names a term accepts. @param {typeof TERMS[number]} field */
+    #term(field) {
+        const { names, numbers } = this.#fleet.columns[field];
+        const { not, values } = termValues(/** @type {string} */ (this.#wanted[field]));
+        return { field, numbers, wanted: names.map((name) => (name !== null && values.has(folded(String(name)))) !== not) };
+    }
+}
+
+/** Two sorted lists as one. @param {Uint32Array} one @param {Uint32Array} other @param {Order} order */
+function merged(one, other, order) {
+    const rows = new Uint32Array(one.length + other.length);
+    let [a, b, to] = [0, 0, 0];
+    while (a < one.length && b < other.length) rows[to++] = order(one[a], other[b]) <= 0 ? one[a++] : other[b++];
+    rows.set(one.subarray(a), to);
+    rows.set(other.subarray(b), to + one.length - a);
+    return rows;
+}
