@@ -26,7 +26,7 @@ export function may(scope) {
 export async function start() {
     const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
     // The code must not stay in the address or the history.
-    if (code !== undefined) history.replaceState(null, "", "#/overview");
+    if (code !== undefined) location.replace("#/overview");
     try {
         if (code !== undefined) return await adopt(await exchange(code), true);
         const stored = sessionStorage.getItem(PLACE);
