@@ -41,7 +41,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l config -d 
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
@@ -54,7 +54,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l config -d
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l memory -d 'Keep everything in memory; it is gone at the end'

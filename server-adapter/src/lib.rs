@@ -38,6 +38,8 @@
 //! | `pages.rs`, `landing.rs`, `accept.rs` | the pages served without the engine's router; the page at `/`; what a client accepts |
 //! | `console/` | the files of the console; its sign-in with a code for one use |
 //! | `openapi.rs` | the OpenAPI document, which `cargo openapi` writes |
+//! | `services.rs`, `small_body.rs` | the operations that the server has beside the engine's; their bodies |
+//! | `backups.rs`, `backup_requests.rs` | copies of the store in a folder; those that a client asks for |
 //! | `operation.rs`, `page.rs`, `service.rs` | what a request asks for, as metrics and access log name it |
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
@@ -46,6 +48,8 @@
 
 mod accept;
 mod access_log;
+mod backup_requests;
+mod backups;
 mod body;
 mod budget;
 mod connection;
@@ -83,14 +87,16 @@ mod response_body;
 mod running;
 mod scraped;
 mod server;
-#[cfg(feature = "console")]
 mod service;
+mod services;
 mod slow_reads;
+mod small_body;
 mod socket;
 mod sources;
 mod state;
 
 pub use access_log::{AccessLog, LogFormat, stderr_log};
+pub use backups::{Backup, Backups};
 pub use hosts::is_host_name;
 pub use log::LogQueue;
 pub use maintenance::Maintenance;

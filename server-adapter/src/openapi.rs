@@ -24,11 +24,12 @@ pub(crate) fn document() -> Bytes {
 #[cfg(test)]
 mod tests {
     use crate::page::Page;
+    use crate::service::Service;
 
     use super::*;
 
     #[test]
-    fn document_is_the_file_and_describes_every_page() {
+    fn document_is_the_file_and_describes_every_page_and_service() {
         let file = include_str!("../openapi.json");
         assert_eq!(document(), file);
         let document: serde_json::Value = serde_json::from_str(file).unwrap();
@@ -39,6 +40,12 @@ mod tests {
             };
             let operation = &document["paths"][path]["get"];
             assert_eq!(operation["operationId"], page.name());
+        }
+        for service in Service::ALL {
+            let operations = document["paths"][service.path()].as_object().unwrap();
+            let taken = |method: &str| service.takes(&method.to_uppercase().parse().unwrap());
+            let mut found = operations.iter().filter(|(method, _)| taken(method));
+            assert_eq!(found.next().unwrap().1["operationId"], service.name());
         }
     }
 }

@@ -1,16 +1,10 @@
 //! What a request asks for, as metrics and access log name it.
 
 use deskfleet::routes::{ROUTES, Route};
+use http::Method;
 
 use crate::page::Page;
-#[cfg(feature = "console")]
 use crate::service::Service;
-
-/// How many operations of the server's own there are that are no pages.
-#[cfg(feature = "console")]
-const SERVICES: usize = Service::ALL.len();
-#[cfg(not(feature = "console"))]
-const SERVICES: usize = 0;
 
 /// What a request asks for. Nothing that a client sends can add one.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +14,6 @@ pub(crate) enum Operation {
     /// A page of the server's own.
     Page(Page),
     /// Another operation of the server's own.
-    #[cfg(feature = "console")]
     Service(Service),
     /// A browser asks whether a page of another origin may send a request.
     Preflight,
@@ -30,23 +23,21 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// How many there are; [`Self::index`] stays below.
-    pub(crate) const COUNT: usize = ROUTES.len() + Page::ALL.len() + SERVICES + 2;
+    pub(crate) const COUNT: usize = ROUTES.len() + Page::ALL.len() + Service::ALL.len() + 2;
 
     /// Every operation, in the order of [`Self::index`].
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let routes = ROUTES.iter().map(Self::Route);
         let pages = Page::ALL.iter().copied().map(Self::Page);
-        #[cfg(feature = "console")]
-        let pages = pages.chain(Service::ALL.iter().copied().map(Self::Service));
-        routes.chain(pages).chain([Self::Preflight, Self::None])
+        let services = Service::ALL.iter().copied().map(Self::Service);
+        let own = pages.chain(services);
+        routes.chain(own).chain([Self::Preflight, Self::None])
     }
 
     /// The page or other operation of the server's own at `path`.
-    pub(crate) fn own(path: &str) -> Option<Self> {
+    pub(crate) fn own(method: &Method, path: &str) -> Option<Self> {
         let page = Page::at(path).map(Self::Page);
-        #[cfg(feature = "console")]
-        let page = page.or_else(|| Service::at(path).map(Self::Service));
-        page
+        page.or_else(|| Service::at(method, path).map(Self::Service))
     }
 
     /// Its place among all.
@@ -57,7 +48,6 @@ impl Operation {
                 row.unwrap_or(Self::COUNT - 1)
             }
             Self::Page(page) => ROUTES.len() + page as usize,
-            #[cfg(feature = "console")]
             Self::Service(service) => ROUTES.len() + Page::ALL.len() + service as usize,
             Self::Preflight => Self::COUNT - 2,
             Self::None => Self::COUNT - 1,
@@ -69,7 +59,6 @@ impl Operation {
         match self {
             Self::Route(route) => route.operation_id,
             Self::Page(page) => page.name(),
-            #[cfg(feature = "console")]
             Self::Service(service) => service.name(),
             Self::Preflight => "preflight",
             Self::None => "none",

@@ -9,6 +9,7 @@ use deskfleet::settings;
 use deskfleet::settings::Form::{Bytes, Count, Text, Time};
 
 use crate::access_log::{AccessLog, LogFormat};
+use crate::backups::Backups;
 use crate::cors::is_origin;
 use crate::hosts::is_host_name;
 use crate::metrics::Metrics;
@@ -76,6 +77,8 @@ settings! {
         in code {
             /// Where requests are counted; give the same value to the engine as its observer and commits are counted too.
             pub metrics: Metrics = Metrics::default();
+            /// Where `POST /operator/backups` writes copies of the store; without it that is refused.
+            pub backups: Option<Backups> = None;
             /// Receives the lines of the access log.
             pub access_log: Option<AccessLog> = None;
         }

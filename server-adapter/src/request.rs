@@ -11,8 +11,6 @@ use tokio::task::spawn_blocking;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
-#[cfg(feature = "console")]
-use crate::console::session;
 use crate::cors::{is_preflight, preflight};
 use crate::event_body::EventBody;
 use crate::logged_request::HandledRequest;
@@ -22,8 +20,7 @@ use crate::pages;
 use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
-#[cfg(feature = "console")]
-use crate::service::Service;
+use crate::services;
 use crate::sources::{RequestPlace, Source};
 use crate::state::{Live, ServerState};
 
@@ -41,7 +38,7 @@ pub(crate) async fn respond(
     let Live { options, cors } = &*shared.live();
     let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
     let origin = cors.origin(request.headers());
-    let own = Operation::own(request.uri().path());
+    let own = Operation::own(request.method(), request.uri().path());
     let refused = refusal::before(shared, options, progress, place, own, &request);
     let mut response = match (refused, own) {
         (Some(refused), _) => {
@@ -56,10 +53,10 @@ pub(crate) async fn respond(
             handled.operation = Operation::Preflight;
             preflight().map(OutgoingBody::from)
         }
-        #[cfg(feature = "console")]
-        (None, Some(Operation::Service(Service::Session))) => {
-            handled.operation = Operation::Service(Service::Session);
-            let (response, key) = session::respond(shared, options, progress, request).await;
+        (None, Some(Operation::Service(service))) => {
+            handled.operation = Operation::Service(service);
+            let (response, key) =
+                services::respond(service, shared, options, progress, request).await;
             handled.with_key(key.as_deref());
             response.map(OutgoingBody::from)
         }

@@ -1,19 +1,33 @@
-//! The names of the operations that the server has beside the engine's, and that are more than a page to read.
+//! The operations that the server has beside the engine's, and that are more than a page to read.
+
+use http::Method;
 
 /// An operation of the server's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Service {
+    /// Listing the backups.
+    ListBackups,
+    /// Writing a backup.
+    BackUp,
     /// Signing in to the console.
+    #[cfg(feature = "console")]
     Session,
 }
 
 impl Service {
     /// In the order of their numbers.
-    pub(crate) const ALL: &[Self] = &[Self::Session];
+    pub(crate) const ALL: &[Self] = &[
+        Self::ListBackups,
+        Self::BackUp,
+        #[cfg(feature = "console")]
+        Self::Session,
+    ];
 
     /// Its path.
     pub(crate) const fn path(self) -> &'static str {
         match self {
+            Self::ListBackups | Self::BackUp => "/operator/backups",
+            #[cfg(feature = "console")]
             Self::Session => "/console/session",
         }
     }
@@ -21,14 +35,66 @@ impl Service {
     /// Its operation id.
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::ListBackups => "listBackups",
+            Self::BackUp => "backUp",
+            #[cfg(feature = "console")]
             Self::Session => "consoleSession",
         }
     }
 
-    /// The one at `path`, ASCII case and one trailing slash ignored.
-    pub(crate) fn at(path: &str) -> Option<Self> {
+    /// Whether it is asked for by `method`.
+    pub(crate) fn takes(self, method: &Method) -> bool {
+        match self {
+            Self::ListBackups => method == Method::GET || method == Method::HEAD,
+            Self::BackUp => method == Method::POST,
+            #[cfg(feature = "console")]
+            Self::Session => method == Method::POST,
+        }
+    }
+
+    /// The methods of its path.
+    pub(crate) const fn allow(self) -> &'static str {
+        match self {
+            Self::ListBackups | Self::BackUp => "GET, HEAD, POST",
+            #[cfg(feature = "console")]
+            Self::Session => "POST",
+        }
+    }
+
+    /// The one at `path` that takes `method`, else any one there. ASCII case and one trailing slash are ignored.
+    pub(crate) fn at(method: &Method, path: &str) -> Option<Self> {
         let path = path.strip_suffix('/').unwrap_or(path);
-        let mut all = Self::ALL.iter().copied();
-        all.find(|service| service.path().eq_ignore_ascii_case(path))
+        let all = Self::ALL.iter().copied();
+        let mut there = all.filter(|service| service.path().eq_ignore_ascii_case(path));
+        let first = there.next()?;
+        let takes = |service: &Self| service.takes(method);
+        Some(
+            [first]
+                .into_iter()
+                .chain(there)
+                .find(takes)
+                .unwrap_or(first),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn service_is_found_by_path_and_method() {
+        for (method, path, found) in [
+            (Method::GET, "/operator/backups", Some("listBackups")),
+            (Method::HEAD, "/Operator/Backups/", Some("listBackups")),
+            (Method::POST, "/operator/backups", Some("backUp")),
+            (Method::DELETE, "/operator/backups", Some("listBackups")),
+            (Method::GET, "/operator/backups/x", None),
+            (Method::GET, "/operator/backups//", None),
+            (Method::GET, "/", None),
+        ] {
+            let service = Service::at(&method, path);
+            assert_eq!(service.map(Service::name), found, "{method} {path}");
+        }
     }
 }

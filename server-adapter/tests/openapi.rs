@@ -11,7 +11,7 @@ use deskfleet::{Action, AuditAction, AuditResult, Config, Scope, State, Stream, 
 use schema::{codes, document, operations, resolved};
 use serde_json::Value;
 
-const SERVICE: [&str; 7] = [
+const SERVICE: [&str; 9] = [
     "livez",
     "readyz",
     "metrics",
@@ -19,6 +19,8 @@ const SERVICE: [&str; 7] = [
     "index",
     "icon",
     "consoleSession",
+    "listBackups",
+    "backUp",
 ];
 
 #[test]

@@ -575,10 +575,10 @@ export interface PreviewRows {
  * - `MethodNotAllowed`: The path has other methods; `Allow` lists them.
  * - `RequestTimeout`: The request came too slowly. Only servers return it.
  * - `InvalidResourceState`: The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
- * - `OperationInProgress`: Another action runs on the workspace.
+ * - `OperationInProgress`: Another action runs on the workspace; or another backup is being written.
  * - `LitigationHold`: The workspace is on litigation hold, which forbids this.
  * - `AmbiguousWorkSpace`: The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
- * - `UnsupportedConfiguration`: The workspace cannot change from its compute type to that one.
+ * - `UnsupportedConfiguration`: The workspace cannot change from its compute type to that one; or the server was started without what this needs.
  * - `DuplicateKeyName`: A live key of that name exists.
  * - `LastAdminKey`: The key is the last live one with scope `admin`; `force=true` revokes it all the same.
  * - `PayloadTooLarge`: The body is larger than the configured limit.

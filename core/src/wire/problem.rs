@@ -61,13 +61,13 @@ codes! {
         RequestTimeout = 408,
         /// The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
         InvalidResourceState = 409,
-        /// Another action runs on the workspace.
+        /// Another action runs on the workspace; or another backup is being written.
         OperationInProgress = 409,
         /// The workspace is on litigation hold, which forbids this.
         LitigationHold = 409,
         /// The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
         AmbiguousWorkSpace = 409,
-        /// The workspace cannot change from its compute type to that one.
+        /// The workspace cannot change from its compute type to that one; or the server was started without what this needs.
         UnsupportedConfiguration = 409,
         /// A live key of that name exists.
         DuplicateKeyName = 409,

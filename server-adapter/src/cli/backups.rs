@@ -1,33 +1,23 @@
 //! Backups of a running server, one after another on a thread of their own.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Builder, JoinHandle, sleep};
-use std::time::Duration;
+use std::thread::{Builder, JoinHandle};
 
-use deskfleet::{Engine, error_chain};
+use deskfleet::Engine;
+use deskfleet_server::Backups;
 
 use super::failure::Failure;
 use super::output::log;
 
-/// Pause before the time is looked at again, where a file has its name already.
-const NAME_PAUSE: Duration = Duration::from_millis(1);
-
-/// Fails where no backup could be written into `folder`.
-pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
-    let what = format_args!("backups cannot be written into {}", folder.display());
-    let about = std::fs::metadata(folder).map_err(|error| Failure::caused(what, &error))?;
-    if !about.is_dir() {
-        return Err(Failure(format!("{what}: not a folder")));
-    }
-    #[cfg(unix)]
-    {
-        use rustix::fs::{Access, access};
-        access(folder, Access::WRITE_OK | Access::EXEC_OK)
-            .map_err(|error| Failure::caused(what, &error))?;
-    }
-    Ok(())
+/// Copies into `folder`, which the log has a line about each.
+pub(crate) fn into(folder: &Path) -> Result<Backups, Failure> {
+    let said = |line: &str| log!("{line}");
+    Backups::new(folder.to_owned(), said).map_err(|error| {
+        let what = format_args!("backups cannot be written into {}", folder.display());
+        Failure::caused(what, &error)
+    })
 }
 
 /// What the thread is asked to do.
@@ -39,18 +29,18 @@ enum Command {
 
 /// The thread that writes backups.
 #[derive(Debug)]
-pub(crate) struct Backups {
+pub(crate) struct BackupThread {
     commands: SyncSender<Command>,
     thread: JoinHandle<()>,
 }
 
-impl Backups {
-    /// Starts the thread; backups go into `folder`.
-    pub(crate) fn start(engine: Engine, folder: Option<PathBuf>) -> io::Result<Self> {
+impl BackupThread {
+    /// Starts the thread.
+    pub(crate) fn start(engine: Engine, backups: Option<Backups>) -> io::Result<Self> {
         // One request that waits is enough: the backup for it begins after all the requests that came before it begins.
         let (commands, received) = sync_channel(1);
         let thread = Builder::new().name("deskfleet-backups".into());
-        let thread = thread.spawn(move || run(&engine, folder.as_deref(), &received))?;
+        let thread = thread.spawn(move || run(&engine, backups.as_ref(), &received))?;
         Ok(Self { commands, thread })
     }
 
@@ -63,7 +53,7 @@ impl Backups {
         }
     }
 
-    /// Waits for the backups that were asked for.
+    /// Waits for the backups that were asked for, also by clients.
     pub(crate) fn finish(self) {
         // An error means that the thread is gone.
         let _ = self.commands.send(Command::End);
@@ -72,38 +62,16 @@ impl Backups {
     }
 }
 
-fn run(engine: &Engine, folder: Option<&Path>, commands: &Receiver<Command>) {
+fn run(engine: &Engine, backups: Option<&Backups>, commands: &Receiver<Command>) {
     for command in commands {
-        match (command, folder) {
-            (Command::Backup, Some(folder)) => backup(engine, folder),
+        match (command, backups) {
+            // It has said what became of it.
+            (Command::Backup, Some(backups)) => drop(backups.write(engine)),
             (Command::Backup, None) => {
                 log!("There is no folder for backups; start with --backups FOLDER.");
             }
-            (Command::End, _) => return,
+            (Command::End, Some(backups)) => return backups.wait(),
+            (Command::End, None) => return,
         }
-    }
-}
-
-/// Writes a copy of the store, named after the time, into `folder`; requests are served meanwhile.
-fn backup(engine: &Engine, folder: &Path) {
-    let file = new_name(engine, folder);
-    match engine.backup(&file) {
-        Ok(()) => log!("Backup: {}", file.display()),
-        Err(error) => log!("No backup {}: {}", file.display(), error_chain(&error)),
-    }
-}
-
-/// A name that no file has yet: the time to the millisecond.
-fn new_name(engine: &Engine, folder: &Path) -> PathBuf {
-    loop {
-        let now = engine.now();
-        let mut time = now.to_string().replace(':', "-");
-        time.truncate(time.find(['.', 'Z']).unwrap_or(time.len()));
-        let ms = now.ticks().div_euclid(10_000).rem_euclid(1000);
-        let file = folder.join(format!("deskfleet-{time}.{ms:03}Z.redb"));
-        if !file.exists() {
-            return file;
-        }
-        sleep(NAME_PAUSE);
     }
 }

@@ -12,7 +12,7 @@ use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, listen, stderr_
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::backups::{self, Backups};
+use super::backups::{self, BackupThread};
 use super::configuration::{Configuration, Settings};
 use super::failure::Failure;
 use super::output::log;
@@ -37,9 +37,7 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
     std::panic::set_hook(Box::new(|panic| log!("deskfleet: {panic}")));
     let settings = &configuration.settings;
     let listen = address(&settings.listen)?;
-    if let Some(folder) = &settings.backups {
-        backups::check_folder(folder)?;
-    }
+    let backups = settings.backups.as_deref().map(backups::into).transpose()?;
     let metrics = Metrics::default();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
@@ -65,10 +63,11 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
     let options = ServerOptions {
         connections_max: connections(configuration),
         metrics,
+        backups: backups.clone(),
         access_log: Some(stderr_log()),
         ..settings.server.clone()
     };
-    let backups = Backups::start(engine.clone(), settings.backups.clone())
+    let backups = BackupThread::start(engine.clone(), backups)
         .map_err(|error| Failure::caused("cannot start a thread", &error))?;
     let served = runtime.block_on(async {
         let server = Server::new(listener, engine.clone(), options)

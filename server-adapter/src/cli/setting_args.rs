@@ -66,7 +66,8 @@ pub(crate) struct SettingArgs {
     /// A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy
     #[arg(long)]
     proxied: bool,
-    /// On SIGUSR1 write a consistent copy of the store into this folder, named after the time; requests are served meanwhile
+    /// On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests
+    /// are served meanwhile
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     backups: Option<String>,
     /// Connections at once; by default as many as files may be open, 4096 at most

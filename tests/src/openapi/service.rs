@@ -4,30 +4,67 @@ use deskfleet::Code;
 use serde_json::{Value, json};
 
 use super::layout::Json;
-use super::operations::{PAGES, Page, SESSION};
+use super::operations::{PAGES, Page, SERVICES, Service};
 use super::problems::Problems;
+
+/// Refusals of each operation that is no page.
+const ALWAYS: [Code; 9] = [
+    Code::InvalidRequest,
+    Code::InvalidApiKey,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
+    Code::MisdirectedRequest,
+    Code::Throttled,
+    Code::HeadersTooLarge,
+    Code::Internal,
+    Code::ServerBusy,
+];
 
 /// Path, method and operation object of each.
 pub(super) fn operations(problems: &mut Problems) -> Vec<(&'static str, &'static str, Json)> {
     let pages = PAGES.iter().map(|each| (each.path, "get", page(each)));
-    pages
-        .chain([("/console/session", "post", session(problems))])
-        .collect()
+    let services = SERVICES.iter();
+    let services = services.map(|each| (each.path, each.method, service(each, problems)));
+    pages.chain(services).collect()
 }
 
 /// The schemas of their bodies.
-pub(super) fn schemas() -> [(&'static str, Value); 1] {
+pub(super) fn schemas() -> [(&'static str, Value); 3] {
+    let object = |description: &str, properties: Value| {
+        let names = properties.as_object().expect("an object").keys();
+        json!({
+            "type": "object",
+            "description": description,
+            "required": names.collect::<Vec<_>>(),
+            "properties": properties,
+        })
+    };
     let code = json!({
         "type": "string",
         "description": "The code: what is after `#code=` in the link, 43 characters of base64url.",
     });
-    let sign_in = json!({
-        "type": "object",
-        "description": "The code of a link to the console.",
-        "required": ["code"],
-        "properties": {"code": code},
+    let backup = json!({
+        "file": {"type": "string", "description": "The name of the file in the folder for backups."},
+        "bytes": {"type": "integer", "description": "The length of the file, in bytes."},
+        "at": {"type": "string", "format": "date-time", "description": "When the copy was begun, to the millisecond."},
     });
-    [("SignIn", sign_in)]
+    let list = json!({
+        "configured": {"type": "boolean", "description": "Whether the server was started with a folder for backups."},
+        "backups": {
+            "type": "array",
+            "description": "The complete copies in the folder, newest first.",
+            "items": {"$ref": "#/components/schemas/Backup"},
+            "maxItems": 100,
+        },
+    });
+    [
+        (
+            "SignIn",
+            object("The code of a link to the console.", json!({"code": code})),
+        ),
+        ("Backup", object("A complete copy of the store.", backup)),
+        ("BackupList", object("The copies of the store.", list)),
+    ]
 }
 
 fn page(page: &Page) -> Json {
@@ -52,52 +89,43 @@ fn page(page: &Page) -> Json {
     ])
 }
 
-fn session(problems: &mut Problems) -> Json {
+fn service(service: &Service, problems: &mut Problems) -> Json {
     let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-    let body = json!({
-        "required": true,
-        "content": {"application/json": {"schema": reference("SignIn"), "example": {"code": SESSION.code}}},
-    });
-    let issued = Json::object([
-        ("description", json!(SESSION.done).into()),
-        (
-            "content",
-            Json::object([(
-                "application/json",
-                Json::object([
-                    ("schema", reference("IssuedKey").into()),
-                    ("example", Json::parse(SESSION.issued)),
-                ]),
-            )]),
-        ),
-    ]);
-    let refused = problems.of(&[
-        Code::InvalidBody,
-        Code::InvalidRequest,
-        Code::InvalidApiKey,
-        Code::RequestTimeout,
-        Code::PayloadTooLarge,
-        Code::UnsupportedMediaType,
-        Code::MisdirectedRequest,
-        Code::Throttled,
-        Code::HeadersTooLarge,
-        Code::Internal,
-        Code::StorageUnavailable,
-        Code::Indeterminate,
-        Code::LowDisk,
-        Code::ServerBusy,
-    ]);
-    let refused = refused
-        .into_iter()
-        .map(|(status, response)| (status, response.into()));
-    let responses = [("201".to_owned(), issued)].into_iter().chain(refused);
-    Json::object([
-        ("operationId", json!("consoleSession").into()),
+    let media = |schema: &str, example: &str| {
+        let media = Json::object([
+            ("schema", reference(schema).into()),
+            ("example", Json::parse(example)),
+        ]);
+        Json::object([("application/json", media)])
+    };
+    let security = if service.keyed {
+        json!([{"apiKeyHeader": []}, {"bearer": []}, {"apiKey": []}])
+    } else {
+        json!([])
+    };
+    let mut operation = vec![
+        ("operationId", json!(service.id).into()),
         ("tags", json!(["service"]).into()),
-        ("summary", json!(SESSION.summary).into()),
-        ("description", json!(SESSION.description).into()),
-        ("security", json!([]).into()),
-        ("requestBody", body.into()),
-        ("responses", Json::object(responses)),
-    ])
+        ("summary", json!(service.summary).into()),
+        ("description", json!(service.description).into()),
+        ("security", security.into()),
+    ];
+    if let Some((schema, example)) = service.body {
+        let body = Json::object([
+            ("required", json!(true).into()),
+            ("content", media(schema, example)),
+        ]);
+        operation.push(("requestBody", body));
+    }
+    let (status, done, schema, example) = service.response;
+    let done = Json::object([
+        ("description", json!(done).into()),
+        ("content", media(schema, example)),
+    ]);
+    let codes: Vec<Code> = ALWAYS.iter().chain(service.problems).copied().collect();
+    let refused = problems.of(&codes).into_iter();
+    let refused = refused.map(|(status, response)| (status, response.into()));
+    let responses = [(status.to_owned(), done)].into_iter().chain(refused);
+    operation.push(("responses", Json::object(responses)));
+    Json::object(operation)
 }

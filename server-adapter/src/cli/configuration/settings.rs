@@ -16,7 +16,7 @@ settings! {
     pub(crate) struct Settings {
         /// The file of the store, seen from the folder of the process; with none everything is in memory, and gone at the end.
         pub(crate) data: Option<PathBuf> = Some(PathBuf::from("deskfleet.redb"));
-        /// The folder for the copies of the store that SIGUSR1 asks for.
+        /// The folder for the copies of the store that SIGUSR1 and `POST /operator/backups` ask for.
         pub(crate) backups: Option<PathBuf> = None;
         /// Address and port to listen on; one that other machines can reach needs a key in the store first.
         pub(crate) listen: String as "server.listen" = "127.0.0.1:8080".to_owned(),

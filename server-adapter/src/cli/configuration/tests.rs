@@ -172,6 +172,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         log_format: _,
         cors_origins: _,
         metrics: _,
+        backups: _,
         access_log: _,
     } = ServerOptions::default();
     let of_the_server = names(&mut ServerOptions::default());

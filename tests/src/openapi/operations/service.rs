@@ -1,5 +1,7 @@
 //! The server's own pages and operations. They have no row in the route table; tests of the server compare them with what it serves.
 
+use deskfleet::Code;
+
 /// A page of the server's own.
 #[derive(Debug)]
 pub(in crate::openapi) struct Page {
@@ -12,28 +14,101 @@ pub(in crate::openapi) struct Page {
     pub(in crate::openapi) responses: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// The sign-in of the console.
+/// Another operation of the server's own.
 #[derive(Debug)]
-pub(in crate::openapi) struct Session {
+pub(in crate::openapi) struct Service {
+    pub(in crate::openapi) id: &'static str,
+    pub(in crate::openapi) path: &'static str,
+    pub(in crate::openapi) method: &'static str,
     pub(in crate::openapi) summary: &'static str,
     pub(in crate::openapi) description: &'static str,
-    /// What the success means.
-    pub(in crate::openapi) done: &'static str,
-    /// A code, and the key for it.
-    pub(in crate::openapi) code: &'static str,
-    pub(in crate::openapi) issued: &'static str,
+    /// Whether it needs a key.
+    pub(in crate::openapi) keyed: bool,
+    /// The schema of its body, and an example.
+    pub(in crate::openapi) body: Option<(&'static str, &'static str)>,
+    /// The status of success, what it means, its schema, and an example.
+    pub(in crate::openapi) response: (&'static str, &'static str, &'static str, &'static str),
+    /// Refusals beside those of all.
+    pub(in crate::openapi) problems: &'static [Code],
 }
 
-pub(in crate::openapi) const SESSION: Session = Session {
-    summary: "Exchange a code for a key",
-    description: "Signs in to the console, in a server that has it: issues a key of scope `admin` that expires after twelve hours. The code is that of \
-        the link which the server prints when it starts; it is valid once, within 30 minutes. Wrong codes count as bad keys.\n\n\
-        Each call that issues a key is a row `IssueKey` of the audit.",
-    done: "The key; it is returned only here.",
-    code: "Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo",
-    issued: r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
-        "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
-};
+pub(in crate::openapi) const SERVICES: [Service; 3] = [
+    Service {
+        id: "listBackups",
+        path: "/operator/backups",
+        method: "get",
+        summary: "List the backups",
+        description: "The complete copies in the folder for backups, newest first.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        response: (
+            "200",
+            "The newest 100.",
+            "BackupList",
+            r#"{"configured":true,"backups":[{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}]}"#,
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InsufficientScope,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "backUp",
+        path: "/operator/backups",
+        method: "post",
+        summary: "Write a backup",
+        description: "Writes a consistent copy of the store into the folder that the server was started with (`--backups FOLDER`), and returns when it is \
+            complete; other requests are served meanwhile. A copy that has begun is completed even if the client disconnects. One is written \
+            at a time. A body is ignored.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        response: (
+            "201",
+            "The copy is complete.",
+            "Backup",
+            r#"{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}"#,
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::OperationInProgress,
+            Code::UnsupportedConfiguration,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "consoleSession",
+        path: "/console/session",
+        method: "post",
+        summary: "Exchange a code for a key",
+        description: "Signs in to the console, in a server that has it: issues a key of scope `admin` that expires after twelve hours. The code is that of \
+            the link which the server prints when it starts; it is valid once, within 30 minutes. Wrong codes count as bad keys.\n\n\
+            Each call that issues a key is a row `IssueKey` of the audit.",
+        keyed: false,
+        body: Some((
+            "SignIn",
+            r#"{"code":"Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo"}"#,
+        )),
+        response: (
+            "201",
+            "The key; it is returned only here.",
+            "IssuedKey",
+            r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
+                "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
+        ),
+        problems: &[
+            Code::InvalidBody,
+            Code::UnsupportedMediaType,
+            Code::StorageUnavailable,
+            Code::Indeterminate,
+            Code::LowDisk,
+        ],
+    },
+];
 
 pub(in crate::openapi) const PAGES: [Page; 6] = [
     Page {

@@ -1,0 +1,144 @@
+//! Handles the operations of the server's own: method, body, key, and what each does.
+
+use bytes::Bytes;
+use deskfleet::Code;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use hyper::body::Incoming;
+use serde::Serialize;
+
+use crate::backup_requests;
+#[cfg(feature = "console")]
+use crate::console::session;
+use crate::options::ServerOptions;
+use crate::progress::Progress;
+use crate::refusal::{self, KeyAttempt, Refused};
+use crate::service::Service;
+use crate::small_body;
+use crate::state::ServerState;
+
+/// Where the engine checks a key of scope `admin`.
+const KEYS: &str = "/operator/keys";
+
+/// A response in place of what was asked for.
+enum Refusal {
+    Own(Refused),
+    Engine(Response<Bytes>),
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        Self::Own(refused)
+    }
+}
+
+/// The response to a request for `service`, and the name of the key that it was sent with, or for a session of the one that was
+/// issued.
+pub(crate) async fn respond(
+    service: Service,
+    shared: &ServerState,
+    options: &ServerOptions,
+    progress: &Progress,
+    request: Request<Incoming>,
+) -> (Response<Bytes>, Option<String>) {
+    let attempt = match service {
+        Service::ListBackups | Service::BackUp => KeyAttempt::of(shared, progress, &request),
+        #[cfg(feature = "console")]
+        Service::Session => Some(KeyAttempt::from(shared, progress, &request)),
+    };
+    let traceparent = refusal::traceparent(&request).cloned();
+    let (method, version) = (request.method().clone(), request.version());
+    let mut key = None;
+    let done = answer(service, shared, options, progress, request, &mut key).await;
+    let mut response = done.unwrap_or_else(|refusal| match refusal {
+        Refusal::Own(refused) => {
+            let mut response = refusal::respond(&shared.engine, refused, traceparent.as_ref());
+            if refused.0 == Code::MethodNotAllowed {
+                let allow = HeaderValue::from_static(service.allow());
+                response.headers_mut().insert(ALLOW, allow);
+            }
+            response
+        }
+        Refusal::Engine(response) => response,
+    });
+    if progress.is_cut() {
+        refusal::close(&mut response, version);
+    }
+    if let Some(attempt) = attempt {
+        response = attempt.after(shared, options, response);
+    }
+    (refusal::to(&method, response), key)
+}
+
+async fn answer(
+    service: Service,
+    shared: &ServerState,
+    options: &ServerOptions,
+    progress: &Progress,
+    request: Request<Incoming>,
+    key: &mut Option<String>,
+) -> Result<Response<Bytes>, Refusal> {
+    let (head, body) = request.into_parts();
+    let takes = service.takes(&head.method);
+    let body = small_body::receive(options, progress, body).await?;
+    if !takes {
+        return Err((Code::MethodNotAllowed, "").into());
+    }
+    Ok(match service {
+        Service::ListBackups => {
+            check_admin(shared, head, key).await?;
+            json(StatusCode::OK, &backup_requests::list(options).await?)
+        }
+        Service::BackUp => {
+            check_admin(shared, head, key).await?;
+            json(
+                StatusCode::CREATED,
+                &backup_requests::write(shared, options).await?,
+            )
+        }
+        #[cfg(feature = "console")]
+        Service::Session => {
+            let issued = session::exchange(shared, &head.headers, &body).await?;
+            key.replace(issued.info.name.clone());
+            json(StatusCode::CREATED, &issued)
+        }
+    })
+}
+
+/// Refuses a request without a key of scope `admin`, as the list of keys is refused without one: the engine checks both.
+async fn check_admin(
+    shared: &ServerState,
+    mut head: Parts,
+    key: &mut Option<String>,
+) -> Result<(), Refusal> {
+    let target = head.uri.query().map(|query| format!("{KEYS}?{query}"));
+    let target: Option<Uri> = target.and_then(|target| target.parse().ok());
+    head.uri = target.unwrap_or_else(|| Uri::from_static(KEYS));
+    head.method = Method::GET;
+    let exchange = shared.engine.begin(head);
+    *key = exchange.key().map(|key| key.name.clone());
+    if !exchange.is_refused() {
+        return Ok(());
+    }
+    let refused = exchange.finish().await;
+    Err(Refusal::Engine(
+        refused.map(|body| body.into_bytes().unwrap_or_default()),
+    ))
+}
+
+/// A response that nobody keeps.
+fn json(status: StatusCode, value: &impl Serialize) -> Response<Bytes> {
+    let json = serde_json::to_vec(value).unwrap_or_default();
+    let mut response = Response::new(json.into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, "application/json; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

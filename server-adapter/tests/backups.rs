@@ -1,0 +1,196 @@
+//! Backups over HTTP.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod client;
+mod schema;
+mod served;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use client::{Answer, Client};
+use deskfleet::{Engine, NewKey, Scope};
+use deskfleet_server::{Backups, ServerOptions};
+use serde_json::{Value, json};
+use served::{Served, served};
+
+const PATH: &str = "/operator/backups";
+
+fn server(backups: Option<Backups>) -> Served {
+    let options = ServerOptions {
+        backups,
+        ..ServerOptions::default()
+    };
+    served(options, |_| {})
+}
+
+fn into(folder: &Path) -> Backups {
+    Backups::new(folder.to_owned(), |_| {}).unwrap()
+}
+
+fn ask(served: &Served, method: &str) -> Answer {
+    let headers = format!("x-api-key: {}\r\ncontent-length: 0\r\n", served.key);
+    served.client().ask(method, PATH, &headers)
+}
+
+/// The body, which is as the document has it.
+fn documented(answer: &Answer, method: &str) -> Value {
+    let document = schema::document();
+    let response = &document["paths"][PATH][method]["responses"][answer.status.to_string()];
+    let response = schema::resolved(&document, response);
+    let body = answer.json();
+    if answer.status >= 400 {
+        assert!(schema::codes(response).contains(body["code"].as_str().unwrap()));
+        return body;
+    }
+    let schema = &response["content"]["application/json"]["schema"];
+    assert!(schema.is_object());
+    assert_eq!(schema::mismatch(&document, schema, &body, "$"), None);
+    body
+}
+
+#[test]
+fn post_writes_a_whole_copy_that_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = server(Some(into(folder.path())));
+    let empty = documented(&ask(&served, "GET"), "get");
+    assert_eq!(empty, json!({"configured": true, "backups": []}));
+    let written: Vec<Value> = (0..2)
+        .map(|_| {
+            let answer = ask(&served, "POST");
+            assert_eq!(answer.status, 201, "{answer:?}");
+            assert_eq!(answer.header("cache-control"), Some("no-store"));
+            documented(&answer, "post")
+        })
+        .collect();
+    for backup in &written {
+        let file = folder.path().join(backup["file"].as_str().unwrap());
+        let bytes = fs::metadata(&file).unwrap().len();
+        assert_eq!(backup["bytes"], bytes);
+        let report = Engine::check_file(&file).unwrap();
+        assert!(report.problems.is_empty() && report.keys == 1);
+    }
+    let listed = documented(&ask(&served, "GET"), "get");
+    assert_eq!(listed["backups"], json!([written[1], written[0]]));
+    assert_eq!(ask(&served, "HEAD").body, "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn post_without_a_folder_says_how_to_name_one() {
+    let served = server(None);
+    let refused = documented(&ask(&served, "POST"), "post");
+    assert_eq!(refused["code"], "UnsupportedConfiguration");
+    assert!(
+        refused["detail"]
+            .as_str()
+            .unwrap()
+            .contains("--backups FOLDER")
+    );
+    let listed = documented(&ask(&served, "GET"), "get");
+    assert_eq!(listed, json!({"configured": false, "backups": []}));
+}
+
+#[test]
+fn second_backup_at_once_is_refused_and_the_first_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    // The first copy has not ended before its line is taken.
+    let (said, lines) = channel();
+    let (go_on, wait) = channel::<()>();
+    let waiting = Mutex::new((said, wait));
+    let backups = Backups::new(folder.path().to_owned(), move |line| {
+        let (said, wait) = &*waiting.lock().unwrap();
+        said.send(line.to_owned()).unwrap();
+        wait.recv().unwrap();
+    });
+    let served = server(Some(backups.unwrap()));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| ask(&served, "POST"));
+        assert!(lines.recv().unwrap().starts_with("Backup: "));
+        let second = ask(&served, "POST");
+        assert_eq!(second.status, 409);
+        assert_eq!(documented(&second, "post")["code"], "OperationInProgress");
+        go_on.send(()).unwrap();
+        assert_eq!(first.join().unwrap().status, 201);
+    });
+}
+
+#[test]
+fn backup_that_cannot_be_written_is_503_and_leaves_nothing() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("backups");
+    fs::create_dir(&folder).unwrap();
+    let served = server(Some(into(&folder)));
+    fs::remove_dir(&folder).unwrap();
+    for (method, answer) in [("post", ask(&served, "POST")), ("get", ask(&served, "GET"))] {
+        assert_eq!(answer.status, 503);
+        assert_eq!(documented(&answer, method)["code"], "StorageUnavailable");
+        assert!(!answer.body.contains(&*folder.to_string_lossy()), "no path");
+    }
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(ask(&served, "POST").status, 201);
+}
+
+#[test]
+fn backups_need_a_key_of_scope_admin() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        backups: Some(into(folder.path())),
+        bad_keys_per_minute: Some(2),
+        ..ServerOptions::default()
+    };
+    let served = served(options, |_| {});
+    let new = NewKey {
+        name: "reader".to_owned(),
+        scopes: [Scope::Read, Scope::Act, Scope::Ingest]
+            .into_iter()
+            .collect(),
+        expires: None,
+    };
+    let reader = served.engine.issue_key(new).unwrap().secret;
+    let mut client = served.client();
+    let mut ask = |method: &str, target: &str, headers: &str| {
+        let headers = format!("{headers}content-length: 0\r\n");
+        client.ask(method, target, &headers)
+    };
+    for method in ["GET", "POST"] {
+        let with = |key: &str| format!("x-api-key: {key}\r\n");
+        let answer = ask(method, PATH, "");
+        assert_eq!(answer.status, 401);
+        assert_eq!(answer.header("www-authenticate"), Some("bearer"));
+        assert_eq!(ask(method, PATH, &with(&reader)).status, 403);
+        assert_eq!(ask(method, PATH, &with("dfk_a")).status, 401);
+    }
+    let throttled = ask("POST", PATH, "x-api-key: dfk_a\r\n");
+    assert_eq!(throttled.status, 429);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let bearer = format!("authorization: Bearer {}\r\n", served.key);
+    assert_eq!(ask("POST", "/Operator/Backups/", &bearer).status, 201);
+    let in_query = format!("{PATH}?apiKey={}&file=/etc/passwd", served.key);
+    assert_eq!(ask("POST", &in_query, "").status, 201);
+    let other = ask("DELETE", PATH, &bearer);
+    assert_eq!(
+        (other.status, other.header("allow")),
+        (405, Some("get, head, post"))
+    );
+}
+
+#[test]
+fn body_of_a_backup_is_ignored_and_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = server(Some(into(folder.path())));
+    let header = format!("x-api-key: {}\r\n", served.key);
+    let post = |body: &str| {
+        let mut client = Client::connect(served.server.addr());
+        client.post(PATH, &header, body).status
+    };
+    assert_eq!(post(r#"{"file":"../../elsewhere"}"#), 201);
+    assert_eq!(post(&" ".repeat(1025)), 413);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
