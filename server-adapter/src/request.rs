@@ -169,7 +169,7 @@ async fn off_the_loop(
     let slow_reads = &shared.slow_reads;
     let place = slow_reads.admit(&source.slow_reads).await;
     // The source is the same as long as something of it runs, also when its client is gone.
-    let held = (place.ok_or(refusal::TOO_MANY_STREAMS)?, Arc::clone(source));
+    let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
     let begun = spawn_blocking(move || {
         let response = exchange.finish();
         drop(held);

@@ -114,6 +114,9 @@ fn slow_reads_above_the_bound_return_503_and_others_are_served() {
         (503, &"ServerBusy".into())
     );
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    let detail = refused.json()["detail"].clone();
+    let expected = "Too many requests are under way; try again later.";
+    assert_eq!(detail, expected, "no stream of events was asked for");
     under_way.extend([ask("192.0.2.2"), ask("192.0.2.2")]);
     gate.wait_for(4);
     assert_eq!(
