@@ -17,41 +17,36 @@ export function Backups() {
     const begin = async () => {
         setState({ busy: true });
         try {
-            await send("POST", PATH);
-            notify("The backup is being written.");
+            const { file } = await send("POST", PATH);
+            notify(`The backup ${file} is written.`);
             setState({});
             list.reload();
         } catch (error) {
             setState({ error });
         }
     };
-    const error = /** @type {any} */ (list.error);
-    // An older server, or one without a folder for them.
-    const refused = error !== undefined && error.status >= 400 && error.status < 500;
+    const { configured, backups } = list.data ?? {};
     return html`<section class="panel">
         <h2>Backup</h2>
         <p>A consistent copy of the whole store, in one file, written while the server runs.</p>
-        ${refused ? html`<${ByCommand} reason=${error.status === 404 ? "" : error.message} />` : html`<${Problem} error=${error} retry=${list.reload} />`}
-        ${list.data !== undefined && html`<${Written} backups=${list.data.backups} /><div class="row"><button type="button" disabled=${state.busy} onClick=${begin}>Write a backup now</button></div>`}
+        <${Problem} error=${list.error} retry=${list.reload} />
+        ${configured === false && html`<${ByCommand} />`}
+        ${configured && html`<${Written} backups=${backups} /><div class="row"><button type="button" disabled=${state.busy} onClick=${begin}>${state.busy ? "Writing …" : "Write a backup now"}</button></div>`}
         <${Problem} error=${state.error} />
     </section>`;
 }
 
-/** @param {{ reason: string }} properties */
-function ByCommand({ reason }) {
-    return html`${reason !== "" && html`<p class="note">${reason}</p>`}
-        <p>The server writes copies if it was started with <code>--backups FOLDER</code>, at this signal:</p>
-        <${Copy} text="systemctl kill --signal=SIGUSR1 deskfleet" label="the command" />
-        <p>Beside a server that is stopped:</p>
+function ByCommand() {
+    return html`<p>The server writes copies if it is started with <code>--backups FOLDER</code>. Beside one that is stopped:</p>
         <${Copy} text="deskfleet backup deskfleet-backup.redb" label="the command" />`;
 }
 
-/** @param {{ backups: { name: string, bytes: number, at: string }[] }} properties */
+/** @param {{ backups: { file: string, bytes: number, at: string }[] }} properties */
 function Written({ backups }) {
     if (backups.length === 0) return html`<p class="note">None is written yet.</p>`;
     return html`<table class="plain">
         <caption class="hidden">Backups</caption>
         <thead><tr><th scope="col">File</th><th scope="col">Written</th><th scope="col" class="number">Size</th></tr></thead>
-        <tbody>${backups.map(({ name, bytes: size, at }) => html`<tr key=${name}><td><${Text} text=${name} /></td><td>${time(at)}</td><td class="number">${bytes(size)}</td></tr>`)}</tbody>
+        <tbody>${backups.map(({ file, bytes: size, at }) => html`<tr key=${file}><td><${Text} text=${file} /></td><td>${time(at)}</td><td class="number">${bytes(size)}</td></tr>`)}</tbody>
     </table>`;
 }
