@@ -25,6 +25,7 @@ test("question_by_method_returns_what_the_endpoint_does", async () => {
         [{ state: ["STOPPED", "ERROR"], sort: ["-state", "workSpId"], fields: ["workSpId", "cpu"], limit: 1 }, "state=in.STOPPED,ERROR&sort=-state,workSpId&fields=workSpId,cpu&limit=1"],
         [{ region: { not: "eu-central-1" }, q: undefined, nextToken: null }, "region=ne.eu-central-1"],
         [{ username: "ömer" }, "username=%C3%B6mer"],
+        [{ workSpId: ["ws-3", "ws-1", "ws-9"] }, "workSpId=in.ws-3,ws-1,ws-9"],
         [{ username: "a&b=c,d", region: "eu central 1" }, "username=a%26b%3Dc%2Cd&region=eu+central+1"],
     ]) {
         const answer = engine.handle("GET", `/query/workspaces?${query}`, headers);
@@ -40,6 +41,9 @@ test("each_question_is_a_method", async () => {
     assert.equal((await engine.query.fleet()).workSpaces, 3);
     const { rows } = await engine.query.top({ metric: "cpu", from: new Date(Date.UTC(2026, 10, 20)), to: "-1s" });
     assert.deepEqual(rows, []);
+    await engine.placeHold("ws-2", { matter: "Doe v. Roe" });
+    const holds = await engine.query.holds({ fields: ["workSpId", "matter"] });
+    assert.deepEqual(holds.rows, [{ workSpId: "ws-2", matter: "Doe v. Roe" }]);
     await engine.close();
 });
 
