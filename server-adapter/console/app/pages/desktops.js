@@ -32,7 +32,7 @@ export default function Desktops() {
     const { rows } = view;
     return html`<div class="desktops">
         <div class="head"><h1>Desktops</h1><${Summary} rows=${rows.length} fleet=${fleet} complete=${complete} /></div>
-        <${Filters} fleet=${fleet} view=${view} />
+        <${Filters} fleet=${fleet} states=${view.states} />
         <${Problem} error=${error} retry=${fleet.retry} />
         <${Warnings} warnings=${warnings} />
         <${VirtualTable}
@@ -168,17 +168,18 @@ function Nothing({ filtered }) {
         : html`<p>There are no desktops yet. <a href=${href("import")}>Import some</a></p>`;
 }
 
-/** @param {{ fleet: Fleet, view: FleetView }} properties */
-function Filters({ fleet, view }) {
+/** `states` is another map after each change, or this would not be drawn anew. @param {{ fleet: Fleet, states: Map<string, number> }} properties */
+function Filters({ fleet, states }) {
     const { query } = route.value;
+    const { region, runningMode, computeTypeName } = fleet.columns;
     return html`<div class="filters">
         <${Search} />
-        <${Choice} name="region" title="Region" names=${fleet.columns.region.names} />
-        <${Choice} name="runningMode" title="Mode" names=${fleet.columns.runningMode.names} />
-        <${Choice} name="computeTypeName" title="Type" names=${fleet.columns.computeTypeName.names} />
+        <${Choice} name="region" title="Region" names=${[...region.names]} />
+        <${Choice} name="runningMode" title="Mode" names=${[...runningMode.names]} />
+        <${Choice} name="computeTypeName" title="Type" names=${[...computeTypeName.names]} />
         <label class="check"><input type="checkbox" checked=${query.onHold === "true"} onChange=${(/** @type {any} */ event) => setQuery({ onHold: event.target.checked ? "true" : undefined })} /> On hold</label>
     </div>
-    <${States} counts=${view.states} term=${query.state ?? ""} />`;
+    <${States} counts=${states} term=${query.state ?? ""} />`;
 }
 
 function Search() {

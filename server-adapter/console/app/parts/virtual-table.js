@@ -39,8 +39,9 @@ export function VirtualTable(properties) {
     const column = Math.min(place.column, columns.length - 1);
     const cell = (/** @type {number} */ row, /** @type {number} */ at) => `${name}-${row}-${at}`;
 
-    const to = Math.min(rows.length, first + Math.ceil(height / ROW_PX) + 2 * BEYOND + BLOCK);
-    const from = Math.max(0, Math.min(first, to) - BEYOND);
+    const slots = Math.ceil(height / ROW_PX) + 2 * BEYOND + BLOCK;
+    const from = Math.max(0, Math.min(first, rows.length) - BEYOND);
+    const to = Math.min(rows.length, from + slots);
     const shown = useMemo(() => rows.subarray(from, to), [rows, from, to]);
     useEffect(() => onShown(shown), [shown]);
 
@@ -138,7 +139,7 @@ export function VirtualTable(properties) {
             ${columns.map((each, at) => html`<${Heading} key=${each.name} id=${cell(-1, at)} column=${each} sort=${sort} setSort=${setSort} active=${index === -1 && at === column} />`)}
         </div>
         <div role="rowgroup" class="grid-body" style=${{ height: `${rows.length * ROW_PX}px` }}>
-            ${Array.from(shown, (row, at) => html`<${Row} key=${row} row=${row} index=${from + at} columns=${columns} cell=${cell} version=${version(row)} selected=${selected.has(/** @type {string} */ (idOf(row)))} active=${from + at === index ? column : -1} />`)}
+            ${Array.from(shown, (row, at) => html`<${Row} key=${(from + at) % slots} row=${row} index=${from + at} columns=${columns} cell=${cell} version=${version(row)} selected=${selected.has(/** @type {string} */ (idOf(row)))} active=${from + at === index ? column : -1} />`)}
         </div>
     </div>`;
 }
