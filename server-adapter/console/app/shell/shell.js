@@ -4,6 +4,7 @@ import { host } from "../api.js";
 import { live } from "../live.js";
 import { PAGES } from "../pages/index.js";
 import { ActionDialog } from "../parts/action-dialog.js";
+import { HoldDialog } from "../parts/hold-dialog.js";
 import { theme } from "../preferences.js";
 import { href, route } from "../router.js";
 import { may, session, signOut } from "../session.js";
@@ -38,7 +39,7 @@ export function Shell() {
             <nav id="menu" class=${menu ? "menu open" : "menu"} aria-label="Pages"><${Menu} shown=${name} /></nav>
             <main id="main" tabindex="-1"><${Content} key=${name} page=${page} /></main>
         </div>
-        <${Notices} /><${Palette} /><${Help} /><${ActionDialog} />`;
+        <${Notices} /><${Palette} /><${Help} /><${ActionDialog} /><${HoldDialog} />`;
 }
 
 /** @param {MouseEvent} event */
