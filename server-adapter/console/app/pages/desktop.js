@@ -3,6 +3,7 @@
 import { get } from "../api.js";
 import { ago, bytes, decimal, duration, percent, time } from "../format.js";
 import { ACTIONS, askAction } from "../parts/action-dialog.js";
+import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
 import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
@@ -10,7 +11,6 @@ import { Loaded, Warnings } from "../parts/problem.js";
 import { State } from "../parts/state.js";
 import { Story, firstOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
-import { callTitle } from "../parts/timeline.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
 import { may } from "../session.js";
@@ -105,7 +105,7 @@ function Buttons({ id, hold }) {
 function Line({ row, transition }) {
     return html`<p class="row desktop-line" role="status">
         <${State} state=${row.state} />
-        ${transition && html`<span><b>${callTitle(transition.action)}</b> runs${transition.dueAt ? `, due ${time(transition.dueAt)}` : ""}</span>`}
+        ${transition && html`<span><b>${actionTitle(transition.action)}</b> runs${transition.dueAt ? `, due ${time(transition.dueAt)}` : ""}</span>`}
         <span><span class="note">Computer</span> <${Text} text=${row.computerName} /></span>
         <span><span class="note">User</span> ${row.username ? html`<a href=${href("user", row.username)}><${Text} text=${row.username} /></a>` : "nobody"}</span>
     </p>`;
@@ -191,7 +191,7 @@ function Machine({ row, stats }) {
 
 /** @param {{ id: string, names: readonly string[] }} properties */
 function Logged({ id, names }) {
-    const logons = useResource(`logons ${names}`, (signal) => firstOf(names, (name) => logonsOf(name, new Date(Date.now() - LOGON_DAYS * DAY_MS).toISOString(), signal), (found) => found.length > 0), { every: EVERY_MS });
+    const logons = useResource(`logons ${names}`, (signal) => firstOf(names, (name) => logonsOf(name, Date.now() - LOGON_DAYS * DAY_MS, signal), (found) => found.length > 0), { every: EVERY_MS });
     return html`<section class="panel">
         <h2>Logons, ${LOGON_DAYS} days</h2>
         <${Loaded} of=${logons}>${(/** @type {any} */ data) => html`<${Logons} logons=${data} file=${`${id} logons`} />`}<//>

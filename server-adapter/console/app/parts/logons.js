@@ -4,20 +4,23 @@ import { pages } from "../api.js";
 import { duration, time } from "../format.js";
 import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
+import { Bar } from "./bar-chart.js";
 import { DataTable } from "./data-table.js";
 import { Text } from "./text.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").ReceivedStartupRecord} StartupRecord */
-/** @typedef {StartupRecord & { at: string, restMs: number | undefined }} Logon */
+/** @typedef {StartupRecord & { at: string, unattributedMs: number | null, workSpId?: string }} Logon */
 
-/** Those that are read: 90 days of a user who logs on five times a day. */
-const PAGES = 1;
+/** Pages of 500 that are read of one desktop. */
+const PAGES = 2;
+const SHOWN = 20;
 
-/** The logons of an instance since a time, newest first. @param {string} instanceId @param {string} from a date-time @param {AbortSignal} signal @returns {Promise<Logon[]>} */
+/** The logons that an instance reported since a time, newest first. @param {string} instanceId @param {number} from in ms @param {AbortSignal} signal @returns {Promise<Logon[]>} */
 export async function logonsOf(instanceId, from, signal) {
+    /** @type {Logon[]} */
     const logons = [];
     let left = PAGES;
-    for await (const { records } of pages("/operator/telemetry/startup", { instanceId, from }, signal)) {
+    for await (const { records } of pages("/operator/telemetry/startup", { instanceId, from: new Date(from).toISOString() }, signal)) {
         logons.push(...records.map(logon));
         if (--left === 0) break;
     }
@@ -25,43 +28,35 @@ export async function logonsOf(instanceId, from, signal) {
 }
 
 /** @param {StartupRecord} record @returns {Logon} */
-export function logon(record) {
-    const phases = PHASES.map(({ name }) => /** @type {any} */ (record)[name]).filter((value) => value !== undefined && value !== null);
-    const restMs = record.totalMs === undefined ? undefined : record.totalMs - phases.reduce((sum, value) => sum + value, 0);
-    return { ...record, at: record.baselineUtc ?? record.receivedAt, restMs };
+function logon(record) {
+    const { totalMs, profileMs, groupPolicyMs, shellMs } = record;
+    const isComplete = totalMs !== undefined && profileMs !== undefined && groupPolicyMs !== undefined && shellMs !== undefined;
+    return { ...record, at: record.baselineUtc ?? record.receivedAt, unattributedMs: isComplete ? totalMs - profileMs - groupPolicyMs - shellMs : null };
 }
 
+/** The whole and its phases, each with its colour in every chart. */
 const PHASES = [
+    { name: "totalMs", title: "Whole logon", tone: 0 },
     { name: "profileMs", title: "Profile", tone: 1 },
     { name: "groupPolicyMs", title: "Group policy", tone: 2 },
     { name: "shellMs", title: "Shell", tone: 3 },
+    { name: "unattributedMs", title: "Not attributed", tone: 4 },
 ];
-const REST = { name: "restMs", title: "Rest", tone: 4 };
 
 /** @param {{ logons: Logon[], file: string, withDesktop?: boolean }} properties */
 export function Logons({ logons, file, withDesktop }) {
-    const longest = Math.max(1, ...logons.map(({ totalMs }) => totalMs ?? 0));
-    const phases = [...PHASES, REST];
+    const max = Math.max(1, ...logons.map(({ totalMs }) => totalMs ?? 0));
     const columns = [
-        { name: "at", title: "Began", show: (/** @type {Logon} */ { at }) => html`<span class="at">${time(at)}</span>` },
+        { name: "at", title: "Began", show: (/** @type {Logon} */ { at }) => html`<span class="nowrap">${time(at)}</span>` },
         withDesktop
-            ? { name: "instanceId", title: "Desktop", show: (/** @type {Logon} */ { instanceId }) => html`<a href=${href("desktop", instanceId ?? "")}><${Text} text=${instanceId} /></a>` }
+            ? { name: "workSpId", title: "Desktop", show: (/** @type {Logon} */ { workSpId = "" }) => html`<a href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` }
             : { name: "username", title: "User", show: (/** @type {Logon} */ { username }) => html`<${Text} text=${username} />` },
-        { name: "totalMs", title: "Total", number: true, show: (/** @type {Logon} */ { totalMs }) => duration(totalMs) },
-        ...phases.map(({ name, title, tone }) => ({ name, title: html`<span class=${`phase series-${tone}`}>${title}</span>`, number: true, show: (/** @type {any} */ row) => duration(row[name]) })),
-        { name: "bar", title: "Phases", fixed: true, show: (/** @type {any} */ row) => html`<${Phases} row=${row} longest=${longest} />` },
+        ...PHASES.map(({ name, title, tone }) => ({
+            name,
+            title,
+            number: true,
+            show: (/** @type {any} */ row) => html`${duration(row[name])}<${Bar} value=${row[name]} max=${max} whole=${row.totalMs} tone=${tone} />`,
+        })),
     ];
-    return html`<${DataTable} caption="Logons" columns=${columns} rows=${logons} rowKey=${(/** @type {Logon} */ row) => `${row.at} ${row.instanceId} ${row.receivedAt}`} file=${file} empty="No logon was reported in this time." />`;
-}
-
-/** The phases of a logon one after the other, in proportion to the longest of the table. @param {{ row: any, longest: number }} properties */
-function Phases({ row, longest }) {
-    let begin = 0;
-    return html`<svg class="phases" width="120" height="10" aria-hidden="true">
-        ${[...PHASES, REST].map(({ name, tone }) => {
-            const width = (120 * Math.max(row[name] ?? 0, 0)) / longest;
-            begin += width;
-            return html`<rect key=${name} class=${`series-${tone}`} x=${begin - width} y="1" width=${width} height="8" />`;
-        })}
-    </svg>`;
+    return html`<${DataTable} caption="Logons" columns=${columns} rows=${logons} most=${SHOWN} rowKey=${(/** @type {Logon} */ row) => logons.indexOf(row)} file=${file} empty="No logon was reported in this time." />`;
 }

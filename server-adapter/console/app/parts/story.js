@@ -1,26 +1,26 @@
 // One desktop over time: its timeline and its load on one axis, and each row of the timeline in a list.
 
 import { get, pages } from "../api.js";
-import { csv, download } from "../csv.js";
 import { count, time } from "../format.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { html, useRef, useState } from "../vendor/preact.js";
+import { actionTitle } from "./audit-words.js";
 import { DataTable } from "./data-table.js";
 import { LineChart } from "./line-chart.js";
 import { Loaded, Warnings } from "./problem.js";
 import { RangePicker, bounds, useRange } from "./range.js";
 import { State } from "./state.js";
 import { Text } from "./text.js";
-import { KINDS, Timeline, callTitle, isRefused } from "./timeline.js";
+import { KINDS, Timeline, isRefused } from "./timeline.js";
 
 /** @typedef {import("./states.js").TimelineRow} TimelineRow */
 
 const EVERY_MS = 30_000;
 /** Pages of 500 rows that are read at first, and with each "more" beyond them. */
 const PAGES = 4;
+/** Rows that are drawn at first. */
 const SHOWN = 50;
-const CSV_COLUMNS = ["at", "kind", "title", "detail", "by", "auditId"];
 
 /**
  * The first result that has something in it, of the names under which a desktop may report: its id and its computer name.
@@ -96,7 +96,6 @@ function Shown({ id, story: { rows, warnings, hasMore, load, bounds: axis }, sta
 
 /** @param {{ id: string, rows: TimelineRow[], hasMore: boolean, more: () => void, chosen: TimelineRow | undefined, choose: (row: TimelineRow) => void }} properties */
 function List({ id, rows, hasMore, more, chosen, choose }) {
-    const [shown, setShown] = useState(SHOWN);
     const wanted = route.value.query.kind?.split(",") ?? Object.keys(KINDS);
     const listed = rows.filter(({ kind }) => wanted.includes(kind));
     /** @param {string} kind */
@@ -104,16 +103,11 @@ function List({ id, rows, hasMore, more, chosen, choose }) {
         const next = wanted.includes(kind) ? wanted.filter((each) => each !== kind) : [...wanted, kind];
         setQuery({ kind: next.length === Object.keys(KINDS).length ? undefined : next.join(",") || "none" });
     };
-    const show = () => {
-        setShown(shown + SHOWN);
-        if (shown + SHOWN > listed.length && hasMore) more();
-    };
     const tools = html`<span class="row" role="group" aria-label="Kinds">
-            ${Object.entries(KINDS).map(([kind, { glyph, tone, title }]) => html`<label key=${kind} class="check"><input type="checkbox" checked=${wanted.includes(kind)} onChange=${() => toggle(kind)} /><span class=${`state ${tone}`}><span class="glyph" aria-hidden="true">${glyph}</span>${title}</span></label>`)}
-        </span>
-        <button type="button" class="quiet" disabled=${listed.length === 0} onClick=${() => download(`${id} timeline.csv`, csv(CSV_COLUMNS, /** @type {any[]} */ (listed)))}>Save as CSV</button>`;
-    return html`<${DataTable} caption="Timeline" rows=${listed.slice(0, shown)} rowKey=${(/** @type {TimelineRow} */ row) => rows.indexOf(row)} columns=${columns(chosen, choose)} tools=${tools} empty="Nothing of this kind happened in this time." />
-        ${(listed.length > shown || hasMore) && html`<p><button type="button" onClick=${show}>More</button> <span class="note">${count(Math.min(shown, listed.length))} of ${count(listed.length)}${hasMore ? " and more" : ""}</span></p>`}`;
+        ${Object.entries(KINDS).map(([kind, { glyph, tone, title }]) => html`<label key=${kind} class="check"><input type="checkbox" checked=${wanted.includes(kind)} onChange=${() => toggle(kind)} /><span class=${`state ${tone}`}><span class="glyph" aria-hidden="true">${glyph}</span>${title}</span></label>`)}
+    </span>`;
+    return html`<${DataTable} caption="Timeline" rows=${listed} most=${SHOWN} rowKey=${(/** @type {TimelineRow} */ row) => rows.indexOf(row)} columns=${columns(chosen, choose)} tools=${tools} file=${`${id} timeline`} empty="Nothing of this kind happened in this time." />
+        ${hasMore && html`<p class="row"><button type="button" onClick=${more}>Read what was before</button> <span class="note">The ${count(rows.length)} newest rows are read.</span></p>`}`;
 }
 
 /** @param {TimelineRow | undefined} chosen @param {(row: TimelineRow) => void} choose */
@@ -125,7 +119,7 @@ const columns = (chosen, choose) => [
 /** Columns of a timeline, without the time. */
 export const TIMELINE_COLUMNS = [
     { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<span class="state ${KINDS[kind]?.tone}"><span class="glyph" aria-hidden="true">${KINDS[kind]?.glyph}</span>${kind}</span>` },
-    { name: "title", title: "What", show: (/** @type {TimelineRow} */ { kind, title }) => (kind === "state" ? html`<${State} state=${title} />` : kind === "audit" || kind === "hold" ? callTitle(title) : html`<${Text} text=${title} />`) },
+    { name: "title", title: "What", show: (/** @type {TimelineRow} */ { kind, title }) => (kind === "state" ? html`<${State} state=${title} />` : kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`) },
     { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => html`${isRefused(row) && html`<span class="state bad"><span class="glyph" aria-hidden="true">✖</span></span>`}<${Text} text=${row.detail} />` },
     { name: "by", title: "By", show: (/** @type {TimelineRow} */ { by }) => html`<${Text} text=${by} />` },
 ];

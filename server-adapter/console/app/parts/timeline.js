@@ -92,9 +92,3 @@ function summary(states, holds, rows, from, to) {
     const number = (/** @type {string} */ kind) => rows.filter((row) => row.kind === kind).length;
     return `${time(from)} to ${time(to)}: ${had || "no state known"}; ${holds.length > 0 ? "on hold; " : ""}${number("audit")} calls, ${number("activity")} activities, ${number("startup")} logons. The list below has each.`;
 }
-
-/** What a call is called: `RecoveryRebootWorkSpace` is "Recovery reboot". @param {string} name */
-export function callTitle(name) {
-    const [first, ...others] = name.replace(/WorkSpaces?(DbEntry)?$/, "").split(/(?<=[a-z])(?=[A-Z])/);
-    return [first, ...others.map((word) => word.toLowerCase())].join(" ");
-}
