@@ -121,12 +121,19 @@ function Plot({ title, rows, series, unit, max, from, to, step, band, amount, he
                     ${series.map(({ name, tone }) => (rows[chosen][name] ?? null) !== null && html`<circle key=${name} class=${`series-${tone}`} cx=${x(times[chosen])} cy=${y(rows[chosen][name])} r="3.5" />`)}`}
             </svg>
             <${Reader} title=${title} left=${left} count=${rows.length} chosen=${chosen} choose=${choose} pointed=${pointed} text=${(/** @type {number} */ index) => spoken(rows[index], series, unit)} />`}
-        ${chosen !== undefined && rows[chosen] && html`<dl class="readout" aria-hidden="true" style=${x(times[chosen]) > width / 2 ? { right: `${width - x(times[chosen]) + 10}px` } : { left: `${x(times[chosen]) + 10}px` }}>
-            <dt>${time(rows[chosen].at)}</dt><dd>${amount && `${exact(rows[chosen][amount.name])} ${amount.label}`}</dd>
+        ${chosen !== undefined && rows[chosen] && html`<dl class="readout" aria-hidden="true" style=${beside(x(times[chosen]), width)}>
+            <dt class="all">${time(rows[chosen].at)}</dt>
             ${series.map(({ name, label, tone }, index) => html`<dt key=${name}><${Key} index=${index} tone=${tone} /> ${label}</dt><dd>${withUnit(rows[chosen][name], unit)}</dd>`)}
             ${band && html`<dt>${band.label ?? BAND}</dt><dd>${withUnit(rows[chosen][band.low], unit)} – ${withUnit(rows[chosen][band.high], unit)}</dd>`}
+            ${amount && html`<dt>${amount.label}</dt><dd>${exact(rows[chosen][amount.name])}</dd>`}
         </dl>`}
     </div>`;
+}
+
+/** Where the readout stands: beside the line at `x`, on a narrow chart at the other edge. @param {number} x @param {number} width */
+function beside(x, width) {
+    if (width < 420) return x > width / 2 ? { left: "0" } : { right: "0" };
+    return x > width / 2 ? { right: `${width - x + 10}px` } : { left: `${x + 10}px` };
 }
 
 /**
