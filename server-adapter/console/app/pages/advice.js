@@ -1,11 +1,12 @@
 // What to do about desktops, by what they did.
 
 import { pages } from "../api.js";
-import { count, decimal } from "../format.js";
+import { NONE, count, decimal } from "../format.js";
 import { askAction } from "../parts/action-dialog.js";
 import { DataTable } from "../parts/data-table.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
+import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
 import { may } from "../session.js";
@@ -69,8 +70,8 @@ function Shown({ rows, warnings }) {
     const kind = route.value.query.kind in KINDS ? route.value.query.kind : (Object.keys(KINDS).find((each) => of(each).length > 0) ?? "idle");
     const { title, rule, act } = KINDS[kind];
     const columns = [
-        { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<a class="nowrap" href=${href("desktop", row.workSpId)}>${row.workSpId}</a>` },
-        { name: "username", title: "User", show: (/** @type {Advice} */ row) => (row.username ? html`<a class="nowrap" href=${href("user", row.username)}>${row.username}</a>` : "–") },
+        { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<a class="long" href=${href("desktop", row.workSpId)}><${Text} text=${row.workSpId} /></a>` },
+        { name: "username", title: "User", show: (/** @type {Advice} */ row) => (row.username ? html`<a class="long" href=${href("user", row.username)}><${Text} text=${row.username} /></a>` : NONE) },
         { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
         { name: "limitHours", title: "Limit", number: true },
         { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },

@@ -1,13 +1,14 @@
 // How long logons took: quantiles over time, by phase, and the slowest.
 
 import { get, request } from "../api.js";
-import { duration, time } from "../format.js";
+import { NONE, duration, time } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
 import { LineChart } from "../parts/line-chart.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, bounds, useRange } from "../parts/range.js";
+import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -95,8 +96,8 @@ function Slowest({ rows, whole }) {
         show: (/** @type {Slow} */ row) => html`${duration(row[`${name}Ms`])}<${Bar} value=${row[`${name}Ms`]} max=${max} whole=${row.totalMs} ticks=${[whole[`${name}P50`] ?? null, whole[`${name}P95`] ?? null]} tone=${tone} />`,
     }));
     const columns = [
-        { name: "instanceId", title: "Desktop", show: (/** @type {Slow} */ row) => html`<a class="nowrap" href=${href("desktop", row.instanceId)}>${row.instanceId}</a>` },
-        { name: "username", title: "User", show: (/** @type {Slow} */ row) => (row.username ? html`<a class="nowrap" href=${href("user", row.username)}>${row.username}</a>` : "–") },
+        { name: "instanceId", title: "Desktop", show: (/** @type {Slow} */ row) => html`<a class="long" href=${href("desktop", row.instanceId)}><${Text} text=${row.instanceId} /></a>` },
+        { name: "username", title: "User", show: (/** @type {Slow} */ row) => (row.username ? html`<a class="long" href=${href("user", row.username)}><${Text} text=${row.username} /></a>` : NONE) },
         { name: "at", title: "Time", show: (/** @type {Slow} */ row) => html`<span class="nowrap">${time(row.at)}</span>` },
         ...phases,
     ];

@@ -10,6 +10,7 @@ import { Loaded, Problem, Warnings, leavesOut } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { State } from "../parts/state.js";
 import { Strip } from "../parts/strip.js";
+import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -94,8 +95,8 @@ function Worst() {
 /** @typedef {{ workSpId: string, username: string | null, p95: number, values: (number | null)[] }} Busy */
 
 const WORST_COLUMNS = [
-    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<a class="nowrap" href=${href("desktop", workSpId)}>${workSpId}</a>` },
-    { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => (username ? html`<a class="nowrap" href=${href("user", username)}>${username}</a>` : NONE) },
+    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<a class="long" href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
+    { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => (username ? html`<a class="long" href=${href("user", username)}><${Text} text=${username} /></a>` : NONE) },
     { name: "values", title: "Processor", fixed: true, unsaved: true, show: (/** @type {Busy} */ { values }) => html`<${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} />` },
     { name: "p95", title: "p95", number: true, show: (/** @type {Busy} */ { p95 }) => percent(p95) },
 ];
@@ -117,7 +118,7 @@ function Groups({ title, counts, filter }) {
     const groups = Object.entries(counts).sort(([, one], [, other]) => other - one);
     const rows = groups.slice(0, 10).map(([name, value]) => {
         const listed = name !== "other" && name !== "unknown";
-        return { key: name, label: listed ? html`<a href=${href("desktops", undefined, { [filter]: name })}>${name}</a>` : name, value, text: count(value) };
+        return { key: name, label: listed ? html`<a href=${href("desktops", undefined, { [filter]: name })}><${Text} text=${name} /></a>` : name, value, text: count(value) };
     });
     return html`<section class="panel"><h2>${title}</h2><${BarChart} caption=${title} rows=${rows} tone=${0} /></section>`;
 }

@@ -6,6 +6,7 @@ import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
+import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
@@ -27,7 +28,7 @@ export default function Processes() {
     return html`<div class="head"><h1>Processes</h1><${RangePicker} range=${range} /></div>
         <div class="row filters">
             <label class="compact">Name <input type="search" value=${q} placeholder="part of a name" onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined })} /></label>
-            ${instanceId && html`<span>On <a href=${href("desktop", instanceId)}>${instanceId}</a></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
+            ${instanceId && html`<span>On <a href=${href("desktop", instanceId)}><${Text} text=${instanceId} /></a></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
         </div>
         <${Loaded} of=${found}>${(/** @type {Awaited<ReturnType<typeof load>>} */ data) => html`<${Shown} ...${data} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
 }
@@ -56,7 +57,7 @@ function Shown({ rows, warnings, q, sort }) {
     const measured = (name, title, text, max, tone) => ({ name, title, number: true, show: (/** @type {Process} */ row) => html`<span class="measured"><${Bar} value=${/** @type {number} */ (row[name])} max=${max} tone=${tone} />${text(row[name])}</span>` });
     const [cpu, memory] = [greatest("cpuMax"), greatest("memoryMax")];
     const columns = [
-        { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="long">${row.processName}</span>` },
+        { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="long"><${Text} text=${row.processName} /></span>` },
         { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => count(row.machines) },
         { name: "reports", title: "Reports", number: true, show: (/** @type {Process} */ row) => count(row.reports) },
         measured("cpuAvg", "Processor, mean", percent, cpu, 1),

@@ -4,6 +4,7 @@ import { get } from "../api.js";
 import { useResource } from "../resource.js";
 import { route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
+import { visible } from "./text.js";
 
 const FILTERS = [
     { name: "region", title: "Region", counts: "byRegion" },
@@ -22,7 +23,7 @@ export function FleetFilter() {
         if (chosen !== undefined && !values.includes(chosen)) values.push(chosen);
         return html`<label key=${name} class="compact">${title} <select value=${chosen ?? ""} onChange=${(/** @type {any} */ event) => setQuery({ [name]: event.target.value || undefined })}>
             <option value="">all</option>
-            ${values.map((value) => html`<option key=${value} value=${value}>${value}</option>`)}
+            ${values.map((value) => html`<option key=${value} value=${value}>${visible(value)}</option>`)}
         </select></label>`;
     });
 }
