@@ -120,7 +120,7 @@ function Plot({ title, rows, series, unit, max, from, to, step, band, amount, he
                 ${chosen !== undefined && rows[chosen] && html`<path class="cross" d=${`M${x(times[chosen])} ${TOP}V${height - BOTTOM}`} />
                     ${series.map(({ name, tone }) => (rows[chosen][name] ?? null) !== null && html`<circle key=${name} class=${`series-${tone}`} cx=${x(times[chosen])} cy=${y(rows[chosen][name])} r="3.5" />`)}`}
             </svg>
-            <${Reader} title=${title} left=${left} count=${rows.length} chosen=${chosen} choose=${choose} pointed=${pointed} text=${(/** @type {number} */ index) => spoken(rows[index], series, unit)} />`}
+            <${Reader} title=${title} left=${left} count=${rows.some((row) => names.some((name) => (row[name] ?? null) !== null)) ? rows.length : 0} chosen=${chosen} choose=${choose} pointed=${pointed} text=${(/** @type {number} */ index) => spoken(rows[index], series, unit)} />`}
         ${chosen !== undefined && rows[chosen] && html`<dl class="readout" aria-hidden="true" style=${beside(x(times[chosen]), width)}>
             <dt class="all">${time(rows[chosen].at)}</dt>
             ${series.map(({ name, label, tone }, index) => html`<dt key=${name}><${Key} index=${index} tone=${tone} /> ${label}</dt><dd>${withUnit(rows[chosen][name], unit)}</dd>`)}
