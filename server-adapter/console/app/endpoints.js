@@ -32,6 +32,7 @@ Query
 GET /query/key Read the key of the request
 GET /query/fleet The fleet in numbers
 GET /query/workspaces?state=in.AVAILABLE,UNHEALTHY&sort=-cpu&limit=5 Query workspaces as rows
+GET /query/holds?limit=5 Query litigation holds
 GET /query/top?metric=cpu&statistic=p95&from=-24h&limit=5 List the worst desktops
 POST /query/preview Preview an action
  {"action":"RebootWorkSpace","workSpaceIds":["{workSpId}"]}
@@ -70,6 +71,8 @@ POST /operator/keys Issue an API key
  {"name":"example","scopes":["read"]}
 DELETE /operator/keys/{id} Revoke an API key
 Server
+POST /console/session Exchange a code for a key
+ {"code":"that of the link"}
 GET /livez Ask whether the process responds
 GET /readyz Ask whether the store can be used
 GET /metrics Read the metrics

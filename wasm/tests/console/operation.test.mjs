@@ -1,0 +1,243 @@
+// The pages of operation: actions and audit, keys, store, API.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { consoleTest } from "./consoles.mjs";
+
+const FLEET = Array.from({ length: 4 }, (_, index) => ({ workSpId: `ws-${index}`, computerName: `DESK-${index}`, username: `user${index}`, state: index === 0 ? "STOPPED" : "AVAILABLE", runningMode: "AUTO_STOP", computeTypeName: "STANDARD" }));
+const THEMES = ["light", "dark"];
+/** What the browser says of a response of 4xx and 5xx. */
+const REFUSED = /Failed to load resource/;
+
+/** Waits until an element has a text. */
+const says = (page, selector, text) => page.waitForFunction((selector, text) => [...document.querySelectorAll(selector)].some((each) => each.textContent.includes(text)), {}, selector, text);
+const click = (page, text) => page.evaluate((text) => [...document.querySelectorAll("dialog[open] button, button")].find((each) => each.textContent.trim() === text).click(), text);
+/** Takes the files that the page saves: their texts, by name. */
+const takeFiles = (page) =>
+    page.evaluate(() => {
+        globalThis.saved = {};
+        URL.createObjectURL = (blob) => ((globalThis.lastBlob = blob), "blob:taken");
+        HTMLAnchorElement.prototype.click = function () {
+            globalThis.saved[this.download] = globalThis.lastBlob.text();
+        };
+    });
+const savedFile = async (page, name) => {
+    await page.waitForFunction((name) => globalThis.saved[name], {}, name);
+    return page.evaluate((name) => globalThis.saved[name], name);
+};
+
+test("endpoints_of_the_console_are_those_of_the_document", async () => {
+    const { ENDPOINTS } = await import("../../../server-adapter/console/app/endpoints.js");
+    const { paths } = JSON.parse(readFileSync(new URL("../../../server-adapter/openapi.json", import.meta.url), "utf8"));
+    const documented = Object.entries(paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, { summary }]) => `${method.toUpperCase()} ${path} ${summary}`));
+    assert.deepEqual(ENDPOINTS.map(({ method, path, summary }) => `${method} ${path.split("?")[0]} ${summary}`).sort(), documented.sort());
+});
+
+consoleTest("audit_is_filtered_paged_followed_and_saved_whole", async ({ page, load, request, show, passesAxe }) => {
+    await load(FLEET);
+    // More than one page of the list, and than one of the interface.
+    for (let row = 0; row < 130; row++) await request("POST", "/api/Actions/ChangeComputeType", { query: { workSpaceId: "ws-1", computeType: "STANDARD", requester: row < 5 ? "=Ada" : "Ben" } });
+    await show("#/audit?result=NoChange", "table.data");
+    await says(page, ".table-tools", "100 rows");
+    await takeFiles(page);
+    await click(page, "Save the whole as CSV");
+    const whole = (await savedFile(page, "audit-whole.csv")).trim().split("\r\n");
+    assert.equal(whole.length, 131);
+    assert.match(whole[0], /^id,activityTime,requester,action,/);
+    assert.equal(whole.filter((line) => line.includes(",'=Ada,")).length, 5, "a formula is neutralised");
+    await click(page, "More");
+    await says(page, ".table-tools", "130 rows");
+    await click(page, "Save as CSV");
+    assert.equal((await savedFile(page, "audit.csv")).trim().split("\r\n").length, 131);
+
+    // An event shows what happens now above the rows that were read before.
+    await request("POST", "/api/Actions/ChangeComputeType", { query: { workSpaceId: "ws-2", computeType: "STANDARD", requester: "Cleo" } });
+    await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-0", requester: "Cleo" } });
+    await says(page, ".table-tools", "131 rows");
+    await page.locator("input[name=requester]").fill("=Ada");
+    await page.keyboard.press("Enter");
+    await says(page, ".table-tools", "5 rows");
+    assert.match(await page.evaluate(() => location.hash), /requester=%3DAda/);
+    for (const theme of THEMES) await passesAxe(theme);
+});
+
+consoleTest("running_actions_are_listed_and_ended_where_the_host_drives", async ({ page, load, request, show, passesAxe }) => {
+    await load(FLEET);
+    await show("#/audit?tab=running", "table.data");
+    for (const id of ["ws-1", "ws-2"]) await request("POST", "/api/Actions/RebootWorkSpace", { query: { workSpaceId: id } });
+    await says(page, "table.data", "ws-2");
+    await click(page, "Complete");
+    await click(page, "Complete it");
+    await says(page, ".notices", "Reboot of ws-1 is completed.");
+    await page.waitForFunction(() => document.querySelectorAll("table.data tbody tr").length === 1);
+    await click(page, "Fail");
+    await passesAxe();
+    await page.locator("dialog select").fill("UNHEALTHY");
+    await page.locator("dialog input[name=detail]").fill("No answer");
+    await click(page, "Fail it");
+    await says(page, "main", "No action runs.");
+    const { workSpace } = await request("GET", "/operator/workspaces/ws-2");
+    assert.equal(workSpace.state, "UNHEALTHY");
+    await show("#/audit", "table.data");
+    await says(page, "table.data", "No answer");
+    for (const theme of THEMES) await passesAxe(theme);
+}, { transports: ["server"], arguments: ["--set", "actions.driver=host"] });
+
+consoleTest("keys_are_issued_once_shown_and_revoked_with_care", async ({ page, request, show, passesAxe, transport }) => {
+    await show("#/keys", "table.data");
+    await says(page, "table.data", "this session");
+    await click(page, "Issue a key");
+    await page.locator("dialog input[name=name]").fill("<img src=x onerror=alert(1)>");
+    await passesAxe();
+    await click(page, "Issue");
+    await says(page, "dialog h2", "The key is issued");
+    await passesAxe();
+    const secret = await page.$eval("dialog pre", (element) => element.textContent);
+    assert.match(secret, /^dfk_/);
+    const command = await page.$$eval("dialog pre", (all) => all[1]?.textContent);
+    if (transport === "server") assert.ok(command.startsWith(`curl -H 'X-Api-Key: ${secret}' http`), command);
+    await click(page, "I have it");
+    await says(page, "table.data", "<img src=x onerror=alert(1)>");
+    assert.ok(!(await page.content()).includes(secret), "the secret is shown once");
+    for (const theme of THEMES) await passesAxe(theme);
+    const { id } = await request("GET", "/query/key");
+    const { keys } = await request("GET", "/operator/keys");
+    const issued = keys.find(({ name }) => name.startsWith("<img"));
+    const revoke = (number) => page.$eval(`[aria-label="Revoke key ${number}"]`, (button) => button.click());
+    await revoke(issued.id);
+    await click(page, "Revoke");
+    await says(page, ".notices", "is revoked");
+    await page.waitForFunction((id) => document.querySelector(`[aria-label="Revoke key ${id}"]`) === null, {}, issued.id);
+
+    // The last admin key needs its name.
+    for (const other of keys.filter((key) => key.id !== id && key.scopes.includes("admin"))) await request("DELETE", `/operator/keys/${other.id}`);
+    await revoke(id);
+    await click(page, "Revoke");
+    await says(page, "dialog [role=alert]", "It is the last key of scope admin");
+    await passesAxe();
+    const confirmed = () => page.$eval("dialog button.danger", (button) => !button.disabled);
+    assert.equal(await confirmed(), false);
+    await page.locator("dialog input").fill(keys.find((key) => key.id === id).name);
+    assert.equal(await confirmed(), true);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
+    assert.equal((await request("GET", "/query/key")).id, id);
+}, { troubles: REFUSED });
+
+consoleTest("store_shows_the_metrics_and_saves_them", async ({ page, load, show, passesAxe, transport }) => {
+    await load(FLEET);
+    await show("#/store", ".figures");
+    await says(page, ".panel h2", "Queue");
+    await takeFiles(page);
+    await click(page, "Save as CSV");
+    const rows = (await savedFile(page, "store.csv")).trim().split("\r\n");
+    const shown = await page.$$eval(".panel .facts", (all) => all.flatMap((list) => [...list.querySelectorAll("dd")].map((each) => each.textContent)));
+    const plain = rows.slice(1).map((row) => row.replace(/^[^,]*,[^,]*,/, "").replaceAll('"', ""));
+    assert.deepEqual(plain, shown.slice(0, plain.length), "the CSV has what is shown");
+    await click(page, "Save the metrics, for Prometheus");
+    assert.match(await savedFile(page, "metrics.txt"), /^deskfleet_queue_records \d+$/m);
+    if (transport === "server") await says(page, "main", "deskfleet check --data");
+    for (const theme of THEMES) await passesAxe(theme);
+}, { troubles: REFUSED });
+
+consoleTest("store_in_the_browser_is_filed_and_wiped", async ({ page, load, report, request, show, passesAxe }) => {
+    await load(FLEET);
+    await report(Array.from({ length: 50 }, (_, id) => ({ stats: { id, instanceId: "ws-1", processorInUse: id } })));
+    await show("#/store", ".figures");
+    await click(page, "File the queue now");
+    await page.waitForFunction(() => /records were filed/.test(document.querySelector(".notices").textContent));
+    assert.equal(await request("GET", "/api/Stats/queue/count"), 0);
+    await click(page, "Wipe the fleet");
+    await passesAxe();
+    const wipes = () => page.$eval("dialog button.danger", (button) => !button.disabled);
+    assert.equal(await wipes(), false);
+    await page.locator("dialog input").fill("wipe");
+    assert.equal(await wipes(), true);
+    await Promise.all([page.waitForNavigation(), click(page, "Wipe")]);
+    await show("#/overview");
+    await says(page, "main", "The fleet is empty");
+}, { transports: ["engine"] });
+
+consoleTest("api_page_sends_all_that_it_lists", async ({ page, load, show, passesAxe, transport }) => {
+    await load(FLEET);
+    await show("#/api", "form select");
+    const select = (value) => page.evaluate((value) => {
+        const element = document.querySelector("form select");
+        element.value = value;
+        element.dispatchEvent(new Event("change", { bubbles: true }));
+    }, value);
+    const path = () => page.$eval("form input.mono", (input) => input.value);
+    const send = async () => {
+        await page.evaluate(() => document.querySelector("form button.primary").click());
+        await page.waitForFunction(() => !document.querySelector("form button.primary").disabled);
+        return page.$eval("[aria-label=Response]", (element) => element.textContent);
+    };
+    // The ids of the examples are those of a desktop, as soon as one is known.
+    await page.waitForFunction(() => {
+        const element = document.querySelector("form select");
+        element.value = [...element.options].find(({ text }) => text === "POST /query/preview").value;
+        element.dispatchEvent(new Event("change", { bubbles: true }));
+        return document.querySelector("form textarea[rows='8']")?.value.includes('"ws-0"');
+    }, { polling: 100 });
+    const options = await page.$$eval("form option", (all) => all.map(({ value, disabled }) => (disabled ? undefined : value)).filter((value) => value !== undefined && /^\d+$/.test(value)));
+    assert.ok(options.length > 45, `${options.length} endpoints`);
+    for (const option of options) {
+        await select(option);
+        const received = await send();
+        // An action may be refused, a number unknown, the desktop removed by then.
+        assert.match(received, /Response.?(200|201|204|404|409) after/s, await path());
+    }
+    assert.equal(await page.$$eval(".sent li", (all) => all.length), 20);
+
+    // By keyboard alone.
+    const order = await page.$$eval("form select, form input, form textarea, form button", (all) => all.length);
+    await page.focus("form select");
+    for (let step = 1; step < order; step++) await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => document.activeElement.closest("form") !== null), "Tab reaches every control");
+    await page.locator("form input.mono").fill("/nowhere?apiKey=dfk_secret");
+    await page.focus("form input.mono");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+    await says(page, "[aria-label=Response]", "404");
+    await says(page, ".sent li:first-child", "/nowhere?apiKey=$KEY");
+
+    // No secret in the page, nor in the command.
+    const { key, command } = await page.evaluate(async () => {
+        const { curl } = await import(new URL("app/exchange.js", document.baseURI).href);
+        const request = { method: "POST", path: "/operator/keys?apikey=dfk_secret", headers: "Authorization: Bearer dfk_secret\nAccept: text/csv", body: "it's", keyed: true };
+        return { key: JSON.parse(sessionStorage.getItem("deskfleet.session")).key, command: curl(request, "http://localhost:8080/") };
+    });
+    assert.ok(!(await page.content()).includes(key));
+    assert.equal(command, `curl -X POST -H "X-Api-Key: $KEY" -H 'Accept: text/csv' --data-binary 'it'\\''s' 'http://localhost:8080/operator/keys?apikey=$KEY'`);
+
+    // A request is taken back into the form; one that cannot be sent says why.
+    await page.evaluate(() => document.querySelector(".sent li:nth-child(2) button").click());
+    assert.notEqual(await path(), "/nowhere?apiKey=dfk_secret");
+    await page.locator("form textarea").fill("no colon");
+    assert.match(await send(), /The header line “no colon” has no colon/);
+    for (const theme of THEMES) await passesAxe(theme);
+    // A stream of events has no end: it is stopped, and what came is shown.
+    if (transport === "server") {
+        await page.locator("form textarea").fill("Accept: text/event-stream");
+        await page.locator("form input.mono").fill("/query/events?after=1");
+        await page.evaluate(() => {
+            const method = document.querySelectorAll("form select")[1];
+            method.value = "GET";
+            method.dispatchEvent(new Event("change", { bubbles: true }));
+            document.querySelector("form button.primary").click();
+        });
+        await says(page, "form button", "Stop");
+        await new Promise((done) => setTimeout(done, 300));
+        await click(page, "Stop");
+        await says(page, "[aria-label=Response]", "The rest is not shown.");
+    }
+}, { troubles: REFUSED });
+
+consoleTest("console_without_its_engine_shows_the_reason", async ({ page }) => {
+    await page.setRequestInterception(true);
+    page.on("request", (request) => (request.url().endsWith("/opfs.js") ? request.respond({ status: 404, body: "none" }) : request.continue()));
+    await page.reload();
+    await says(page, "#app", "The console cannot start");
+}, { transports: ["engine"], browsers: ["chromium"], troubles: REFUSED });
