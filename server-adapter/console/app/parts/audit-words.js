@@ -1,6 +1,7 @@
 // Actions and outcomes of the audit, in words.
 
 import { html } from "../vendor/preact.js";
+import { ACTIONS } from "./action-dialog.js";
 
 /** How an outcome looks: never by its colour alone. @type {Record<string, { glyph: string, tone: string, label: string }>} */
 export const RESULTS = {
@@ -12,28 +13,14 @@ export const RESULTS = {
     Cancelled: { glyph: "◌", tone: "off", label: "Cancelled" },
 };
 
-/** The actions of which the audit holds rows. */
-export const AUDITED = [
-    "RebootWorkSpace",
-    "RecoveryRebootWorkSpace",
-    "RebuildWorkSpace",
-    "RestoreWorkSpace",
-    "TerminateWorkSpace",
-    "StartWorkSpace",
-    "ChangeComputeType",
-    "RemoveWorkSpaceDbEntry",
-    "PlaceLitigationHold",
-    "ReleaseLitigationHold",
-    "IssueKey",
-    "RevokeKey",
-    "ImportWorkSpaces",
-    "UpdateWorkSpace",
-];
+/** What the audit holds besides the actions on desktops. */
+const OTHERS = ["PlaceLitigationHold", "ReleaseLitigationHold", "IssueKey", "RevokeKey", "ImportWorkSpaces", "UpdateWorkSpace"];
+export const AUDITED = [...ACTIONS.map(({ name }) => name), ...OTHERS];
 
 /** An action as people say it: `RecoveryRebootWorkSpace` is `Recovery reboot`. @param {string} action */
 export function actionTitle(action) {
-    const words = action.replace(/WorkSpaces?(Db)?/, "").replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-    return words || action;
+    const known = ACTIONS.find(({ name }) => name === action);
+    return known?.title ?? action.replace(/WorkSpaces?$/, "").replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** @param {{ result: string }} properties */
