@@ -104,7 +104,7 @@ impl Backups {
             let Some((at, file)) = name.to_str().and_then(|name| Some((time(name)?, name))) else {
                 continue;
             };
-            if entry.file_type()?.is_file() {
+            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 newest.insert((at, file.to_owned()));
             }
             if newest.len() > LISTED_MAX {

@@ -81,6 +81,10 @@ async fn answer(
 ) -> Result<Response<Bytes>, Refusal> {
     let (head, body) = request.into_parts();
     let takes = service.takes(&head.method);
+    #[cfg_attr(
+        not(feature = "console"),
+        expect(unused_variables, reason = "a backup takes none")
+    )]
     let body = small_body::receive(options, progress, body).await?;
     if !takes {
         return Err((Code::MethodNotAllowed, "").into());
