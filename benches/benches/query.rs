@@ -27,9 +27,11 @@ const HELD: usize = 500;
 /// Runs of each question.
 const ROUNDS: usize = 21;
 
+const FLEET: &str = "/query/fleet";
+
 /// What is asked, and the bound in milliseconds for 100 000 desktops, where there is one.
 const QUESTIONS: &[(&str, Option<f64>)] = &[
-    ("/query/fleet", Some(5.0)),
+    (FLEET, Some(5.0)),
     ("/query/workspaces?limit=50", Some(150.0)),
     ("/query/workspaces?sort=state&limit=50", Some(150.0)),
     (
@@ -121,6 +123,9 @@ fn main() {
         if wants("columns") {
             load(&fixture, desktops);
         }
+        if wants(FLEET) {
+            after_changes(&fixture, desktops);
+        }
     }
 }
 
@@ -170,12 +175,41 @@ fn load(fixture: &Fixture, desktops: usize) {
     );
 }
 
+/// Counts the fleet after each of some filings, and after each write of a workspace.
+fn after_changes(fixture: &Fixture, desktops: usize) {
+    let file = &mut |_| {
+        fixture.clock.advance_seconds(60);
+        let at = fixture.engine.now();
+        let records: Vec<_> = (0..desktops.min(10_000)).map(|n| record(n, at)).collect();
+        fixture.engine.record_all(&records).expect("records");
+        fixture.engine.file_pending().expect("filing");
+    };
+    let bound = (desktops == 100_000).then_some(5.0);
+    ask_after(fixture, FLEET, (" after a filing", file), bound);
+    let put = &mut |round| {
+        let put = fixture.engine.put_workspace(desktop(round % desktops));
+        put.expect("a workspace");
+    };
+    ask_after(fixture, FLEET, (" after a write of a workspace", put), None);
+}
+
 /// Prints how long a question takes.
 fn ask(fixture: &Fixture, path: &str, bound: Option<f64>) {
+    ask_after(fixture, path, ("", &mut |_| ()), bound);
+}
+
+/// The same, each time after something that is not counted.
+fn ask_after(
+    fixture: &Fixture,
+    path: &str,
+    (name, before): (&str, &mut dyn FnMut(usize)),
+    bound: Option<f64>,
+) {
     let rounds = if is_measuring() { ROUNDS } else { 1 };
     let mut times = Vec::new();
     let mut length = 0;
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        before(round);
         let request = fixture.get(path);
         let begun = Instant::now();
         let response = fixture.engine.handle(request);
@@ -189,7 +223,7 @@ fn ask(fixture: &Fixture, path: &str, bound: Option<f64>) {
     let (median, last) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
     let bound = bound.map_or(String::new(), |bound| format!(", bound {bound} ms"));
     println!(
-        "  {path:.90}: p50 {median:.2} ms, p99 {last:.2} ms, first {first:.2} ms{bound}, {length} bytes"
+        "  {path:.90}{name}: p50 {median:.2} ms, p99 {last:.2} ms, first {first:.2} ms{bound}, {length} bytes"
     );
 }
 

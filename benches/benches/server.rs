@@ -9,6 +9,7 @@
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench server
 //! cargo bench -p deskfleet-benches --bench server -- --rounds 3 --seconds 1 --servers echo,deskfleet --clients 64
+//! cargo bench -p deskfleet-benches --bench server -- --servers deskfleet --desktops 100000
 //! cargo bench -p deskfleet-benches --bench server -- drain
 //! cargo bench -p deskfleet-benches --bench server -- tail
 //! cargo bench -p deskfleet-benches --bench server -- actions
@@ -82,6 +83,8 @@ struct Options {
     time: Option<Duration>,
     servers: Option<Vec<Served>>,
     clients: Vec<usize>,
+    /// The desktops that the clients report on in turns.
+    desktops: Option<u64>,
     /// The desktops and workspaces where their number matters.
     fleet: u16,
     /// The streams of events that are open.
@@ -108,6 +111,7 @@ impl Options {
                     options.servers = Some(list(&arguments.value()?, Served::named)?);
                 }
                 Long("clients") => options.clients = list(&arguments.value()?, |n| n.parse().ok())?,
+                Long("desktops") => options.desktops = Some(arguments.value()?.parse()?),
                 // Arguments of cargo itself, and names of other benches.
                 Long("bench" | "test") | Value(_) => {}
                 other @ (Long(_) | Short(_)) => return Err(other.unexpected()),
@@ -129,6 +133,7 @@ impl Options {
             time: (!measuring).then_some(Duration::from_millis(100)),
             servers: None,
             clients: if measuring { vec![64, 256] } else { vec![4] },
+            desktops: None,
             fleet: if measuring { 10_000 } else { 100 },
             streams: if measuring { 1000 } else { 10 },
         }
@@ -148,6 +153,15 @@ impl Options {
             servers: self.servers(usual),
             rounds: self.rounds,
             time: self.seconds(3),
+        }
+    }
+
+    /// A load of turns.
+    fn load(&self, clients: usize) -> Load {
+        let usual = Load::of(clients);
+        Load {
+            desktops: self.desktops.unwrap_or(usual.desktops),
+            ..usual
         }
     }
 
@@ -225,14 +239,14 @@ fn turns(runtime: &Runtime, disk: &Disk, options: &Options) {
     let mut servers = options.compared(disk, &Served::ALL);
     let mut saved = vec!["server,clients,requests_a_second,of_echo".to_owned()];
     for clients in &options.clients {
-        saved.extend(servers.under(runtime, Load::of(*clients)));
+        saved.extend(servers.under(runtime, options.load(*clients)));
     }
     options.save("server", &saved);
     servers.alone();
     servers.servers.retain(|served| !served.is_sqlite());
     let streams = Load {
         protocol: Protocol::Http2,
-        ..Load::of(if is_measuring() { 8 * STREAMS } else { 4 })
+        ..options.load(if is_measuring() { 8 * STREAMS } else { 4 })
     };
     servers.under(runtime, streams);
 }

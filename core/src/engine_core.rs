@@ -38,7 +38,7 @@ use events::EventWaiters;
 use intake::Intake;
 pub(crate) use lanes::Lane;
 use lanes::{Arriving, Lanes, Submission, Work};
-use monitoring::{KnownFleet, KnownSeen};
+use monitoring::KnownFleet;
 pub(crate) use pending::{Outcomes, Output, PendingWrite};
 use rate::Rate;
 use write::Write;
@@ -81,8 +81,6 @@ pub(crate) struct EngineCore {
     event_waiters: EventWaiters,
     /// `None` until it is counted.
     fleet: Mutex<Option<KnownFleet>>,
-    /// `None` until somebody asks.
-    seen: Mutex<Option<KnownSeen>>,
     rate: Rate,
 }
 
@@ -109,7 +107,6 @@ impl EngineCore {
             clock_watch: Mutex::default(),
             event_waiters: EventWaiters::default(),
             fleet: Mutex::default(),
-            seen: Mutex::default(),
             rate: Rate::default(),
         })
     }

@@ -21,15 +21,6 @@ pub(super) struct KnownFleet {
     counts: FleetCounts,
 }
 
-/// When each instance sent something last, kept until something is filed.
-#[derive(Debug)]
-pub(super) struct KnownSeen {
-    /// [`Store::rollup_version`](crate::store::Store::rollup_version) at that time.
-    version: u64,
-    /// As [`Timestamp::ordered_ticks`], in order.
-    seen: Vec<u64>,
-}
-
 impl EngineCore {
     /// The fleet in numbers, for a question: with what is in a short queue.
     pub(crate) fn question_of_fleet(&self) -> Result<FleetSummary> {
@@ -41,7 +32,8 @@ impl EngineCore {
     pub(crate) fn fleet_summary(&self) -> Result<FleetSummary> {
         let counts = self.fleet_counts()?;
         let now = self.now();
-        let [reporting_15m, reporting_24h] = self.reporting(now, [15 * 60, 24 * 60 * 60])?;
+        let since = [15 * 60, 24 * 60 * 60].map(|seconds: i64| now.plus_seconds(-seconds));
+        let [reporting_15m, reporting_24h] = self.store.seen_after(since)?;
         let by_state = State::ALL.iter();
         let by_state = by_state.map(|state| (state.as_str(), counts.in_state(*state)));
         let by_state = by_state.chain([("other", counts.in_other_state)]);
@@ -66,21 +58,6 @@ impl EngineCore {
             store_bytes: self.store.bytes()?,
             at: now,
         })
-    }
-
-    /// How many instances sent something within each of `seconds` before `now`.
-    fn reporting<const N: usize>(&self, now: Timestamp, seconds: [i64; N]) -> Result<[u64; N]> {
-        let mut known = lock(&self.seen);
-        let version = self.store.rollup_version();
-        if known.as_ref().is_none_or(|known| known.version != version) {
-            let seen = fleet::last_seen(&Reader::new(&self.store, now)?)?;
-            *known = Some(KnownSeen { version, seen });
-        }
-        let seen = known.as_ref().map_or(&[][..], |known| &known.seen);
-        Ok(seconds.map(|seconds| {
-            let from = now.plus_seconds(-seconds).ordered_ticks();
-            (seen.len() - seen.partition_point(|seen| *seen <= from)) as u64
-        }))
     }
 
     /// The fleet as it stands now. Where neither a write nor time has changed it since it was last counted, nothing is read.

@@ -59,7 +59,8 @@ impl Context<'_, '_> {
             let is_old = unseen && !held.has_users() && !is_held(&held, row.name, &row.rollup)?;
             Ok(step.note(key, is_old))
         })?;
-        self.remove_all(Table::Latest, &step.old)?;
+        let mut old = step.old.iter();
+        old.try_for_each(|key| latest::remove(self.tables, key))?;
         Ok(step.goes_on_after())
     }
 

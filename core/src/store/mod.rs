@@ -23,7 +23,9 @@ mod options;
 pub(crate) mod pending;
 mod queue_log;
 pub(crate) mod repeats;
+mod reporting;
 pub(crate) mod rollup;
+mod seen;
 pub(crate) mod segments;
 pub(crate) mod table;
 pub(crate) mod telemetry;
@@ -49,6 +51,7 @@ pub(crate) use options::StoreOptions;
 
 use medium::Medium;
 use opening::caught;
+use seen::SeenTimes;
 use segments::SegmentLog;
 use table::{Snapshot, Tables};
 use telemetry::queue::{PendingBlock, QueueIndex, Wanted, unfiled};
@@ -74,8 +77,10 @@ pub(crate) struct Store {
     queued: AtomicU64,
     /// Another number after each commit that wrote workspaces.
     fleet_version: AtomicU64,
-    /// Another number after each commit that wrote rollups.
-    rollup_version: AtomicU64,
+    /// When each instance sent something last, as of the last commit.
+    seen: Mutex<SeenTimes>,
+    /// Held while these are read: of those who ask at the same time one reads.
+    reading_seen: Mutex<()>,
     /// The number of the last event that is durable.
     last_event: AtomicU64,
     keys: RwLock<KeyIndex>,
@@ -198,14 +203,10 @@ impl Store {
             tables.effects.next_block = read(&self.queue).next();
             let result = work(&mut tables)?;
             let effects = std::mem::take(&mut tables.effects);
-            let written = (
-                tables.written.get(),
-                tables.fleet_written.get(),
-                tables.rollups_written.get(),
-            );
+            let written = (tables.written.get(), tables.fleet_written.get());
             (result, effects, written)
         };
-        let (written, fleet_written, rollups_written) = written;
+        let (written, fleet_written) = written;
         if !written {
             transaction.abort().map_err(from_storage)?;
             return Ok(result);
@@ -213,8 +214,7 @@ impl Store {
         transaction.commit().map_err(from_commit)?;
         self.fleet_version
             .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
-        self.rollup_version
-            .fetch_add(u64::from(rollups_written), Ordering::AcqRel);
+        lock(&self.seen).commit(effects.seen.into_inner());
         let keys_changed = effects.keys_changed;
         let filed_below = effects.queue.filed_below;
         self.change_queue(|index| index.publish(effects.queue));
@@ -271,7 +271,7 @@ impl Store {
             };
             let opened = self.change_queue(open)?;
             self.fleet_version.fetch_add(1, Ordering::AcqRel);
-            self.rollup_version.fetch_add(1, Ordering::AcqRel);
+            lock(&self.seen).forget();
             *write(&self.keys) = opened.keys;
             self.last_event.store(opened.last_event, Ordering::Release);
             *slot = Some(opened.database);
@@ -297,11 +297,6 @@ impl Store {
     /// The same number as long as no workspace is written. Take this before the snapshot it is kept with.
     pub(crate) fn fleet_version(&self) -> u64 {
         self.fleet_version.load(Ordering::Acquire)
-    }
-
-    /// The same number as long as nothing is filed. Take this before the snapshot it is kept with.
-    pub(crate) fn rollup_version(&self) -> u64 {
-        self.rollup_version.load(Ordering::Acquire)
     }
 
     /// The number of the last event; 0 before the first.

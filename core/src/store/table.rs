@@ -13,6 +13,7 @@ use crate::limits::MAINTENANCE_ROWS_MAX;
 
 use super::codec::damaged;
 use super::failure::{from_storage, from_table, from_transaction};
+use super::seen::SeenChanges;
 use super::telemetry::contents::QueueChanges;
 
 pub(super) type Bytes = &'static [u8];
@@ -263,8 +264,6 @@ pub(crate) struct Tables<'t> {
     pub(super) written: Cell<bool>,
     /// Whether a workspace was written.
     pub(super) fleet_written: Cell<bool>,
-    /// Whether a rollup was written.
-    pub(super) rollups_written: Cell<bool>,
     /// What the memory beside the file takes over once the transaction is durable.
     pub(super) effects: Effects,
 }
@@ -274,6 +273,8 @@ pub(crate) struct Tables<'t> {
 pub(super) struct Effects {
     /// Blocks added and removed.
     pub(super) queue: QueueChanges,
+    /// How the times in rows of `latest` were changed.
+    pub(super) seen: RefCell<SeenChanges>,
     /// The number of the last event that was appended.
     pub(super) last_event: Option<u64>,
     /// Whether a key was written.
@@ -289,7 +290,6 @@ impl<'t> Tables<'t> {
             opened: Opened::new(),
             written: Cell::new(false),
             fleet_written: Cell::new(false),
-            rollups_written: Cell::new(false),
             effects: Effects::default(),
         }
     }
@@ -301,10 +301,29 @@ impl<'t> Tables<'t> {
 
     /// Stores `value` at `key`, over what is there.
     pub(crate) fn put(&self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.replace(table, key, Some(value), &mut |_| ()).map(drop)
+    }
+
+    /// Stores `value` at `key`, or removes `key` where that is `None`; shows `old` what was there, and returns whether anything was.
+    pub(super) fn replace(
+        &self,
+        table: Table,
+        key: &[u8],
+        value: Option<&[u8]>,
+        old: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
         let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
-        table.insert(key, value).map_err(from_storage)?;
-        self.written.set(true);
-        Ok(())
+        let was = match value {
+            Some(value) => table.insert(key, value),
+            None => table.remove(key),
+        };
+        let was = was.map_err(from_storage)?;
+        if let Some(was) = &was {
+            old(was.value());
+        }
+        self.written
+            .set(self.written.get() || value.is_some() || was.is_some());
+        Ok(was.is_some())
     }
 
     /// Removes every entry.
@@ -313,11 +332,9 @@ impl<'t> Tables<'t> {
             let mut keys = Vec::new();
             self.scan(table, ALL_KEYS, |key, _| {
                 keys.push(key.to_vec());
-                let enough = keys.len() == MAINTENANCE_ROWS_MAX;
-                Ok(if enough {
-                    Step::Break(())
-                } else {
-                    Step::Continue(())
+                Ok(match keys.len() {
+                    MAINTENANCE_ROWS_MAX => Step::Break(()),
+                    _ => Step::Continue(()),
                 })
             })?;
             if keys.is_empty() {
@@ -331,10 +348,7 @@ impl<'t> Tables<'t> {
 
     /// Removes `key`; returns whether it was there.
     pub(crate) fn remove(&self, table: Table, key: &[u8]) -> Result<bool> {
-        let mut table = self.table(table)?.try_borrow_mut().map_err(|_| in_scan())?;
-        let removed = table.remove(key).map_err(from_storage)?.is_some();
-        self.written.set(self.written.get() || removed);
-        Ok(removed)
+        self.replace(table, key, None, &mut |_| ())
     }
 }
 
@@ -362,17 +376,13 @@ impl Read for Tables<'_> {
 }
 
 fn no_such_table() -> EngineError {
-    EngineError::new(
-        ErrorKind::Internal,
-        "a table is missing from the list of tables",
-    )
+    let said = "a table is missing from the list of tables";
+    EngineError::new(ErrorKind::Internal, said)
 }
 
 fn in_scan() -> EngineError {
-    EngineError::new(
-        ErrorKind::Internal,
-        "a table was written while it was being read",
-    )
+    let said = "a table was written while it was being read";
+    EngineError::new(ErrorKind::Internal, said)
 }
 
 #[cfg(test)]

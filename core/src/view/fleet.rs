@@ -4,8 +4,7 @@ use crate::domain::retention::unlisted_at;
 use crate::domain::transition::{Standing, standing};
 use crate::error::Result;
 use crate::model::FleetCounts;
-use crate::store::rollup::latest;
-use crate::store::table::{ALL_KEYS, Step};
+use crate::store::table::Step;
 use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 
@@ -53,15 +52,4 @@ fn changes_at(reader: &Reader, entry: &EntryRef<'_>) -> Timestamp {
         // It begins at each look until that is written, and what has ended is about to be.
         Standing::Begun { .. } | Standing::Ended { .. } => reader.now,
     }
-}
-
-/// When each instance sent something last, as [`Timestamp::ordered_ticks`], in order.
-pub(crate) fn last_seen(reader: &Reader) -> Result<Vec<u64>> {
-    let mut seen = Vec::new();
-    latest::scan(&reader.snapshot, ALL_KEYS, &mut |_, row| {
-        seen.push(row.seen.ordered_ticks());
-        Ok(Step::Continue(()))
-    })?;
-    seen.sort_unstable();
-    Ok(seen)
 }

@@ -228,9 +228,14 @@ impl Changes {
 impl RollupRows {
     /// Writes them.
     pub(crate) fn put(&self, tables: &Tables<'_>) -> Result<()> {
-        tables.rollups_written.set(true);
         let mut rows = self.0.iter();
-        rows.try_for_each(|(table, key, value)| tables.put(*table, key, value))
+        rows.try_for_each(|(table, key, value)| {
+            if *table == Table::Latest {
+                latest::put(tables, key, value)
+            } else {
+                tables.put(*table, key, value)
+            }
+        })
     }
 }
 

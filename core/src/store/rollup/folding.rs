@@ -22,12 +22,12 @@ pub(crate) fn fold_again(tables: &Tables<'_>) -> Result<()> {
         let Some(row) = Latest::get(tables, &old)? else {
             continue;
         };
-        tables.remove(Table::Latest, &old)?;
+        latest::remove(tables, &old)?;
         match Latest::get(tables, &new)? {
-            None => tables.put(Table::Latest, &new, &row.encode())?,
+            None => latest::put(tables, &new, &row.encode())?,
             Some(mut other) => {
                 let (day, rollup) = other.merge(row);
-                tables.put(Table::Latest, &new, &other.encode())?;
+                latest::put(tables, &new, &other.encode())?;
                 add_day(tables, &new, day, &rollup)?;
             }
         }
@@ -60,7 +60,7 @@ fn add_day(tables: &Tables<'_>, instance: &[u8], day: u32, rollup: &DayRollup) -
         && let Some(mut latest) = Latest::get(tables, instance)?
     {
         latest.rollup.merge(rollup);
-        return tables.put(Table::Latest, instance, &latest.encode());
+        return latest::put(tables, instance, &latest.encode());
     }
     let key = daily::key(day, instance);
     let mut known = daily::get(tables, &key)?.unwrap_or_default();
@@ -69,4 +69,65 @@ fn add_day(tables: &Tables<'_>, instance: &[u8], day: u32, rollup: &DayRollup) -
         return Ok(());
     }
     tables.put(Table::Daily, &key, &daily::encode(&known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::store::{Store, StoreOptions};
+    use crate::timestamp::Timestamp;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_unix_seconds(seconds)
+    }
+
+    /// How many rows were seen after each of some times, as kept in memory and as read.
+    fn seen(store: &Store) -> [[u64; 3]; 2] {
+        let times = [at(0), at(150), at(250)];
+        let all = latest::all_seen(&store.snapshot().unwrap()).unwrap();
+        let later = |time: Timestamp| {
+            let later = all.iter().filter(|seen| **seen > time.ordered_ticks());
+            later.count() as u64
+        };
+        [store.seen_after(times).unwrap(), times.map(later)]
+    }
+
+    #[test]
+    fn times_of_rows_that_are_folded_into_one_are_that_of_the_newest() {
+        let options = StoreOptions::of(&Config::default(), at(0));
+        let store = Store::open_in_memory(options).unwrap();
+        let put = |names: &[(&str, &str, i64)]| {
+            let written = store.write(|tables| {
+                names.iter().try_for_each(|(key, name, seconds)| {
+                    let mut row = Latest::new(name, 1);
+                    row.note(at(*seconds));
+                    latest::put(tables, key.as_bytes(), &row.encode())
+                })
+            });
+            written.unwrap();
+        };
+        put(&[("other", "Other", 100)]);
+        assert_eq!(seen(&store), [[1, 0, 0]; 2]);
+        // Of another folding, which kept the case.
+        put(&[
+            ("PC-1", "PC-1", 200),
+            ("pc-1", "pc-1", 300),
+            ("Pc-1", "Pc-1", 100),
+            ("PC-2", "PC-2", 200),
+        ]);
+        assert_eq!(seen(&store), [[5, 3, 1]; 2]);
+        store.write(|tables| fold_again(tables)).unwrap();
+        assert_eq!(seen(&store), [[3, 2, 1]; 2]);
+        let failed = store.write(|tables| {
+            latest::remove(tables, b"pc-1")?;
+            Err::<(), _>(crate::store::codec::damaged())
+        });
+        assert!(failed.is_err());
+        assert_eq!(seen(&store), [[3, 2, 1]; 2]);
+        store
+            .write(|tables| latest::remove(tables, b"pc-1"))
+            .unwrap();
+        assert_eq!(seen(&store), [[2, 1, 0]; 2]);
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::Metric;
 use crate::model::identity::folded;
 use crate::store::codec::{Decoder, Encoder, damaged};
-use crate::store::table::{KeyRange, Read, Step, Table};
+use crate::store::table::{ALL_KEYS, KeyRange, Read, Step, Table, Tables};
 use crate::store::telemetry::key_name;
 use crate::timestamp::Timestamp;
 
@@ -197,6 +197,50 @@ fn newest<'v>(decoder: &mut Decoder<'v>) -> Result<Newest<&'v str>> {
         username,
         values,
     })
+}
+
+/// When the instance of a row sent something last, as [`Timestamp::ordered_ticks`].
+fn seen(value: &[u8]) -> Result<u64> {
+    let mut decoder = Decoder::new(value);
+    if decoder.u8()? != VERSION {
+        return Err(damaged());
+    }
+    decoder.text()?;
+    Ok(decoder.time()?.ordered_ticks())
+}
+
+/// The same of all rows.
+pub(crate) fn all_seen(read: &impl Read) -> Result<Vec<u64>> {
+    let mut all = Vec::new();
+    read.scan(Table::Latest, ALL_KEYS, |_, value| {
+        all.push(seen(value)?);
+        Ok(Step::Continue(()))
+    })?;
+    Ok(all)
+}
+
+/// Stores a row, over what is there.
+pub(super) fn put(tables: &Tables<'_>, key: &[u8], value: &[u8]) -> Result<()> {
+    replace(tables, key, Some(value))
+}
+
+/// Removes a row.
+pub(crate) fn remove(tables: &Tables<'_>, key: &[u8]) -> Result<()> {
+    replace(tables, key, None)
+}
+
+fn replace(tables: &Tables<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    let mut before = None;
+    tables.replace(Table::Latest, key, value, &mut |old| {
+        before = Some(seen(old));
+    })?;
+    let after = value.map(seen).transpose()?;
+    tables
+        .effects
+        .seen
+        .borrow_mut()
+        .note(before.transpose()?, after);
+    Ok(())
 }
 
 /// Calls `look` with the row of an instance, if there is one.
