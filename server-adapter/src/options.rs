@@ -81,6 +81,10 @@ settings! {
             pub backups: Option<Backups> = None;
             /// Receives the lines of the access log.
             pub access_log: Option<AccessLog> = None;
+            /// Whether the threads of `spawn_blocking` that slow reads run on give way to all others from then on, where the system has
+            /// a priority for each thread (Linux): for a runtime that serves nothing else. Expensive questions then leave posts the
+            /// processor.
+            pub slow_reads_give_way: bool = false;
         }
     }
 }

@@ -7,7 +7,6 @@ use deskfleet::routes::Work;
 use deskfleet::{EventStream, Exchange, ResponseBody};
 use http::{HeaderName, HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
-use tokio::task::spawn_blocking;
 
 use crate::body::{self, Unread};
 use crate::budget::Share;
@@ -170,7 +169,7 @@ async fn off_the_loop(
     let place = slow_reads.admit(&source.slow_reads).await;
     // The source is the same as long as something of it runs, also when its client is gone.
     let held = (place.ok_or(refusal::BUSY)?, Arc::clone(source));
-    let begun = spawn_blocking(move || {
+    let begun = slow_reads.run(move || {
         let response = exchange.finish();
         drop(held);
         response

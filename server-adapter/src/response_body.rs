@@ -8,7 +8,6 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use deskfleet::ResponseBody;
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::task::spawn_blocking;
 
 use crate::counted::Counted;
 use crate::event_body::EventBody;
@@ -163,7 +162,7 @@ impl Chunks {
             let (slow_reads, source) = (Arc::clone(&self.slow_reads), Arc::clone(&self.source));
             self.making = Some(Box::pin(async move {
                 let place = slow_reads.resume(&source.slow_reads).await?;
-                let made = spawn_blocking(move || {
+                let made = slow_reads.run(move || {
                     let chunk = body.next_chunk().map_err(|_| Unfinished);
                     drop((place, source));
                     (body, chunk)

@@ -1,13 +1,22 @@
 //! Work that is kept off the event loop, and its bounds: in all, and for each source.
 
+#[cfg(target_os = "linux")]
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
+
+use crate::options::ServerOptions;
 
 /// How long a request waits for its place before it is refused: bursts pass, a server that is busy says so.
 const WAIT: Duration = Duration::from_millis(500);
+/// How much less the threads of slow reads insist on the processor, as `nice` counts: a tenth of the time where others want all of it.
+/// Not the most, 19, which is a hundredth: a console also asks while posts keep all processors busy.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 /// Responses whose body is not made yet as a whole, at once. Each holds less than 1 MiB.
 const UNFINISHED_MAX: usize = 64;
 
@@ -16,6 +25,7 @@ const UNFINISHED_MAX: usize = 64;
 pub(crate) struct SlowReads {
     running: Arc<Semaphore>,
     unfinished: Arc<Semaphore>,
+    give_way: bool,
 }
 
 /// A place below a bound of one source and below that of all; its drop frees both.
@@ -36,9 +46,12 @@ impl Place {
 }
 
 impl SlowReads {
-    /// At most `max` run at once.
-    pub(crate) fn new(max: usize) -> Self {
-        Self::with(max, UNFINISHED_MAX)
+    /// Those of all sources.
+    pub(crate) fn of_all(options: &ServerOptions) -> Self {
+        Self {
+            give_way: options.slow_reads_give_way,
+            ..Self::with(options.slow_reads_max, UNFINISHED_MAX)
+        }
     }
 
     /// The bounds of one source, where at most `max` run at once: each source gets at most half.
@@ -51,7 +64,22 @@ impl SlowReads {
         Self {
             running: Arc::new(Semaphore::new(running)),
             unfinished: Arc::new(Semaphore::new(unfinished)),
+            give_way: false,
         }
+    }
+
+    /// Runs `work`, which has a place, off the event loop.
+    pub(crate) fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> JoinHandle<R> {
+        let give_way = self.give_way;
+        spawn_blocking(move || {
+            if give_way {
+                self::give_way();
+            }
+            work()
+        })
     }
 
     /// A place to run a request of `source` at; `None` when there is none for too long.
@@ -75,13 +103,53 @@ impl SlowReads {
     }
 }
 
+/// Has this thread give way to all others for good, once.
+#[cfg(target_os = "linux")]
+fn give_way() {
+    thread_local! {
+        static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
+    }
+    if !GIVES_WAY.replace(true) {
+        // Of the calling thread alone, on Linux. Where it is refused, the thread goes on as it is.
+        let _ = rustix::process::nice(NICE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_way() {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at_most(slow_reads_max: usize) -> ServerOptions {
+        ServerOptions {
+            slow_reads_max,
+            ..ServerOptions::default()
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn threads_of_slow_reads_give_way_and_no_others() {
+        let priority = || rustix::process::getpriority_process(None).expect("a priority");
+        let before = priority();
+        let usual = SlowReads::of_all(&at_most(1));
+        assert_eq!(usual.run(priority).await.expect("a thread"), before);
+        let low = SlowReads::of_all(&ServerOptions {
+            slow_reads_give_way: true,
+            ..at_most(1)
+        });
+        for _ in 0..2 {
+            let there = low.run(priority).await.expect("a thread");
+            assert_eq!(there, (before + NICE).min(19));
+        }
+        assert_eq!(priority(), before);
+    }
+
     #[tokio::test]
     async fn places_of_one_source_are_at_most_half() {
-        let all = SlowReads::new(4);
+        let all = SlowReads::of_all(&at_most(4));
         let [greedy, other, third] = [(); 3].map(|()| SlowReads::of_source(4));
         let begun = |source| -> Vec<Place> {
             let places = std::iter::repeat_with(|| all.try_begin(source));
@@ -99,7 +167,7 @@ mod tests {
         assert!(running.iter().all(Option::is_some));
         assert!(all.admit(&greedy).await.is_none());
         assert!(all.admit(&other).await.is_some());
-        let one = SlowReads::new(1);
+        let one = SlowReads::of_all(&at_most(1));
         assert!(one.admit(&SlowReads::of_source(1)).await.is_some());
     }
 }

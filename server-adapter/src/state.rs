@@ -116,7 +116,7 @@ impl ServerState {
             sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
             draining: watch::Sender::new(false),
-            slow_reads: Arc::new(SlowReads::new(options.slow_reads_max)),
+            slow_reads: Arc::new(SlowReads::of_all(&options)),
             http1: protocol::http1(),
             #[cfg(feature = "http2")]
             http2: protocol::http2(limits),

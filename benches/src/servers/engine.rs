@@ -1,7 +1,9 @@
 //! The engine behind its server, configured as by `deskfleet serve --quiet`, but that one source may have all
 //! connections: the clients of a bench are one.
 
+use std::num::NonZero;
 use std::path::Path;
+use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime};
 
 use deskfleet::{CommitDriver, CommitPhases, Config, Engine, Event, Observer};
@@ -21,9 +23,11 @@ pub(super) fn serve(folder: &Path, sync_delay: Duration) {
     options.connections_max = 4096;
     options.connections_per_source = Some(options.connections_max);
     options.event_streams_max = options.connections_max;
+    options.slow_reads_give_way = true;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
+        .max_blocking_threads(available_parallelism().map_or(1, NonZero::get))
         .build()
         .expect("a runtime");
     runtime.block_on(async {

@@ -65,6 +65,7 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
         metrics,
         backups: backups.clone(),
         access_log: Some(stderr_log()),
+        slow_reads_give_way: true,
         ..settings.server.clone()
     };
     let backups = BackupThread::start(engine.clone(), backups)
