@@ -35,11 +35,12 @@ const POSTS: u64 = 64;
 /// A piece of work; returns the number of its repetitions.
 type Work = fn() -> u64;
 
-const WORK: [(&str, Work); 9] = [
+const WORK: [(&str, Work); 10] = [
     ("post_in_batches_of_64", post),
     ("get_test", get_test),
     ("page_of_50", page),
     ("file_a_record_of_10000", file),
+    ("file_one_of_each_instance", file_one_of_each),
     ("query_24_hours", query),
     ("open_a_queued_record", open_queue),
     ("refuse_unknown_key", || refuse(unknown_key)),
@@ -207,19 +208,31 @@ fn ask(fixture: &Fixture, path: &str, times: u64, status: StatusCode) -> u64 {
 
 /// Filing samples of 1000 instances, first and once more on top of that.
 fn file() -> u64 {
-    let fixture = open(None, |_| {});
-    let (instances, steps) = if callgrind::is_child() {
-        (1000, 10)
+    if callgrind::is_child() {
+        file_passes(2, 1000, 10)
     } else {
-        (10, 2)
-    };
-    for _ in 0..2 {
+        file_passes(2, 10, 2)
+    }
+}
+
+/// Filing one sample of each instance, time after time: as many rows of rollups as records.
+fn file_one_of_each() -> u64 {
+    if callgrind::is_child() {
+        file_passes(6, 4000, 1)
+    } else {
+        file_passes(2, 10, 1)
+    }
+}
+
+fn file_passes(passes: usize, instances: usize, steps: usize) -> u64 {
+    let fixture = open(None, |_| {});
+    for _ in 0..passes {
         fixture.sample(instances, steps);
         let mut filed = 0;
         counted(&mut || filed = fixture.engine.file_pending().expect("filing"));
         assert!(filed > 0, "nothing was filed");
     }
-    u64::try_from(2 * instances * steps).expect("a count")
+    u64::try_from(passes * instances * steps).expect("a count")
 }
 
 /// The last day of one instance out of 100, all filed.

@@ -7,7 +7,7 @@ use crate::model::metric::STARTUP_TOTAL;
 use crate::model::{ComputeType, Stream};
 use crate::store::codec::damaged;
 use crate::store::table::{Read, Table, Tables};
-use crate::store::telemetry::rows::{Bucket, Rows};
+use crate::store::telemetry::rows::{Bucket, NO_TEXT, Rows};
 use crate::store::{meta, workspaces};
 
 use super::daily;
@@ -156,8 +156,11 @@ impl Changes {
         for row in order {
             latest.note(rows.filed_at(*row as usize));
         }
+        let newest = samples.iter().map(|sample| sample.at).max();
         for (sample, row) in samples.iter().zip(order) {
-            latest.note_sample(sample, rows.username(*row as usize));
+            if Some(sample.at) == newest {
+                latest.note_sample(sample, rows.username(*row as usize));
+            }
         }
         let rollup = if bucket.day == latest.day {
             &mut latest.rollup
@@ -247,26 +250,31 @@ fn add_to_day(
     order: &[u32],
     samples: &[Sample],
 ) {
-    let mut user = None;
+    // Nobody, who is not noted.
+    let mut last = NO_TEXT;
+    let mut samples = samples.iter();
     for row in order {
         let row = *row as usize;
+        let user = rows.user(row);
         // Nearly always that of the row before.
-        if user != Some(rows.user(row)) {
-            user = Some(rows.user(row));
+        if user != last {
+            last = user;
             rollup.add_user(rows.username(row));
         }
         match stream {
+            Stream::Stats => {
+                if let Some(sample) = samples.next() {
+                    rollup.add_sample(sample, user != NO_TEXT);
+                }
+            }
             Stream::Activity => rollup.add_activity(rows.filed_at(row)),
             Stream::Startup => {
                 if let Some(total) = rows.integer(row, STARTUP_TOTAL) {
                     rollup.add_startup(total.saturating_mul(100));
                 }
             }
-            Stream::Stats | Stream::Processes => {}
+            Stream::Processes => {}
         }
-    }
-    for (sample, row) in samples.iter().zip(order) {
-        rollup.add_sample(sample, !rows.username(*row as usize).is_empty());
     }
 }
 

@@ -122,7 +122,7 @@ impl DayRollup {
 
     /// Five sections, each with its length before it: summaries, the two histograms, slots, people.
     pub(super) fn encode(&self, encoder: &mut Encoder) {
-        let mut section = Encoder::default();
+        let mut section = Encoder::with_capacity(256);
         self.summaries
             .iter()
             .for_each(|summary| summary.encode(&mut section));

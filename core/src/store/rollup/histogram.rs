@@ -105,7 +105,8 @@ impl Histogram {
 
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Result<Self> {
         let count = decoder.count()?;
-        let mut buckets = Vec::with_capacity(count);
+        // With room for what is added next.
+        let mut buckets = Vec::with_capacity(count + 4);
         each_bucket(decoder, count, |bucket, count| {
             buckets.push((bucket, count));
         })?;

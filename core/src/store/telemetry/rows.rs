@@ -24,7 +24,7 @@ pub(super) const NULL: u64 = 1;
 pub(super) const VALUE: u64 = 2;
 
 /// The number of the empty text, also that of a name that was not sent.
-pub(super) const NO_TEXT: u32 = Texts::EMPTY;
+pub(crate) const NO_TEXT: u32 = Texts::EMPTY;
 
 /// Where a record belongs in history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
