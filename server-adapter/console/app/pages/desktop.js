@@ -9,7 +9,7 @@ import { askHold, askRelease, holds } from "../parts/hold-dialog.js";
 import { Logons, logonsOf } from "../parts/logons.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { State } from "../parts/state.js";
-import { Story, firstOf } from "../parts/story.js";
+import { Story, firstOf, namesOf } from "../parts/story.js";
 import { Text, visible } from "../parts/text.js";
 import { useResource } from "../resource.js";
 import { href, route } from "../router.js";
@@ -49,7 +49,7 @@ function Desktop({ id }) {
 
 /** @param {{ id: string, data: any, on: (event: FleetEvent) => boolean }} properties */
 function Found({ id, data: { row, details, transition, hold, stats }, on }) {
-    const names = namesOf(id, row.computerName);
+    const names = namesOf(row);
     return html`<${Line} row=${row} transition=${transition} />
         ${hold && html`<${Hold} id=${id} hold=${hold} />`}
         <${Figures} row=${row} />
@@ -66,9 +66,6 @@ function Missing({ id, on }) {
         <${Story} id=${id} names=${[id]} state=${undefined} onHold=${false} on=${on} />`;
 }
 
-/** The names under which a desktop may report. @param {string} id @param {string | null} computerName */
-const namesOf = (id, computerName) => (computerName && computerName !== id ? [id, computerName] : [id]);
-
 /** Everything about a desktop that is not history; what the key may not read is absent. @param {string} id @param {AbortSignal} signal */
 async function read(id, signal) {
     const [{ rows, at }, held, view] = await Promise.all([
@@ -82,7 +79,7 @@ async function read(id, signal) {
     const user = row?.username ? await get("/api/Information/GetUserInformation", { username: row.username }, signal).catch(absent) : undefined;
     const own = user?.workSpaces.find((/** @type {any} */ each) => each.workSpId === id);
     const instance = user?.lastStats?.instanceId?.toLowerCase();
-    const stats = instance && namesOf(id, row?.computerName ?? null).some((name) => name.toLowerCase() === instance) ? user.lastStats : undefined;
+    const stats = row && namesOf(row).some((name) => name.toLowerCase() === instance) ? user.lastStats : undefined;
     const transition = view?.transition ?? (row?.transition ? { action: row.transition } : undefined);
     return { row, at, details: view?.workSpace ?? own ?? row, transition, hold: held[0], stats };
 }
@@ -115,7 +112,8 @@ function Line({ row, transition }) {
 function Hold({ id, hold }) {
     return html`<section class="hold" aria-label="Litigation hold">
         <p><span class="state care"><span class="glyph" aria-hidden="true">▣</span><b>On litigation hold</b></span> <${Text} text=${hold.matter} />${hold.reason && html`: <${Text} text=${hold.reason} />`}</p>
-        <p class="note">Placed by <${Text} text=${hold.placedBy} /> on ${time(hold.placedAt)}. It is not rebuilt, restored, terminated or removed. ${may("admin") && html`<button type="button" onClick=${() => askHold([id])}>Change …</button>`}</p>
+        <p class="note">Placed by <${Text} text=${hold.placedBy} /> on ${time(hold.placedAt)}. The desktop is not rebuilt, restored, terminated or removed.</p>
+        ${may("admin") && html`<p><button type="button" onClick=${() => askHold([id])}>Change matter or reason …</button></p>`}
     </section>`;
 }
 

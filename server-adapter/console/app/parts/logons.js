@@ -49,8 +49,8 @@ export function Logons({ logons, file, withDesktop }) {
     const columns = [
         { name: "at", title: "Began", show: (/** @type {Logon} */ { at }) => html`<span class="nowrap">${time(at)}</span>` },
         withDesktop
-            ? { name: "workSpId", title: "Desktop", show: (/** @type {Logon} */ { workSpId = "" }) => html`<a href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` }
-            : { name: "username", title: "User", show: (/** @type {Logon} */ { username }) => html`<${Text} text=${username} />` },
+            ? { name: "workSpId", title: "Desktop", show: (/** @type {Logon} */ { workSpId = "" }) => html`<a class="nowrap" href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` }
+            : { name: "username", title: "User", show: (/** @type {Logon} */ { username }) => html`<span class="nowrap"><${Text} text=${username} /></span>` },
         ...PHASES.map(({ name, title, tone }) => ({
             name,
             title,

@@ -22,6 +22,9 @@ const PAGES = 4;
 /** Rows that are drawn at first. */
 const SHOWN = 50;
 
+/** The names under which a desktop may report. @param {{ workSpId: string, computerName: string | null }} row */
+export const namesOf = ({ workSpId, computerName }) => (computerName && computerName !== workSpId ? [workSpId, computerName] : [workSpId]);
+
 /**
  * The first result that has something in it, of the names under which a desktop may report: its id and its computer name.
  * @template T
