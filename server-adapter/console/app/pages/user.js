@@ -75,8 +75,8 @@ function Unknown({ name }) {
 async function read(name, signal) {
     const info = await get("/api/Information/GetUserInformation", { username: name }, signal);
     const ids = info.workSpaces.slice(0, DESKTOPS).map((/** @type {any} */ { workSpId }) => workSpId);
-    if (ids.length === 0) return { info, rows: [], loads: [], warnings: [] };
-    const { rows, warnings } = await get("/query/workspaces", { workSpId: ids, window: "24h", limit: DESKTOPS }, signal);
+    if (ids.length === 0) return { info, rows: [], loads: [] };
+    const { rows } = await get("/query/workspaces", { workSpId: ids, limit: DESKTOPS }, signal);
     const loads = await Promise.all(
         rows.map((/** @type {WorkspaceRow} */ row) =>
             firstOf(
@@ -86,11 +86,11 @@ async function read(name, signal) {
             ),
         ),
     );
-    return { info, rows, loads, warnings };
+    return { info, rows, loads };
 }
 
 /** @param {{ name: string, data: any, on: (event: FleetEvent) => boolean }} properties */
-function Found({ name, data: { info, rows, loads, warnings }, on }) {
+function Found({ name, data: { info, rows, loads }, on }) {
     const now = Date.now();
     const figures = [
         ["Last activity", info.lastActivity ? html`<${Text} text=${info.lastActivity} />` : "–", info.lastActivityTime && `${ago(info.lastActivityTime, now)}, ${time(info.lastActivityTime)}`],
@@ -100,7 +100,6 @@ function Found({ name, data: { info, rows, loads, warnings }, on }) {
     ];
     const key = rows.map((/** @type {WorkspaceRow} */ { workSpId }) => workSpId).join(" ");
     return html`<dl class="figures">${figures.map(([title, value, note]) => html`<div key=${title}><dt>${title}</dt><dd>${value} ${note && html`<small>${note}</small>`}</dd></div>`)}</dl>
-        <${Warnings} warnings=${warnings} />
         ${info.workSpaces.length === 0 && html`<p class="panel">The user has no desktop; telemetry has named the user.</p>`}
         <div class="panels">${rows.map((/** @type {WorkspaceRow} */ row, /** @type {number} */ index) => html`<${Desktop} key=${row.workSpId} row=${row} load=${loads[index]} />`)}</div>
         ${info.workSpaces.length > rows.length && html`<p><a href=${href("desktops", undefined, { username: info.username })}>All ${info.workSpaces.length} desktops of the user</a></p>`}
@@ -119,7 +118,7 @@ function Desktop({ row, load }) {
         <p class="note"><${Text} text=${row.computerName} />, ${[row.computeTypeName, row.runningMode, row.region].filter(Boolean).map((text, index) => html`${index > 0 && ", "}<${Text} text=${text} />`)}</p>
         <table class="plain">
             <caption class="hidden">Load now, and in the last 24 hours</caption>
-            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${150} tone=${tone} /></td></tr>`)}</tbody>
+            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${150} tone=${tone} /></td></tr>`)}</tbody>
         </table>
         <p class="note">Seen ${ago(row.lastSeen, Date.now())}.</p>
         ${may("act") && html`<div class="row">${ACTIONS.filter(({ danger }) => !danger).map(({ name, title }) => html`<button key=${name} type="button" onClick=${() => askAction(name, [row.workSpId])}>${title} …</button>`)}</div>`}
@@ -152,7 +151,7 @@ function Lately({ name, rows, on }) {
     );
     const columns = [
         { name: "at", title: "Time", show: (/** @type {any} */ { at }) => html`<span class="nowrap">${time(at)}</span>` },
-        { name: "workSpId", title: "Desktop", show: (/** @type {any} */ { workSpId }) => html`<a href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
+        { name: "workSpId", title: "Desktop", show: (/** @type {any} */ { workSpId }) => html`<a class="nowrap" href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
         ...TIMELINE_COLUMNS,
     ];
     return html`<${Loaded} of=${lately}>
