@@ -37,7 +37,7 @@ export default function Activity() {
     const zone = offset();
     const heat = useResource(`${range.key} ${kind.of} ${zone}`, (signal) => get("/query/heatmap", { of: kind.of, from: range.from, to: range.to, offset: zone }, signal));
     return html`<div class="head"><h1>Activity</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-28d": "28 days", "-91d": "13 weeks" }} /></div>
-        <div class="row filters">
+        <div class="row choices">
             <label class="compact">Show <select value=${route.value.query.kind ?? "activity"} onChange=${(/** @type {any} */ event) => setQuery({ kind: event.target.value })}>
                 ${Object.entries(KINDS).map(([name, { title }]) => html`<option key=${name} value=${name}>${title}</option>`)}
             </select></label>

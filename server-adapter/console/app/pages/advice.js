@@ -1,14 +1,14 @@
 // What to do about desktops, by what they did.
 
-import { pages } from "../api.js";
-import { NONE, count, decimal } from "../format.js";
+import { count, decimal } from "../format.js";
 import { askAction } from "../parts/action-dialog.js";
+import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
+import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
-import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { href, route, setQuery } from "../router.js";
+import { route, setQuery } from "../router.js";
 import { may } from "../session.js";
 import { html } from "../vendor/preact.js";
 
@@ -43,25 +43,9 @@ const KINDS = {
 
 export default function AdvicePage() {
     const range = useRange("-30d");
-    const advice = useResource(range.key, (signal) => load({ from: range.from, to: range.to }, signal));
+    const advice = useResource(range.key, (signal) => allRows("/query/advice", { from: range.from, to: range.to }, ROWS_MAX, signal));
     return html`<div class="head"><h1>Advice</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-30d": "30 days", "-91d": "13 weeks" }} /></div>
-        <${Loaded} of=${advice}>${(/** @type {Awaited<ReturnType<typeof load>>} */ data) => html`<${Shown} ...${data} />`}<//>`;
-}
-
-/** @param {import("../api.js").Query} query @param {AbortSignal} signal */
-async function load(query, signal) {
-    /** @type {Advice[]} */
-    const rows = [];
-    const warnings = new Set();
-    for await (const page of pages("/query/advice", query, signal)) {
-        rows.push(...page.rows);
-        for (const warning of page.warnings) warnings.add(warning);
-        if (page.hasMore && rows.length >= ROWS_MAX) {
-            warnings.add(`This is the advice about the first desktops by id, ${count(rows.length)} rows: there is more.`);
-            break;
-        }
-    }
-    return { rows, warnings: /** @type {string[]} */ ([...warnings]) };
+        <${Loaded} of=${advice}>${(/** @type {{ rows: Advice[], warnings: string[] }} */ data) => html`<${Shown} ...${data} />`}<//>`;
 }
 
 /** @param {{ rows: Advice[], warnings: string[] }} properties */
@@ -70,12 +54,12 @@ function Shown({ rows, warnings }) {
     const kind = route.value.query.kind in KINDS ? route.value.query.kind : (Object.keys(KINDS).find((each) => of(each).length > 0) ?? "idle");
     const { title, rule, act } = KINDS[kind];
     const columns = [
-        { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<a class="long" href=${href("desktop", row.workSpId)}><${Text} text=${row.workSpId} /></a>` },
-        { name: "username", title: "User", show: (/** @type {Advice} */ row) => (row.username ? html`<a class="long" href=${href("user", row.username)}><${Text} text=${row.username} /></a>` : NONE) },
+        { name: "workSpId", title: "Desktop", show: (/** @type {Advice} */ row) => html`<${DesktopLink} id=${row.workSpId} />` },
+        { name: "username", title: "User", show: (/** @type {Advice} */ row) => html`<${UserLink} name=${row.username} />` },
         { name: "hours", title: "Hours a month", number: true, show: (/** @type {Advice} */ row) => decimal(row.hours, 2) },
         { name: "limitHours", title: "Limit", number: true },
         { name: "evidence", title: "Evidence", fixed: true, show: (/** @type {Advice} */ row) => html`<span class="evidence">${row.evidence}</span>` },
-        { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note">estimate</span>` },
+        { name: "estimate", title: "Basis", fixed: true, show: (/** @type {Advice} */ row) => row.estimate && html`<span class="note nowrap">estimate</span>` },
         ...(act && may("act") ? [{ name: "act", title: "Action", fixed: true, unsaved: true, show: (/** @type {Advice} */ row) => html`<button type="button" onClick=${() => askAction(act, [row.workSpId])}>Change type …</button>` }] : []),
     ];
     return html`<${Warnings} warnings=${warnings} />

@@ -1,16 +1,16 @@
 // How long logons took: quantiles over time, by phase, and the slowest.
 
 import { get, request } from "../api.js";
-import { NONE, duration, time } from "../format.js";
+import { duration, time } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
 import { LineChart } from "../parts/line-chart.js";
+import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, bounds, useRange } from "../parts/range.js";
-import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { href, route, setQuery } from "../router.js";
+import { route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").StartupReport} StartupReport */
@@ -35,7 +35,7 @@ export default function Logons() {
     const logons = useResource(key, (signal) => load(range, filter, signal));
     const chosen = PHASES.find(({ name }) => name === route.value.query.phase) ?? PHASES[0];
     return html`<div class="head"><h1>Logons</h1><${RangePicker} range=${range} presets=${{ "-24h": "24 h", "-7d": "7 days", "-28d": "28 days" }} /></div>
-        <div class="row filters">
+        <div class="row choices">
             <${FleetFilter} />
             <label class="compact">Phase <select value=${chosen.name} onChange=${(/** @type {any} */ event) => setQuery({ phase: event.target.value })}>
                 ${PHASES.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}
@@ -96,8 +96,8 @@ function Slowest({ rows, whole }) {
         show: (/** @type {Slow} */ row) => html`${duration(row[`${name}Ms`])}<${Bar} value=${row[`${name}Ms`]} max=${max} whole=${row.totalMs} ticks=${[whole[`${name}P50`] ?? null, whole[`${name}P95`] ?? null]} tone=${tone} />`,
     }));
     const columns = [
-        { name: "instanceId", title: "Desktop", show: (/** @type {Slow} */ row) => html`<a class="long" href=${href("desktop", row.instanceId)}><${Text} text=${row.instanceId} /></a>` },
-        { name: "username", title: "User", show: (/** @type {Slow} */ row) => (row.username ? html`<a class="long" href=${href("user", row.username)}><${Text} text=${row.username} /></a>` : NONE) },
+        { name: "instanceId", title: "Desktop", show: (/** @type {Slow} */ row) => html`<${DesktopLink} id=${row.instanceId} />` },
+        { name: "username", title: "User", show: (/** @type {Slow} */ row) => html`<${UserLink} name=${row.username} />` },
         { name: "at", title: "Time", show: (/** @type {Slow} */ row) => html`<span class="nowrap">${time(row.at)}</span>` },
         ...phases,
     ];

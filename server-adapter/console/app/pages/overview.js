@@ -1,11 +1,12 @@
 // The fleet in numbers: states, load, what is running, what happened last.
 
 import { get, request } from "../api.js";
-import { NONE, ago, bytes, compact, count, decimal, look, percent } from "../format.js";
+import { ago, bytes, compact, count, decimal, look, percent } from "../format.js";
 import { BarChart } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { Gauge } from "../parts/gauge.js";
 import { LineChart } from "../parts/line-chart.js";
+import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Problem, Warnings, leavesOut } from "../parts/problem.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { State } from "../parts/state.js";
@@ -95,8 +96,8 @@ function Worst() {
 /** @typedef {{ workSpId: string, username: string | null, p95: number, values: (number | null)[] }} Busy */
 
 const WORST_COLUMNS = [
-    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<a class="long" href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
-    { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => (username ? html`<a class="long" href=${href("user", username)}><${Text} text=${username} /></a>` : NONE) },
+    { name: "workSpId", title: "Desktop", show: (/** @type {Busy} */ { workSpId }) => html`<${DesktopLink} id=${workSpId} />` },
+    { name: "username", title: "User", show: (/** @type {Busy} */ { username }) => html`<${UserLink} name=${username} />` },
     { name: "values", title: "Processor", fixed: true, unsaved: true, show: (/** @type {Busy} */ { values }) => html`<${Sparkline} values=${values} max=${100} label="Processor, %" width=${140} />` },
     { name: "p95", title: "p95", number: true, show: (/** @type {Busy} */ { p95 }) => percent(p95) },
 ];

@@ -1,14 +1,15 @@
 // What runs on the desktops, and what it takes.
 
-import { pages } from "../api.js";
 import { bytes, count, percent } from "../format.js";
 import { Bar } from "../parts/bar-chart.js";
+import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
+import { DesktopLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
 import { Text } from "../parts/text.js";
 import { useResource } from "../resource.js";
-import { href, route, setQuery } from "../router.js";
+import { route, setQuery } from "../router.js";
 import { html } from "../vendor/preact.js";
 
 /** @typedef {import("../../../../wasm/js/types.js").ProcessRow} Process */
@@ -24,29 +25,13 @@ const SORTS = { cpuAvg: "cpu", memoryAvg: "memory" };
 export default function Processes() {
     const range = useRange("-24h");
     const { instanceId, sort = "-cpuAvg", q = "" } = route.value.query;
-    const found = useResource(JSON.stringify([range.key, instanceId, sort]), (signal) => load({ from: range.from, to: range.to, instanceId, sort: sort.replace(/\w+$/, (name) => SORTS[name] ?? name) }, signal));
+    const found = useResource(JSON.stringify([range.key, instanceId, sort]), (signal) => allRows("/query/processes", { from: range.from, to: range.to, instanceId, sort: sort.replace(/\w+$/, (name) => SORTS[name] ?? name) }, NAMES_MAX, signal));
     return html`<div class="head"><h1>Processes</h1><${RangePicker} range=${range} /></div>
-        <div class="row filters">
+        <div class="row choices">
             <label class="compact">Name <input type="search" value=${q} placeholder="part of a name" onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value || undefined })} /></label>
-            ${instanceId && html`<span>On <a href=${href("desktop", instanceId)}><${Text} text=${instanceId} /></a></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
+            ${instanceId && html`<span>On <${DesktopLink} id=${instanceId} /></span><button type="button" onClick=${() => setQuery({ instanceId: undefined })}>Show all desktops</button>`}
         </div>
-        <${Loaded} of=${found}>${(/** @type {Awaited<ReturnType<typeof load>>} */ data) => html`<${Shown} ...${data} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
-}
-
-/** @param {import("../api.js").Query} query @param {AbortSignal} signal */
-async function load(query, signal) {
-    /** @type {Process[]} */
-    const rows = [];
-    const warnings = new Set();
-    for await (const page of pages("/query/processes", query, signal)) {
-        rows.push(...page.rows);
-        for (const warning of page.warnings) warnings.add(warning);
-        if (page.hasMore && rows.length >= NAMES_MAX) {
-            warnings.add(`These are the first ${count(rows.length)} names in this order: there are more.`);
-            break;
-        }
-    }
-    return { rows, warnings: /** @type {string[]} */ ([...warnings]) };
+        <${Loaded} of=${found}>${(/** @type {{ rows: Process[], warnings: string[] }} */ data) => html`<${Shown} ...${data} q=${q.toLowerCase()} sort=${sort} />`}<//>`;
 }
 
 /** @param {{ rows: Process[], warnings: string[], q: string, sort: string }} properties */
@@ -57,7 +42,7 @@ function Shown({ rows, warnings, q, sort }) {
     const measured = (name, title, text, max, tone) => ({ name, title, number: true, show: (/** @type {Process} */ row) => html`<span class="measured"><${Bar} value=${/** @type {number} */ (row[name])} max=${max} tone=${tone} />${text(row[name])}</span>` });
     const [cpu, memory] = [greatest("cpuMax"), greatest("memoryMax")];
     const columns = [
-        { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="long"><${Text} text=${row.processName} /></span>` },
+        { name: "processName", title: "Process", show: (/** @type {Process} */ row) => html`<span class="named"><${Text} text=${row.processName} /></span>` },
         { name: "machines", title: "Desktops", number: true, show: (/** @type {Process} */ row) => count(row.machines) },
         { name: "reports", title: "Reports", number: true, show: (/** @type {Process} */ row) => count(row.reports) },
         measured("cpuAvg", "Processor, mean", percent, cpu, 1),

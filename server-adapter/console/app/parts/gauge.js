@@ -12,7 +12,7 @@ const NEAR = 0.8;
  */
 export function Gauge({ label, value, max, text, full, children }) {
     const near = full === true && value >= NEAR * max;
-    return html`<div class=${near ? "gauge near" : "gauge"} role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${max} aria-valuenow=${Math.min(value, max)} aria-valuetext=${text}>
+    return html`<div class=${near ? "near" : ""} role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${max} aria-valuenow=${Math.min(value, max)} aria-valuetext=${text}>
         ${near && html`<span aria-hidden="true">▲ </span>`}${children ?? text}
         <${Bar} value=${value} max=${max} whole=${max} tone=${near ? "warn" : 0} />
     </div>`;
