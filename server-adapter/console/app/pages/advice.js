@@ -4,6 +4,7 @@ import { count, decimal } from "../format.js";
 import { askAction } from "../parts/action-dialog.js";
 import { allRows } from "../parts/all-rows.js";
 import { DataTable } from "../parts/data-table.js";
+import { FleetFilter, fleetFilter } from "../parts/fleet-filter.js";
 import { DesktopLink, UserLink } from "../parts/links.js";
 import { Loaded, Warnings } from "../parts/problem.js";
 import { RangePicker, useRange } from "../parts/range.js";
@@ -43,8 +44,10 @@ const KINDS = {
 
 export default function AdvicePage() {
     const range = useRange("-30d");
-    const advice = useResource(range.key, (signal) => allRows("/query/advice", { from: range.from, to: range.to }, ROWS_MAX, signal));
+    const filter = fleetFilter();
+    const advice = useResource(JSON.stringify([range.key, filter]), (signal) => allRows("/query/advice", { from: range.from, to: range.to, ...filter }, ROWS_MAX, signal));
     return html`<div class="head"><h1>Advice</h1><${RangePicker} range=${range} presets=${{ "-7d": "7 days", "-30d": "30 days", "-91d": "13 weeks" }} /></div>
+        <div class="row choices"><${FleetFilter} /></div>
         <${Loaded} of=${advice}>${(/** @type {{ rows: Advice[], warnings: string[] }} */ data) => html`<${Shown} ...${data} />`}<//>`;
 }
 
