@@ -32,7 +32,7 @@ const KINDS = {
     },
     overloaded: {
         title: "Overloaded",
-        rule: "Its health score is below 75 (good, as ServiceNow bands it): the share of the time in use in which processor and memory are not above 80 % for five minutes (Citrix Director; the score as SysTrack).",
+        rule: "Its health score is below 75, where ServiceNow ends the band of good. The score is the share of its time in use without overload (SysTrack); overload is processor or memory above 80 % for five minutes (Citrix Director).",
         act: "ChangeComputeType",
     },
     oversized: {
