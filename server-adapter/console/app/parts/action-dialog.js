@@ -1,13 +1,15 @@
 // What is asked before something is done to desktops, what happens, and what came of it.
 
+import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { requester } from "../preferences.js";
+import { notify } from "../shell/notices.js";
 import { html, signal, useEffect, useId, useState } from "../vendor/preact.js";
-import { COMPUTE_TYPES, grouped, preview, run } from "./action-run.js";
-import { csv, download } from "../csv.js";
+import { COMPUTE_TYPES, REMOVAL, grouped, preview, run } from "./action-run.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
-import { notify } from "../shell/notices.js";
+import { Text } from "./text.js";
+import { Typed } from "./typed.js";
 
 /**
  * What can be done. `danger`: data is lost, so that it is confirmed by typing; `holds`: refused for a desktop on litigation hold.
@@ -97,10 +99,10 @@ function Confirm({ action, previewed, begin }) {
     const accepted = previewed.filter(({ outcome }) => outcome === "Accepted");
     const others = previewed.length - accepted.length;
     const [all, setAll] = useState(false);
-    const [typed, setTyped] = useState("");
+    const [agreed, setAgreed] = useState("");
     const [who, setWho] = useState(requester.value);
     const chosen = all ? previewed : accepted;
-    const removes = action.name === "RemoveWorkSpaceDbEntry";
+    const removes = action.name === REMOVAL;
     const wanted = !action.danger || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : action.name === "TerminateWorkSpace" ? chosen[0].workSpaceId : "";
     /** @param {SubmitEvent} event */
     const submit = (event) => {
@@ -112,10 +114,10 @@ function Confirm({ action, previewed, begin }) {
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case they have changed by then</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
-        ${wanted !== "" && html`<label>Type <b class="mono">${wanted}</b> to confirm <input required autocomplete="off" spellcheck="false" value=${typed} onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>`}
+        ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
             <button type="button" onClick=${close}>Cancel</button>
-            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || typed.trim() !== wanted || (!removes && who.trim() === "")}>${action.title} ${desktops(chosen.length)}</button>
+            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted || (!removes && who.trim() === "")}>${action.title} ${desktops(chosen.length)}</button>
         </div>
     </form>`;
 }
@@ -141,7 +143,7 @@ function Groups({ action, outcomes, future = false }) {
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
                 <details open=${rows.length <= 3}>
                     <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${text(action.title)}${key && key !== "Accepted" && key !== "NoChange" ? html` <code>${key}</code>` : ""}</summary>
-                    <ul>${rows.slice(0, LISTED_MAX).map(({ workSpaceId, message }) => html`<li key=${workSpaceId}><bdi class="mono">${workSpaceId}</bdi> <span class="note">${message}</span></li>`)}</ul>
+                    <ul>${rows.slice(0, LISTED_MAX).map(({ workSpaceId, message }) => html`<li key=${workSpaceId}><${Text} text=${workSpaceId} /> ${message && html`<span class="note"><${Text} text=${message} /></span>`}</li>`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}
                 </details>
             </li>`,

@@ -1,19 +1,19 @@
 // Actions on many desktops: what they would do, and doing it, a few at once.
 
-import { ApiError, pages, send } from "../api.js";
+import { send } from "../api.js";
 import { look } from "../format.js";
+import { forEach } from "./bulk.js";
+import { holdsOf } from "./hold-dialog.js";
 
 const PREVIEW_MAX = 1000;
-const AT_ONCE = 4;
-const SAID_MS = 100;
-/** How often a request is sent again that a busy server refused unread. */
-const TRIES = 4;
+/** It removes the record of a desktop, and is no action of the interface: there is no preview, and no requester. */
+export const REMOVAL = "RemoveWorkSpaceDbEntry";
 
 /** The types of the interface, besides sizes of the newest families. */
 export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWERPRO", "GENERALPURPOSE_4XLARGE", "GENERALPURPOSE_8XLARGE", "GRAPHICS_G4DN", "GRAPHICSPRO_G4DN", "GRAPHICS_G6", "GRAPHICS_GR6", "GRAPHICS_G6F", "GRAPHICS_GR6F", "GRAPHICS_G7", "GRAPHICS", "GRAPHICSPRO"];
 
 /**
- * `outcome` is `Accepted`, `NoChange`, `Refused`, `Failed` where no response tells, or `NotSent`.
+ * `outcome` is `Accepted`, `NoChange`, `Refused` or `NotSent`.
  * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string }} Outcome
  */
 
@@ -48,8 +48,7 @@ export function grouped(outcomes, future) {
 
 /** What an action would do now. @param {string} action @param {string[]} ids @param {string} computeType @param {AbortSignal} signal @returns {Promise<Outcome[]>} */
 export async function preview(action, ids, computeType, signal) {
-    // The interface previews actions only; the record's removal says itself what it refuses.
-    if (action === "RemoveWorkSpaceDbEntry") return ids.map((workSpaceId) => ({ workSpaceId, outcome: "Accepted", code: null, message: "" }));
+    if (action === REMOVAL) return ids.map((workSpaceId) => ({ workSpaceId, outcome: "Accepted", code: null, message: "" }));
     /** @type {Outcome[]} */
     const outcomes = [];
     for (let from = 0; from < ids.length; from += PREVIEW_MAX) {
@@ -68,53 +67,26 @@ export async function preview(action, ids, computeType, signal) {
 /** Says of desktops on hold why, and who placed it. @param {Outcome[]} outcomes @param {AbortSignal} signal */
 async function addHolds(outcomes, signal) {
     const held = new Map(outcomes.filter(({ code }) => code === "LitigationHold").map((outcome) => [outcome.workSpaceId, outcome]));
-    if (held.size === 0) return;
-    for await (const { rows } of pages("/query/holds", {}, signal)) {
-        for (const { workSpId, matter, placedBy } of rows) {
-            const outcome = held.get(workSpId);
-            if (outcome !== undefined) outcome.message = `${matter}, placed by ${placedBy}`;
-        }
+    for (const { workSpId, matter, placedBy } of await holdsOf([...held.keys()], signal)) {
+        const outcome = held.get(workSpId);
+        if (outcome !== undefined) outcome.message = `${matter}, placed by ${placedBy}`;
     }
 }
 
 /**
- * Does an action to desktops, until the signal aborts; `said` is called with the outcomes so far.
+ * Does an action to desktops, until the signal aborts; `report` is called with the outcomes so far.
  * @param {string} action
  * @param {string[]} ids
  * @param {{ requester: string, computeType: string }} more
  * @param {AbortSignal} signal
- * @param {(outcomes: Outcome[]) => void} said
+ * @param {(outcomes: Outcome[]) => void} report
+ * @returns {Promise<Outcome[]>}
  */
-export async function run(action, ids, { requester, computeType }, signal, said) {
-    /** @type {Outcome[]} */
-    const outcomes = [];
-    const path = action === "RemoveWorkSpaceDbEntry" ? `/api/Information/${action}` : `/api/Actions/${action}`;
-    let next = 0;
-    const worker = async () => {
-        while (next < ids.length && !signal.aborted) {
-            const workSpaceId = ids[next++];
-            outcomes.push({ workSpaceId, ...(await one(path, { workSpaceId, requester, computeType })) });
-        }
-    };
-    said([]);
-    const timer = setInterval(() => said([...outcomes]), SAID_MS);
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    clearInterval(timer);
-    for (const workSpaceId of ids.slice(next)) outcomes.push({ workSpaceId, outcome: "NotSent", code: null, message: "" });
-    return outcomes;
-}
-
-/** @param {string} path @param {Record<string, string>} query @returns {Promise<Omit<Outcome, "workSpaceId">>} */
-async function one(path, query) {
-    for (let attempt = 1; ; attempt++) {
-        try {
-            await send("POST", path, query);
-            return { outcome: "Accepted", code: null, message: "" };
-        } catch (error) {
-            if (!(error instanceof ApiError)) throw error;
-            const { status, code, message } = error;
-            if ((status !== 503 && status !== 429) || attempt === TRIES) return { outcome: status === 0 ? "Failed" : "Refused", code, message };
-            await new Promise((done) => setTimeout(done, 1000 * attempt));
-        }
-    }
+export async function run(action, ids, { requester, computeType }, signal, report) {
+    const path = action === REMOVAL ? `/api/Information/${action}` : `/api/Actions/${action}`;
+    const outcomeOf = (/** @type {import("./bulk.js").Outcome} */ { workSpId, result, code, message }) => ({ workSpaceId: workSpId, outcome: result === "Done" ? "Accepted" : "Refused", code: code || null, message });
+    const done = await forEach(ids, (workSpaceId) => send("POST", path, { workSpaceId, requester, computeType }), signal, (outcomes) => report(outcomes.map(outcomeOf)));
+    const sent = new Set(done.map(({ workSpId }) => workSpId));
+    const left = ids.filter((id) => !sent.has(id)).map((workSpaceId) => ({ workSpaceId, outcome: "NotSent", code: null, message: "" }));
+    return [...done.map(outcomeOf), ...left];
 }

@@ -4,6 +4,7 @@ import { count } from "../format.js";
 import { may } from "../session.js";
 import { html, useMemo } from "../vendor/preact.js";
 import { ACTIONS, askAction } from "./action-dialog.js";
+import { askHold } from "./hold-dialog.js";
 
 /** @param {{ selected: ReadonlySet<string>, select: (ids: ReadonlySet<string>) => void, rows: Uint32Array, idOf: (row: number) => string | null }} properties */
 export function BulkBar({ selected, select, rows, idOf }) {
@@ -15,6 +16,7 @@ export function BulkBar({ selected, select, rows, idOf }) {
         <span><b>${count(selected.size)}</b> selected${hidden > 0 && html` <span class="note">(${count(hidden)} not in this list)</span>`}</span>
         ${shown < rows.length && html`<button type="button" class="quiet" onClick=${all}>Select all ${count(rows.length)}</button>`}
         <button type="button" class="quiet" onClick=${() => select(new Set())}>Clear</button>
+        ${may("admin") && html`<button type="button" onClick=${() => askHold([...selected])}>Place hold</button>`}
         ${ACTIONS.map(({ name, title, danger }) => html`<button key=${name} type="button" class=${danger ? "danger" : ""} onClick=${() => askAction(name, [...selected])}>${title}</button>`)}
     </div>`;
 }

@@ -8,6 +8,9 @@ import { DataTable } from "./data-table.js";
 import { Text } from "./text.js";
 
 const AT_ONCE = 4;
+const REPORT_MS = 100;
+/** How often a request is sent that a busy server refuses unread. */
+const TRIES = 4;
 
 /** @typedef {{ workSpId: string, result: string, code: string, message: string }} Outcome */
 
@@ -16,7 +19,7 @@ const AT_ONCE = 4;
  * @param {readonly string[]} ids
  * @param {(id: string) => Promise<unknown>} call
  * @param {AbortSignal} signal
- * @param {(outcomes: Outcome[]) => void} report called with all outcomes so far
+ * @param {(outcomes: Outcome[]) => void} report called with all outcomes so far, now and then and at the end
  */
 export async function forEach(ids, call, signal, report) {
     /** @type {Outcome[]} */
@@ -26,16 +29,31 @@ export async function forEach(ids, call, signal, report) {
         while (next < ids.length && !signal.aborted) {
             const workSpId = ids[next++];
             outcomes.push(
-                await call(workSpId).then(
+                await whenFree(() => call(workSpId)).then(
                     () => ({ workSpId, result: "Done", code: "", message: "" }),
                     (error) => ({ workSpId, result: "Refused", code: error instanceof ApiError ? error.code : "", message: `${error.message} ${error.advice ?? ""}`.trim() }),
                 ),
             );
-            report([...outcomes]);
         }
     };
+    const timer = setInterval(() => report([...outcomes]), REPORT_MS);
     await Promise.all(Array.from({ length: AT_ONCE }, work));
+    clearInterval(timer);
+    report(outcomes);
     return outcomes;
+}
+
+/** Calls a function again while the server has no time for it. @param {() => Promise<unknown>} call */
+async function whenFree(call) {
+    for (let attempt = 1; ; attempt++) {
+        try {
+            return await call();
+        } catch (error) {
+            const busy = error instanceof ApiError && (error.status === 429 || error.status === 503);
+            if (!busy || attempt === TRIES) throw error;
+            await new Promise((done) => setTimeout(done, 1000 * attempt));
+        }
+    }
 }
 
 const COLUMNS = ["workSpId", "result", "code", "message"];

@@ -38,7 +38,7 @@ export async function holds(query, signal) {
 }
 
 /** The holds of some desktops. @param {readonly string[]} ids @param {AbortSignal} [signal] */
-async function holdsOf(ids, signal) {
+export async function holdsOf(ids, signal) {
     const rows = [];
     for (let begin = 0; begin < ids.length; begin += IDS_PER_QUESTION) rows.push(...(await holds({ workSpId: ids.slice(begin, begin + IDS_PER_QUESTION) }, signal)));
     return rows;
