@@ -81,10 +81,11 @@ fn without_comments(source: &str) -> String {
     let mut within = false;
     for line in source.lines() {
         let text = line.trim();
-        // A notice of a licence begins with `/*!`.
+        // A notice of a licence begins with `/*!`. Behind a comment that ends within the line there is code.
+        let end = text.find("*/").map(|at| at + 2);
         let begins = text.starts_with("/*") && !text.starts_with("/*!");
-        if within || begins {
-            within = !text.ends_with("*/");
+        if within || begins && end.is_none_or(|end| end == text.len()) {
+            within = end.is_none();
         } else if !text.is_empty() && !text.starts_with("//") {
             kept.push_str(line);
             kept.push('\n');
