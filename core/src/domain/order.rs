@@ -141,6 +141,25 @@ struct Places {
 }
 
 impl Places {
+    #[inline(never)]
+    fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
+        let after = paging.next_token.as_deref().map(|token| {
+            let place = paging::place_of(question, &order.name(), token);
+            place.ok_or_else(|| {
+                let said = "The value is not a token of this endpoint and sort.";
+                EngineError::invalid("nextToken", said)
+            })
+        });
+        Ok(Self {
+            question,
+            after: after.transpose()?,
+            order,
+            limit: usize::try_from(paging.limit.max(1)).unwrap_or(usize::MAX),
+            kept: BinaryHeap::new(),
+            candidate: Vec::new(),
+        })
+    }
+
     /// The slot of a candidate that is kept: the next one, or that of a row that is dropped.
     #[inline(never)]
     fn admit<'c>(&mut self, id: &str, cell: &dyn Fn(usize) -> Cell<'c>) -> Option<usize> {
@@ -160,6 +179,12 @@ impl Places {
         }
         last.0.clone_from(place);
         Some(last.1)
+    }
+
+    #[inline(never)]
+    fn begins_after(&self) -> Option<String> {
+        let after = self.after.clone().filter(|_| self.is_by_id());
+        String::from_utf8(after?).ok()
     }
 
     fn is_by_id(&self) -> bool {
@@ -184,22 +209,8 @@ impl<T> Picked<T> {
     /// # Errors
     /// A token of another question or of another order.
     pub(crate) fn new(question: Question, order: Order, paging: &Paging) -> Result<Self> {
-        let after = paging.next_token.as_deref().map(|token| {
-            let place = paging::place_of(question, &order.name(), token);
-            place.ok_or_else(|| {
-                let said = "The value is not a token of this endpoint and sort.";
-                EngineError::invalid("nextToken", said)
-            })
-        });
         Ok(Self {
-            places: Places {
-                question,
-                after: after.transpose()?,
-                order,
-                limit: usize::try_from(paging.limit.max(1)).unwrap_or(usize::MAX),
-                kept: BinaryHeap::new(),
-                candidate: Vec::new(),
-            },
+            places: Places::new(question, order, paging)?,
             rows: Vec::new(),
         })
     }
@@ -223,8 +234,7 @@ impl<T> Picked<T> {
 
     /// The id after which the page begins, in the order of the ids: no candidate up to it need be offered.
     pub(crate) fn begins_after(&self) -> Option<String> {
-        let after = self.places.after.clone();
-        String::from_utf8(after.filter(|_| self.places.is_by_id())?).ok()
+        self.places.begins_after()
     }
 
     /// Ends the page with the candidates so far, where they are offered in the order of the ids.

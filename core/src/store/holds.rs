@@ -5,7 +5,7 @@ use crate::model::LitigationHold;
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder, damaged};
-use super::table::{Read, Step, Table, Tables, after_key};
+use super::table::{KeyRange, Read, Step, Table, Tables, after_key};
 
 /// A hold as it lies in the file.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,8 @@ pub(crate) struct HoldRef<'v> {
 
 /// The hold on a workspace.
 pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<LitigationHold>> {
-    with(read, id, |hold| {
+    read.get(Table::Holds, id.as_bytes(), |value| {
+        let hold = decode(value)?;
         Ok(LitigationHold {
             matter: hold.matter.to_owned(),
             reason: hold.reason.map(str::to_owned),
@@ -26,15 +27,6 @@ pub(crate) fn get(read: &impl Read, id: &str) -> Result<Option<LitigationHold>> 
             placed_at: hold.placed_at,
         })
     })
-}
-
-/// Calls `look` with the hold on a workspace, if there is one.
-pub(crate) fn with<R>(
-    read: &impl Read,
-    id: &str,
-    look: impl FnOnce(HoldRef<'_>) -> Result<R>,
-) -> Result<Option<R>> {
-    read.get(Table::Holds, id.as_bytes(), |value| look(decode(value)?))
 }
 
 /// Places a hold, over one that is there.
@@ -62,13 +54,13 @@ pub(crate) fn scan_after(
     read.scan(Table::Holds, after_key(after), |id, _| visit(id_of(id)?))
 }
 
-/// Visits the holds on the workspaces after `after`, in the order of their ids.
+/// Visits the holds on the workspaces in a range of ids, in their order.
 pub(crate) fn scan(
     read: &impl Read,
-    after: Option<&str>,
+    range: KeyRange<'_>,
     visit: &mut dyn FnMut(&str, HoldRef<'_>) -> Result<Step>,
 ) -> Result<()> {
-    read.scan(Table::Holds, after_key(after), |id, value| {
+    read.scan(Table::Holds, range, |id, value| {
         visit(id_of(id)?, decode(value)?)
     })
 }

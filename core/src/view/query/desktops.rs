@@ -201,8 +201,10 @@ pub(super) fn figures_of(
 
 /// Of the figures by the id and those by the name of the computer the newer ones.
 fn newer(named: Option<Figures>, computer: Option<Figures>) -> Option<Figures> {
-    let found = named.into_iter().chain(computer);
-    found.max_by_key(|figures| figures.last_seen)
+    match (named, computer) {
+        (Some(named), Some(computer)) if named.last_seen > computer.last_seen => Some(named),
+        (named, computer) => computer.or(named),
+    }
 }
 
 /// The names of the instances that are a workspace: its id, and the name of its computer if that is no other's.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::model::row::row;
 use crate::model::{Cell, Paging, Question, Rows};
 use crate::store::holds::{self, HoldRef};
-use crate::store::table::Step;
+use crate::store::table::{Step, after_key, one_key};
 use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
@@ -73,13 +73,10 @@ pub(crate) fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>
     match matcher.ids() {
         Some(ids) => {
             for id in ids.iter().filter(|id| Some(id.as_str()) > after.as_deref()) {
-                let step = holds::with(read, id, |hold| visit(id, hold))?;
-                if step.is_some_and(|step| step.is_break()) {
-                    break;
-                }
+                holds::scan(read, one_key(id), &mut visit)?;
             }
         }
-        None => holds::scan(read, after.as_deref(), &mut visit)?,
+        None => holds::scan(read, after_key(after.as_deref()), &mut visit)?,
     }
     let (rows, next_token) = picked.finish();
     Ok(Rows {

@@ -197,6 +197,7 @@ impl WorkspaceRow {
         Ok(())
     }
 
+    #[inline(never)]
     fn set_figures(&mut self, figures: &Figures) {
         self.last_seen = figures.last_seen;
         self.cpu = figures.cpu;

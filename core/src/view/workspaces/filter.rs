@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::model::identity::{folded, user_key};
+use crate::sorting::sorted_by_key;
 use crate::store::workspaces::EntryRef;
 
 /// What a filter asks of a field; equality without case, but for ids.
@@ -85,6 +86,16 @@ impl Wanted {
         }
     }
 
+    /// Of ids: in their order, each once.
+    fn ids(term: &Term) -> Self {
+        let Self { values, negated } = Self::of(term, |id| id.into());
+        let order = sorted_by_key(values.len(), |row| values.get(row));
+        let sorted = order.into_iter().filter_map(|row| values.get(row as usize));
+        let mut values: Vec<String> = sorted.cloned().collect();
+        values.dedup();
+        Self { values, negated }
+    }
+
     /// Whether a field with this value is wanted.
     pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
         let is = |value| self.values.iter().any(|wanted| is_folded(value, wanted));
@@ -111,14 +122,8 @@ impl Matcher {
             &filter.running_mode,
             &filter.compute_type_name,
         ];
-        let ids = filter.work_sp_id.as_ref().map(|term| {
-            let mut ids = Wanted::of(term, |id| id.into());
-            ids.values.sort_unstable();
-            ids.values.dedup();
-            ids
-        });
         Self {
-            ids,
+            ids: filter.work_sp_id.as_ref().map(Wanted::ids),
             user: user.map(|term| Wanted::of(term, user_key)),
             part: part.map(|part| folded(part).into_owned()),
             equal: equal.map(|term| term.as_ref().map(Wanted::new)),
