@@ -105,8 +105,7 @@ impl Histogram {
 
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Result<Self> {
         let count = decoder.count()?;
-        // With room for what is added next.
-        let mut buckets = Vec::with_capacity(count + 4);
+        let mut buckets = Vec::with_capacity(count);
         each_bucket(decoder, count, |bucket, count| {
             buckets.push((bucket, count));
         })?;
