@@ -52,7 +52,7 @@ function Group({ matter, rows }) {
     };
     const all = rows.length > 0 && chosen.length === rows.length;
     const columns = [
-        ...(may("admin") ? [{ name: "selected", title: "", fixed: true, unsaved: true, show: (/** @type {HoldRow} */ { workSpId }) => html`<input type="checkbox" aria-label=${`Select ${workSpId}`} checked=${selected.has(workSpId)} onChange=${() => toggle(workSpId)} />` }] : []),
+        ...(may("admin") ? [{ name: "selected", title: html`<span class="hidden">Selected</span>`, fixed: true, unsaved: true, show: (/** @type {HoldRow} */ { workSpId }) => html`<input type="checkbox" aria-label=${`Select ${workSpId}`} checked=${selected.has(workSpId)} onChange=${() => toggle(workSpId)} />` }] : []),
         { name: "workSpId", title: "Desktop", show: (/** @type {HoldRow} */ { workSpId }) => html`<a class="nowrap" href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
         { name: "computerName", title: "Computer", show: (/** @type {HoldRow} */ { computerName }) => html`<${Text} text=${computerName} />` },
         { name: "username", title: "User", show: (/** @type {HoldRow} */ { username }) => (username ? html`<a href=${href("user", username)}><${Text} text=${username} /></a>` : "–") },

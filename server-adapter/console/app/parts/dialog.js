@@ -8,8 +8,13 @@ export function Dialog({ open, title, onClose, wide, children }) {
     const label = useId();
     useEffect(() => {
         const dialog = element.current;
+        const before = /** @type {HTMLElement | null} */ (document.activeElement);
         if (open && dialog && !dialog.open) dialog.showModal();
-        return () => dialog?.close();
+        return () => {
+            dialog?.close();
+            // By now the dialog is removed, so that the browser does not return the focus.
+            if (open) before?.focus({ preventScroll: true });
+        };
     }, [open]);
     if (!open) return null;
     return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())}>

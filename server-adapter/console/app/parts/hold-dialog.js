@@ -116,8 +116,11 @@ function Release({ ids }) {
     const found = useResource(`holds ${ids.join("\n")}`, (signal) => holdsOf(ids, signal));
     const { state, run } = useBulk();
     const [typed, setTyped] = useState("");
-    if (state) return html`<${Running} state=${state} file="holds released" />`;
     const rows = found.data ?? [];
+    const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+    // The dialog is open before there is a field: what is typed must not press a button.
+    useEffect(() => field.current?.focus(), [rows.length]);
+    if (state) return html`<${Running} state=${state} file="holds released" />`;
     const matters = [...new Set(rows.map(({ matter }) => matter))];
     const expected = matters.length === 1 && rows.length === 1 ? matters[0] : String(rows.length);
     const confirmed = typed.trim() === expected.trim() || typed.trim() === String(rows.length);
@@ -134,7 +137,7 @@ function Release({ ids }) {
             html`<${Holds} rows=${rows} />
                 <p>After it, the desktop can be rebuilt, restored, terminated and removed, and what is older than the retention is deleted.</p>
                 <label>Type ${expected === String(rows.length) ? "the number of holds" : "the matter"}, <b><${Text} text=${expected} /></b>, to confirm
-                    <input value=${typed} autofocus autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
+                    <input ref=${field} value=${typed} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
                 </label>`
         }
         <div class="dialog-actions">
