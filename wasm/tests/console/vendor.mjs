@@ -13,9 +13,9 @@ export const VENDORED = fileURLToPath(new URL("../../../server-adapter/console/a
 
 /** What the console uses; the types are in `preact.d.ts` beside the file. */
 const ENTRY = `
-export { h, render, Fragment, createContext } from "preact";
-export { useEffect, useLayoutEffect, useMemo, useRef, useState, useCallback, useId, useContext, useErrorBoundary } from "preact/hooks";
-export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from "@preact/signals";
+export { render } from "preact";
+export { useEffect, useLayoutEffect, useMemo, useRef, useState, useCallback, useId, useErrorBoundary } from "preact/hooks";
+export { signal, effect } from "@preact/signals";
 export { html } from "htm/preact";
 `;
 const MAKERS = { preact: "Jason Miller", "@preact/signals": "Preact Team", htm: "Google LLC" };

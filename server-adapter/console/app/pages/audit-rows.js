@@ -19,7 +19,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 
 const PATH = "/operator/audit";
 const PAGE = 100;
-/** So many requests look for rows that are rare, before a person is asked whether to look further. */
+/** Requests that look for rare rows, before a person is asked to look further. */
 const REQUESTS = 10;
 const EVERY_MS = 15_000;
 /** All that the audit holds. */

@@ -56,7 +56,7 @@ function Wipe({ onClose }) {
         setBusy(true);
         try {
             await host().wipe?.();
-            // The keys are gone too: the console begins anew, with a key of its own.
+            // The keys are gone too: the page starts again, with a new one.
             sessionStorage.clear();
             location.reload();
         } catch (error) {

@@ -5,23 +5,11 @@ export interface Signal<T> {
     peek(): T;
     subscribe(listener: (value: T) => void): () => void;
 }
-export interface ReadonlySignal<T> {
-    readonly value: T;
-    peek(): T;
-}
 export function signal<T>(value: T): Signal<T>;
-export function computed<T>(compute: () => T): ReadonlySignal<T>;
 export function effect(run: () => void | (() => void)): () => void;
-export function batch<T>(run: () => T): T;
-export function untracked<T>(run: () => T): T;
-export function useSignal<T>(value: T): Signal<T>;
-export function useComputed<T>(compute: () => T): ReadonlySignal<T>;
-export function useSignalEffect(run: () => void | (() => void)): void;
 
 export function html(strings: TemplateStringsArray, ...values: unknown[]): any;
-export function h(type: unknown, properties: object | null, ...children: unknown[]): any;
 export function render(tree: unknown, parent: Element): void;
-export const Fragment: unknown;
 
 export interface Ref<T> {
     current: T;
@@ -35,5 +23,3 @@ export function useMemo<T>(make: () => T, dependencies: Dependencies): T;
 export function useCallback<T extends (...given: never[]) => unknown>(call: T, dependencies: Dependencies): T;
 export function useId(): string;
 export function useErrorBoundary(): [Error | undefined, () => void];
-export function createContext<T>(initial: T): { Provider: unknown };
-export function useContext<T>(context: { Provider: unknown }): T;
