@@ -1,5 +1,7 @@
 //! The litigation holds. Key: `workSpId`. Value: matter, optional reason, placed by, placed at.
 
+use std::ops::Bound;
+
 use crate::error::Result;
 use crate::model::LitigationHold;
 use crate::timestamp::Timestamp;
@@ -63,6 +65,12 @@ pub(crate) fn scan(
     read.scan(Table::Holds, range, |id, value| {
         visit(id_of(id)?, decode(value)?)
     })
+}
+
+/// The range of one id.
+pub(crate) fn only(id: &str) -> KeyRange<'_> {
+    let bound = Bound::Included(id.as_bytes());
+    (bound, bound)
 }
 
 fn id_of(key: &[u8]) -> Result<&str> {

@@ -93,11 +93,6 @@ pub(crate) fn after_key<K: AsRef<[u8]> + ?Sized>(key: Option<&K>) -> KeyRange<'_
     (start, Bound::Unbounded)
 }
 
-/// The one key.
-pub(crate) fn one_key<K: AsRef<[u8]> + ?Sized>(key: &K) -> KeyRange<'_> {
-    (Bound::Included(key.as_ref()), Bound::Included(key.as_ref()))
-}
-
 /// The number that the key of a row is.
 pub(super) fn row_number(key: &[u8]) -> Result<u64> {
     key.try_into()

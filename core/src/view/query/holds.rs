@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::model::row::row;
 use crate::model::{Cell, Paging, Question, Rows};
 use crate::store::holds::{self, HoldRef};
-use crate::store::table::{Step, after_key, one_key};
+use crate::store::table::{Step, after_key};
 use crate::store::workspaces::{self, EntryRef};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
@@ -73,7 +73,7 @@ pub(crate) fn holds(reader: &Reader, query: &HoldsQuery) -> Result<Rows<HoldRow>
     match matcher.ids() {
         Some(ids) => {
             for id in ids.iter().filter(|id| Some(id.as_str()) > after.as_deref()) {
-                holds::scan(read, one_key(id), &mut visit)?;
+                holds::scan(read, holds::only(id), &mut visit)?;
             }
         }
         None => holds::scan(read, after_key(after.as_deref()), &mut visit)?,
