@@ -116,9 +116,9 @@ function Desktop({ row, load }) {
     return html`<section class="panel">
         <div class="head"><h2 class="mono"><a href=${href("desktop", row.workSpId)}><${Text} text=${row.workSpId} /></a></h2><${State} state=${row.state} />${row.onHold && html`<span class="tag">▣ On hold</span>`}</div>
         <p class="note"><${Text} text=${row.computerName} />, ${[row.computeTypeName, row.runningMode, row.region].filter(Boolean).map((text, index) => html`${index > 0 && ", "}<${Text} text=${text} />`)}</p>
-        <table class="plain">
+        <table class="plain bars">
             <caption class="hidden">Load now, and in the last 24 hours</caption>
-            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${150} tone=${tone} /></td></tr>`)}</tbody>
+            <tbody>${loads.map(({ title, now, values, tone }) => html`<tr key=${title}><th scope="row">${title}</th><td class="number">${percent(now)}</td><td class="spark"><${Sparkline} values=${values} max=${100} label=${`${title}, 24 h, %`} width=${110} tone=${tone} /></td></tr>`)}</tbody>
         </table>
         <p class="note">Seen ${ago(row.lastSeen, Date.now())}.</p>
         ${may("act") && html`<div class="row">${ACTIONS.filter(({ danger }) => !danger).map(({ name, title }) => html`<button key=${name} type="button" onClick=${() => askAction(name, [row.workSpId])}>${title} …</button>`)}</div>`}

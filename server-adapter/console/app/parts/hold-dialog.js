@@ -4,7 +4,7 @@ import { pages, send } from "../api.js";
 import { time } from "../format.js";
 import { useResource } from "../resource.js";
 import { notify } from "../shell/notices.js";
-import { html, signal, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Outcomes, forEach } from "./bulk.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
@@ -119,7 +119,7 @@ function Release({ ids }) {
     const rows = found.data ?? [];
     const field = useRef(/** @type {HTMLInputElement | null} */ (null));
     // The dialog is open before there is a field: what is typed must not press a button.
-    useEffect(() => field.current?.focus(), [rows.length]);
+    useLayoutEffect(() => field.current?.focus(), [rows.length]);
     if (state) return html`<${Running} state=${state} file="holds released" />`;
     const matters = [...new Set(rows.map(({ matter }) => matter))];
     const expected = matters.length === 1 && rows.length === 1 ? matters[0] : String(rows.length);

@@ -123,6 +123,6 @@ const columns = (chosen, choose) => [
 export const TIMELINE_COLUMNS = [
     { name: "kind", title: "Kind", show: (/** @type {TimelineRow} */ { kind }) => html`<span class="state ${KINDS[kind]?.tone}"><span class="glyph" aria-hidden="true">${KINDS[kind]?.glyph}</span>${kind}</span>` },
     { name: "title", title: "What", show: (/** @type {TimelineRow} */ { kind, title }) => (kind === "state" ? html`<${State} state=${title} />` : kind === "audit" || kind === "hold" ? actionTitle(title) : html`<${Text} text=${title} />`) },
-    { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => html`${isRefused(row) && html`<span class="state bad"><span class="glyph" aria-hidden="true">✖</span></span>`}<${Text} text=${row.detail} />` },
+    { name: "detail", title: "More", show: (/** @type {TimelineRow} */ row) => row.detail && html`<div class="detail">${isRefused(row) && html`<span class="bad"><span class="glyph" aria-hidden="true">✖</span></span> `}<${Text} text=${row.detail} /></div>` },
     { name: "by", title: "By", show: (/** @type {TimelineRow} */ { by }) => html`<${Text} text=${by} />` },
 ];
