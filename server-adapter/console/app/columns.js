@@ -98,7 +98,7 @@ export class Numbers {
     }
 }
 
-/** Times, to the millisecond. */
+/** Times, to the millisecond; written as the interface does. */
 export class Times extends Numbers {
     /** @param {number} row @param {any} value */
     set(row, value) {
@@ -106,7 +106,7 @@ export class Times extends Numbers {
     }
 
     /** @param {number} row @returns {Value} */
-    get = (row) => (Number.isNaN(this.values[row]) ? null : new Date(this.values[row]).toISOString());
+    get = (row) => (Number.isNaN(this.values[row]) ? null : new Date(this.values[row]).toISOString().replace(/\.?0+Z$/, "Z"));
 }
 
 /** @param {(row: number) => number} key @param {number} sign @returns {Order} */

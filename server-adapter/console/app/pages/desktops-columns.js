@@ -36,8 +36,8 @@ export function desktopColumnsOf({ columns }, minute) {
     const user = (/** @type {number} */ row) => (of("username", row) ? href("user", of("username", row)) : null);
     const reports = (/** @type {number} */ row) => columns.lastSeen.values[row] > Date.now() - HOURS_24;
     return [
-        { name: "workSpId", title: "Id", width: 122, narrow: true, to: desktop, show: (row) => link(desktop(row), of("workSpId", row)) },
-        { name: "state", title: "State", width: 132, narrow: true, show: (row) => stateWith(of("state", row), of("transition", row)) },
+        { name: "workSpId", title: "Id", width: 126, narrow: true, to: desktop, show: (row) => link(desktop(row), of("workSpId", row)) },
+        { name: "state", title: "State", width: 146, narrow: true, show: (row) => stateWith(of("state", row), of("transition", row)) },
         { name: "username", title: "User", width: 112, to: user, show: (row) => link(user(row), of("username", row)) },
         plain("computerName", "Computer", 158),
         { ...part("cpu", "CPU %"), width: 64, narrow: true },

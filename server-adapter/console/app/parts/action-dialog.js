@@ -13,17 +13,17 @@ import { Typed } from "./typed.js";
 
 /**
  * What can be done. `danger`: data is lost, so that it is confirmed by typing; `holds`: refused for a desktop on litigation hold.
- * @type {{ name: string, title: string, danger?: boolean, holds?: boolean, note: string }[]}
+ * @type {{ name: string, title: string, will: string, danger?: boolean, holds?: boolean, note: string }[]}
  */
 export const ACTIONS = [
-    { name: "StartWorkSpace", title: "Start", note: "Starts stopped desktops." },
-    { name: "RebootWorkSpace", title: "Reboot", note: "Restarts the system. Whoever works there is disconnected." },
-    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", note: "Moves the desktop to another host and restarts it. Its volumes stay." },
-    { name: "ChangeComputeType", title: "Change type", note: "Changes the hardware. Whoever works there is disconnected." },
-    { name: "RestoreWorkSpace", title: "Restore", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
-    { name: "RebuildWorkSpace", title: "Rebuild", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
-    { name: "TerminateWorkSpace", title: "Terminate", danger: true, holds: true, note: "Deletes the desktop and its volumes. Nothing brings them back." },
-    { name: "RemoveWorkSpaceDbEntry", title: "Remove record", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
+    { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops." },
+    { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", note: "Restarts the system. Whoever works there is disconnected." },
+    { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", note: "Moves the desktop to another host and restarts it. Its volumes stay." },
+    { name: "ChangeComputeType", title: "Change type", will: "will change", note: "Changes the hardware. Whoever works there is disconnected." },
+    { name: "RestoreWorkSpace", title: "Restore", will: "will be restored", danger: true, holds: true, note: "Sets both volumes back to the last snapshot. What was written since is lost." },
+    { name: "RebuildWorkSpace", title: "Rebuild", will: "will be rebuilt", danger: true, holds: true, note: "Makes the root volume anew and sets the user volume back to the last snapshot." },
+    { name: "TerminateWorkSpace", title: "Terminate", will: "will be terminated", danger: true, holds: true, note: "Deletes the desktop and its volumes. Nothing brings them back." },
+    { name: "RemoveWorkSpaceDbEntry", title: "Remove record", will: "to be removed from the inventory", danger: true, holds: true, note: "Removes the record from the inventory. The desktop itself is not touched." },
 ];
 
 /** Rows of a list that are drawn. */
@@ -47,7 +47,7 @@ const close = () => {
 export function ActionDialog() {
     if (asked.value === null) return null;
     const { action, ids } = asked.value;
-    const known = ACTIONS.find(({ name }) => name === action) ?? { name: action, title: action, note: "" };
+    const known = ACTIONS.find(({ name }) => name === action) ?? { name: action, title: action, will: "will be accepted", note: "" };
     return html`<${Dialog} open=${true} wide title=${`${known.title} ${desktops(ids.length)}`} onClose=${close}><${Steps} key=${asked.value} action=${known} ids=${ids} /><//>`;
 }
 
@@ -112,7 +112,7 @@ function Confirm({ action, previewed, begin }) {
     };
     return html`<form class="confirm" onSubmit=${submit}>
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
-        ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case they have changed by then</label>`}
+        ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
         ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
@@ -139,10 +139,10 @@ function Results({ action, results, sending }) {
 /** Outcomes, those of a kind together. @param {{ action: typeof ACTIONS[number], outcomes: Outcome[], future?: boolean }} properties */
 function Groups({ action, outcomes, future = false }) {
     return html`<ul class="outcomes">
-        ${grouped(outcomes, future).map(
+        ${grouped(outcomes).map(
             ({ key, tone, glyph, text, rows }) => html`<li key=${key}>
                 <details open=${rows.length <= 3}>
-                    <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${text(action.title)}${key && key !== "Accepted" && key !== "NoChange" ? html` <code>${key}</code>` : ""}</summary>
+                    <summary><span class="state ${tone}"><span class="glyph" aria-hidden="true">${glyph}</span><b>${count(rows.length)}</b></span> ${future && key === "Accepted" ? action.will : text}${rows[0]?.code ? html` <code>${key}</code>` : ""}</summary>
                     <ul>${rows.slice(0, LISTED_MAX).map(({ workSpaceId, message }) => html`<li key=${workSpaceId}><${Text} text=${workSpaceId} /> ${message && html`<span class="note"><${Text} text=${message} /></span>`}</li>`)}</ul>
                     ${rows.length > LISTED_MAX && html`<p class="note">and ${count(rows.length - LISTED_MAX)} more</p>`}
                 </details>

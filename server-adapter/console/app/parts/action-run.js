@@ -17,21 +17,21 @@ export const COMPUTE_TYPES = ["VALUE", "STANDARD", "PERFORMANCE", "POWER", "POWE
  * @typedef {{ workSpaceId: string, outcome: string, code: string | null, message: string }} Outcome
  */
 
-/** @type {Record<string, [tone: string, glyph: string, now: string, future: string]>} */
+/** @type {Record<string, [tone: string, glyph: string, text: string]>} */
 const OUTCOMES = {
-    Accepted: ["good", "✓", "accepted: TITLE", "will do: TITLE"],
-    NoChange: ["off", "○", "need no change", "need no change"],
-    LitigationHold: ["care", "▣", "are on litigation hold", "are on litigation hold"],
-    OperationInProgress: ["busy", "◔", "have an action in progress", "have an action in progress"],
-    InvalidResourceState: ["warn", "△", "are in a state that does not allow it", "are in a state that does not allow it"],
-    UnsupportedConfiguration: ["warn", "△", "cannot change to this type", "cannot change to this type"],
-    WorkSpaceNotFound: ["off", "◌", "do not exist any more", "do not exist any more"],
-    NotSent: ["off", "◌", "were not sent", ""],
-    Offline: ["bad", "✖", "may have been done or not: no response arrived", ""],
+    Accepted: ["good", "✓", "accepted"],
+    NoChange: ["off", "○", "without a need for it: nothing changes"],
+    LitigationHold: ["care", "▣", "on litigation hold"],
+    OperationInProgress: ["busy", "◔", "with an action in progress"],
+    InvalidResourceState: ["warn", "△", "in a state that does not allow it"],
+    UnsupportedConfiguration: ["warn", "△", "that cannot change to this type"],
+    WorkSpaceNotFound: ["off", "◌", "that no longer exist"],
+    NotSent: ["off", "◌", "not sent"],
+    Offline: ["bad", "✖", "done or not: no response arrived"],
 };
 
-/** Outcomes of a kind together, accepted ones first. @param {Outcome[]} outcomes @param {boolean} future */
-export function grouped(outcomes, future) {
+/** Outcomes of a kind together, accepted ones first. @param {Outcome[]} outcomes */
+export function grouped(outcomes) {
     /** @type {Map<string, Outcome[]>} */
     const groups = new Map([["Accepted", []]]);
     for (const outcome of outcomes) {
@@ -41,8 +41,8 @@ export function grouped(outcomes, future) {
         else rows.push(outcome);
     }
     return [...groups].map(([key, rows]) => {
-        const [tone, glyph, now, then] = OUTCOMES[key] ?? ["bad", "✖", "are refused", "would be refused"];
-        return { key, rows, tone, glyph, text: (/** @type {string} */ title) => (future ? then : now).replace("TITLE", title) };
+        const [tone, glyph, text] = OUTCOMES[key] ?? ["bad", "✖", "refused"];
+        return { key, rows, tone, glyph, text };
     });
 }
 

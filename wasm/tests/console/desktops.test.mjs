@@ -1,0 +1,204 @@
+// The table of all desktops, and actions on many.
+
+import assert from "node:assert/strict";
+import { consoleTest } from "./consoles.mjs";
+
+const FIELDS = "workSpId,computerName,username,state,runningMode,computeTypeName,region,onHold,transition,lastSeen,cpu,memory,rootVolume,userVolume,uptimeSeconds";
+const MANY = 100_000;
+/** The least length of a task that browsers report as long. */
+const LONG_MS = 50;
+
+const desktop = (index, more = {}) => ({
+    workSpId: `ws-${String(index).padStart(6, "0")}`,
+    computerName: `DESK-${index}`,
+    username: `user${index % 997}`,
+    state: index % 4 === 0 ? "STOPPED" : "AVAILABLE",
+    runningMode: "AUTO_STOP",
+    computeTypeName: index % 3 === 0 ? "POWER" : "STANDARD",
+    region: index % 2 === 0 ? "eu-central-1" : "us-east-1",
+    ...more,
+});
+const desktops = (number) => Array.from({ length: number }, (_, index) => desktop(index));
+
+/** The rows of the table as an array of the texts of their cells. */
+const shownRows = (page) => page.$$eval(".grid-body .grid-row", (rows) => rows.map((row) => [...row.querySelectorAll("[role=gridcell]")].map((cell) => cell.textContent)));
+const rowCount = (page, number) => page.waitForFunction((number) => document.querySelector(".grid")?.getAttribute("aria-rowcount") === String(number + 1), {}, number);
+const rowHas = (page, id, text) => page.waitForFunction((id, text) => [...document.querySelectorAll(".grid-body .grid-row")].some((row) => row.textContent.includes(id) && row.textContent.includes(text)), {}, id, text);
+const focused = (page) => page.evaluate(() => document.activeElement.textContent.trim());
+
+/** Saves as CSV; returns the text of the file. */
+function savedCsv(page) {
+    return page.evaluate(
+        () =>
+            new Promise((done) => {
+                const { createObjectURL } = URL;
+                URL.createObjectURL = (blob) => {
+                    URL.createObjectURL = createObjectURL;
+                    void blob.text().then(done);
+                    return createObjectURL(blob);
+                };
+                [...document.querySelectorAll(".head button")].find(({ textContent }) => textContent === "Save as CSV").click();
+            }),
+    );
+}
+
+consoleTest("table_follows_the_fleet", async ({ page, load, request, show, context, passesAxe }) => {
+    await load(desktops(40));
+    await show("#/desktops");
+    await rowCount(page, 40);
+    await page.waitForSelector(".live.live");
+    const begin = Date.now();
+    await request("POST", "/api/Actions/StartWorkSpace", { query: { workSpaceId: "ws-000004", requester: "Ada" } });
+    await rowHas(page, "ws-000004", "Starting");
+    context.diagnostic(`${Date.now() - begin} ms from the request of an action to its state in the table`);
+    await page.waitForFunction(() => /Starting\s*1/.test(document.querySelector(".states").textContent));
+    await load([desktop(41), desktop(3, { state: "ERROR" })]);
+    await rowCount(page, 41);
+    await rowHas(page, "ws-000003", "Error");
+    await request("POST", "/api/Information/RemoveWorkSpaceDbEntry", { query: { workSpaceId: "ws-000001" } });
+    await rowCount(page, 40);
+    await show("#/desktops?state=in.error,starting&sort=-workSpId");
+    await rowCount(page, 2);
+    assert.deepEqual((await shownRows(page)).map(([id]) => id), ["ws-000004", "ws-000003"]);
+    assert.match(await page.$eval(".desktops .head", ({ textContent }) => textContent), /2 of 40 desktops/);
+    for (const theme of ["light", "dark"]) await passesAxe(theme);
+});
+
+consoleTest("filters_and_csv_equal_those_of_the_interface", async ({ page, load, request, show }) => {
+    const hostile = ["<img src=x onerror=document.title='x'>", "\u202Eevil", "=1+1", 'a "quoted", name', "Ärger"];
+    await load([...desktops(60), ...hostile.map((name, index) => desktop(100 + index, { username: name, computerName: `${name} pc`, region: name }))]);
+    await show("#/desktops");
+    await rowCount(page, 65);
+    for (const [hash, query] of [
+        ["sort=-username&q=DESK-1", { sort: "-username", q: "DESK-1" }],
+        ["state=ne.stopped&computeTypeName=power&sort=computerName", { state: "ne.stopped", computeTypeName: "power", sort: "computerName" }],
+        ["region=in.EU-CENTRAL-1,zz&runningMode=auto_stop", { region: "in.EU-CENTRAL-1,zz", runningMode: "auto_stop", sort: "workSpId" }],
+        ["q=%C3%84RGER", { q: "ÄRGER" }],
+        ["q=ws-0001", { q: "ws-0001" }],
+    ]) {
+        await page.evaluate((hash) => void (location.hash = hash), `#/desktops?${hash}`);
+        const expected = await request("GET", "/query/workspaces", { query: { format: "csv", fields: FIELDS, limit: 500, ...query } });
+        const ids = expected.trim().split("\r\n").slice(1).length;
+        await rowCount(page, ids);
+        assert.deepEqual((await savedCsv(page)).split("\r\n").sort(), expected.split("\r\n").sort(), hash);
+    }
+    const shown = await shownRows(page);
+    assert.ok(shown.some(([, , user]) => user === hostile[0]), "markup is text");
+    assert.equal(await page.$(".grid img"), null);
+    assert.ok(shown.some(([, , user]) => user === "U+202Eevil"), "a hidden character is shown");
+});
+
+consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page, load, request, show, passesAxe }) => {
+    await load(desktops(40));
+    await request("PUT", "/operator/workspaces/ws-000008/litigation-hold", { json: { matter: "Matter 7", reason: null } });
+    await show("#/desktops?state=STOPPED");
+    await rowCount(page, 10);
+    const press = async (...keys) => {
+        for (const key of keys) await page.keyboard.press(key);
+    };
+    await press("/");
+    await page.waitForFunction(() => document.activeElement.matches("input[type=search]"));
+    for (let tabs = 0; !(await page.evaluate(() => document.activeElement.matches(".grid"))); tabs++) {
+        assert.ok(tabs < 25, "Tab leads to the table");
+        await press("Tab");
+    }
+    await press("ArrowDown", "Space");
+    await page.keyboard.down("Shift");
+    await press("ArrowDown");
+    await page.keyboard.up("Shift");
+    await page.waitForFunction(() => /^2 selected/.test(document.querySelector(".bulk")?.textContent));
+    // The row of the keys is below the heading, also after a jump.
+    await press("End", "Home", "ArrowDown");
+    assert.ok(await page.evaluate(() => document.querySelector(".grid .active").getBoundingClientRect().top >= document.querySelector(".heading").getBoundingClientRect().bottom - 1));
+    while ((await focused(page)) !== "Terminate") await press("Tab");
+    await press("Enter");
+    await page.waitForSelector("dialog[open] .outcomes");
+    const said = await page.$eval("dialog", ({ textContent }) => textContent);
+    assert.match(said, /1 will be terminated/);
+    assert.match(said, /1 on litigation hold LitigationHold/);
+    assert.match(said, /Matter 7/);
+    for (const theme of ["light", "dark"]) await passesAxe(theme);
+    assert.ok(await page.$eval("dialog .dialog-actions button:last-child", ({ disabled }) => disabled), "it is not confirmed yet");
+    await press("Escape");
+    await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
+    while ((await focused(page)) !== "Start") await page.keyboard.press("Tab");
+    await press("Enter");
+    await page.waitForSelector("dialog[open] input[required]");
+    await page.focus("dialog input[required]");
+    await page.keyboard.type("Ada");
+    await press("Enter");
+    await page.waitForFunction(() => /2 accepted/.test(document.querySelector("dialog")?.textContent));
+    await press("Escape");
+    await rowCount(page, 8);
+    const { rows } = await request("GET", "/query/workspaces", { query: { state: "STARTING", fields: "workSpId" } });
+    assert.deepEqual(rows.map(({ workSpId }) => workSpId), ["ws-000004", "ws-000008"]);
+    const [latest] = await request("GET", "/api/Information/GetAdminActivity", { query: { numberOfActivities: 1 } });
+    assert.equal(latest.requester, "Ada");
+});
+
+consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ page, load, show, fill }) => {
+    await load(desktops(12));
+    await show("#/desktops");
+    await rowCount(page, 12);
+    await page.focus(".grid");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    const click = (within, text) => page.evaluate((within, text) => [...document.querySelectorAll(`${within} button`)].find(({ textContent }) => textContent.startsWith(text)).click(), within, text);
+    await page.waitForSelector(".bulk");
+    await click(".bulk", "Rebuild");
+    await page.waitForSelector("dialog .outcomes");
+    await fill("dialog input[required]", "Ada");
+    assert.match(await page.$eval("dialog .confirm", ({ textContent }) => textContent), /type 12/);
+    await fill("dialog input[autocomplete=off]", "12");
+    await click("dialog", "Rebuild 12");
+    await page.waitForFunction(() => /12 accepted/.test(document.querySelector("dialog").textContent));
+    await click("dialog", "Close");
+    await rowHas(page, "ws-000000", "Rebuilding");
+    await click(".bulk", "Reboot");
+    await page.waitForFunction(() => /12 with an action in progress/.test(document.querySelector("dialog")?.textContent));
+    await page.locator("dialog .check input").click();
+    await click("dialog", "Reboot 12");
+    await page.waitForFunction(() => /0 accepted.*12 with an action in progress OperationInProgress/.test(document.querySelector("dialog").textContent));
+}, { troubles: /409/ });
+
+consoleTest("hundred_thousand_desktops_are_shown_sorted_and_filtered", async ({ page, load, show, context }) => {
+    await load(desktops(MANY));
+    await page.evaluate(() => {
+        globalThis.tasks = [];
+        new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map(({ duration }) => Math.round(duration)))).observe({ entryTypes: ["longtask"] });
+    });
+    const long = async (what) => context.diagnostic(`${what}; tasks of ${LONG_MS} ms and more: ${(await page.evaluate(() => globalThis.tasks.splice(0))).join(", ") || "none"}`);
+    /** Milliseconds until a change of the page is done. */
+    const timed = async (change, done) => {
+        const begin = Date.now();
+        await change();
+        await done();
+        return Date.now() - begin;
+    };
+    const begin = Date.now();
+    await show("#/desktops", ".grid-body .grid-row");
+    const first = Date.now() - begin;
+    await rowCount(page, MANY);
+    await long(`first rows ${first} ms, all ${Date.now() - begin} ms`);
+    assert.ok((await shownRows(page)).length < 100, "only what is seen is in the document");
+    const firstId = (id) => page.waitForFunction((id) => document.querySelector(".grid-body [role=gridcell]").textContent === id, {}, id);
+    const sorted = await timed(() => page.evaluate(() => document.querySelector(".heading button").click()), () => firstId("ws-099999"));
+    await long(`sorted in ${sorted} ms`);
+    const filtered = await timed(() => page.evaluate(() => void (location.hash = "#/desktops?q=user996&sort=-computerName")), () => rowCount(page, 100));
+    await long(`filtered in ${filtered} ms`);
+    await page.evaluate(() => void (location.hash = "#/desktops"));
+    await rowCount(page, MANY);
+    await long("shown again");
+    await page.evaluate(async () => {
+        const grid = document.querySelector(".grid");
+        for (let step = 0; step < 60; step++) {
+            grid.scrollTop += step < 30 ? 150 : 15_000;
+            await new Promise(requestAnimationFrame);
+        }
+    });
+    await long("scrolled");
+    await page.focus(".grid");
+    await page.keyboard.press("End");
+    await rowHas(page, "ws-099999", "");
+}, { transports: ["server"], browsers: ["chromium"] });
