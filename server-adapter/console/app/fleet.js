@@ -13,7 +13,7 @@ const IDS_BYTES_MAX = 6000;
 /** Events that come together cause one request. */
 const TOGETHER_MS = 100;
 const RETRY_MS = 10_000;
-/** Beyond so many changed desktops all are read again. */
+/** Above this number of changed desktops all are read again. */
 const CHANGED_MAX = 5000;
 
 const newColumns = () => ({

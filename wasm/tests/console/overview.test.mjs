@@ -60,3 +60,14 @@ consoleTest("sign_out_revokes_the_key_and_a_bad_key_is_explained", async ({ page
     await page.waitForFunction(() => /not accepted/.test(document.querySelector("[role=alert]")?.textContent ?? ""));
     assert.match(await textOf(await open(), "h1"), /Overview/);
 }, { transports: ["server"], troubles: /401/ });
+
+consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
+    await page.waitForSelector("main#main .panel");
+    const sizes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(({ name, encodedBodySize }) => [name, encodedBodySize]));
+    const files = sizes.filter(([name]) => name.startsWith(`${url}app/`) || name.split("#")[0] === url);
+    const bytes = files.reduce((sum, [, size]) => sum + size, 0);
+    context.diagnostic(`${files.length} files, ${bytes} bytes in gzip`);
+    assert.ok(files.length > 20 && bytes > 20_000 && bytes <= 60_000, `${bytes} bytes in ${files.length} files`);
+    const others = sizes.filter(([name]) => new URL(name).origin !== new URL(url).origin);
+    assert.deepEqual(others, [], "nothing comes from another origin");
+}, { transports: ["server"], browsers: ["chromium"] });

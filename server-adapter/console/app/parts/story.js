@@ -42,7 +42,7 @@ export async function firstOf(names, load, has) {
     return result;
 }
 
-/** Rows of a timeline, newest first, of at most so many pages. @param {import("../api.js").Query} query @param {number} most @param {AbortSignal} signal */
+/** Rows of a timeline, newest first, of `most` pages. @param {import("../api.js").Query} query @param {number} most @param {AbortSignal} signal */
 export async function timelineRows(query, most, signal) {
     /** @type {{ rows: TimelineRow[], warnings: string[], at: string, hasMore: boolean }} */
     const all = { rows: [], warnings: [], at: "", hasMore: false };

@@ -1,4 +1,4 @@
-// The page for whoever has no session.
+// The page that is shown without a session.
 
 import { ApiError, host } from "../api.js";
 import { requester } from "../preferences.js";
