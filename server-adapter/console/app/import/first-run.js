@@ -8,6 +8,7 @@ import { may } from "../session.js";
 import { notify } from "../shell/notices.js";
 import { html } from "../vendor/preact.js";
 import { run, running, sendLines } from "./job.js";
+import { Upload } from "./upload.js";
 
 const SEED = 20_261_120;
 
@@ -22,11 +23,7 @@ export function FirstRun({ desktops, reporting }) {
                     ? html`<p><button type="button" class="primary" disabled=${running.value !== undefined} onClick=${loadDemo}>Load the demo fleet</button></p>`
                     : html`<p class="note">It can be loaded into an empty fleet only. This one has ${count(desktops)} desktops.</p>`}
             </section>
-            <section class="panel">
-                <h2>Import your desktops</h2>
-                <p>From CSV, NDJSON or JSON. Columns are matched with fields, and every line is checked before anything is sent.</p>
-                <p><a class="button" href=${href("import", undefined, { tab: "import" })}>Import a file</a></p>
-            </section>
+            <${Upload} />
         </div>`}
         <${Agent} empty=${desktops === 0} reporting=${reporting} />`;
 }

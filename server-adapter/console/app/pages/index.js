@@ -23,6 +23,6 @@ export const PAGES = [
     { name: "audit", title: "Actions and audit", group: "Operation", scope: "read", load: () => import("./audit.js") },
     { name: "keys", title: "Keys", group: "Operation", scope: "admin", load: () => import("./keys.js") },
     { name: "store", title: "Store", group: "Operation", scope: "read", load: () => import("./store.js") },
-    { name: "import", title: "Import and export", group: "Operation", scope: "read", load: () => import("./import.js") },
+    { name: "import", title: "Import", group: "Operation", scope: "read", load: () => import("./import.js") },
     { name: "api", title: "API", group: "Operation", scope: "read", load: () => import("./api.js") },
 ];
