@@ -49,6 +49,7 @@ consoleTest("hold_placed_by_keyboard_shows_at_once_refuses_terminate_and_is_rele
     assert.equal(await page.$eval("dialog[open] button.danger", (button) => button.disabled), true);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.startsWith("Terminate")), true, "the focus returns to what opened the dialog");
 
     await tabTo(page, isButton, "Release hold");
     await page.keyboard.press("Enter");
