@@ -6,7 +6,7 @@ import { html, useEffect, useId, useRef } from "../vendor/preact.js";
 
 /** @param {Properties & { open: boolean }} properties */
 export function Dialog({ open, ...properties }) {
-    // A component of its own, whose effects end before its element is removed: Firefox takes the page for blocked after a modal element that is removed open.
+    // A component of its own, whose effects end before its element is removed: a modal element must be closed first.
     return open ? html`<${Modal} ...${properties} />` : null;
 }
 
@@ -20,7 +20,8 @@ function Modal({ title, onClose, wide, children }) {
         if (dialog && !dialog.open) dialog.showModal();
         return () => {
             dialog?.close();
-            before?.focus({ preventScroll: true });
+            // Not before the element is removed, which would take the focus away again.
+            setTimeout(() => before?.focus({ preventScroll: true }));
         };
     }, []);
     return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())}>
