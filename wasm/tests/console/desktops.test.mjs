@@ -64,9 +64,11 @@ consoleTest("table_follows_the_fleet", async ({ page, load, request, show, conte
     for (const theme of ["light", "dark"]) await passesAxe(theme);
 });
 
-consoleTest("filters_and_csv_equal_those_of_the_interface", async ({ page, load, request, show }) => {
+consoleTest("filters_and_csv_equal_those_of_the_interface", async ({ page, load, report, request, show }) => {
     const hostile = ["<img src=x onerror=document.title='x'>", "\u202Eevil", "=1+1", 'a "quoted", name', "Ärger"];
     await load([...desktops(60), ...hostile.map((name, index) => desktop(100 + index, { username: name, computerName: `${name} pc`, region: name }))]);
+    const { errors } = await report(Array.from({ length: 9 }, (_, index) => ({ stats: { instanceId: `ws-00000${index}`, updatetime: new Date(Date.now() - index * 60_000 - 10).toISOString(), processorInUse: index, physicalMemory: 900, availablePhysicalMemory: 100 * index, uptime: 5000 + index } })));
+    assert.deepEqual(errors, []);
     await show("#/desktops");
     await rowCount(page, 65);
     for (const [hash, query] of [
@@ -74,10 +76,13 @@ consoleTest("filters_and_csv_equal_those_of_the_interface", async ({ page, load,
         ["state=ne.stopped&computeTypeName=power&sort=computerName", { state: "ne.stopped", computeTypeName: "power", sort: "computerName" }],
         ["region=in.EU-CENTRAL-1,zz&runningMode=auto_stop", { region: "in.EU-CENTRAL-1,zz", runningMode: "auto_stop", sort: "workSpId" }],
         ["q=%C3%84RGER", { q: "ÄRGER" }],
+        ["sort=-lastSeen&q=ws-00000", { sort: "-lastSeen", q: "ws-00000" }],
         ["q=ws-0001", { q: "ws-0001" }],
     ]) {
         await page.evaluate((hash) => void (location.hash = hash), `#/desktops?${hash}`);
-        const expected = await request("GET", "/query/workspaces", { query: { format: "csv", fields: FIELDS, limit: 500, ...query } });
+        const csv = await request("GET", "/query/workspaces", { query: { format: "csv", fields: FIELDS, limit: 500, ...query } });
+        // To a script 1.0 is 1.
+        const expected = csv.replaceAll(/(?<=,\d+)\.0(?=,)/g, "");
         const ids = expected.trim().split("\r\n").slice(1).length;
         await rowCount(page, ids);
         assert.deepEqual((await savedCsv(page)).split("\r\n").sort(), expected.split("\r\n").sort(), hash);
@@ -102,7 +107,7 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
         assert.ok(tabs < 25, "Tab leads to the table");
         await press("Tab");
     }
-    await press("ArrowDown", "Space");
+    await press("ArrowDown", " ");
     await page.keyboard.down("Shift");
     await press("ArrowDown");
     await page.keyboard.up("Shift");
@@ -149,7 +154,7 @@ consoleTest("refusals_of_a_bulk_action_are_listed_with_their_code", async ({ pag
     await click(".bulk", "Rebuild");
     await page.waitForSelector("dialog .outcomes");
     await fill("dialog input[required]", "Ada");
-    assert.match(await page.$eval("dialog .confirm", ({ textContent }) => textContent), /type 12/);
+    assert.match(await page.$eval("dialog .action-form", ({ textContent }) => textContent), /type 12/);
     await fill("dialog input[autocomplete=off]", "12");
     await click("dialog", "Rebuild 12");
     await page.waitForFunction(() => /12 accepted/.test(document.querySelector("dialog").textContent));

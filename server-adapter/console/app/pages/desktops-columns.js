@@ -40,7 +40,7 @@ export function desktopColumnsOf({ columns }, minute) {
         { name: "state", title: "State", width: 146, narrow: true, show: (row) => stateWith(of("state", row), of("transition", row)) },
         { name: "username", title: "User", width: 112, to: user, show: (row) => link(user(row), of("username", row)) },
         plain("computerName", "Computer", 158),
-        { ...part("cpu", "CPU %"), width: 64, narrow: true },
+        { ...part("cpu", "CPU %"), width: 76, narrow: true },
         { name: "cpuLine", title: "CPU, 24 h", width: 106, fixed: true, show: (row) => (reports(row) ? html`<${CpuLine} id=${of("workSpId", row)} minute=${minute.value} />` : NONE) },
         part("memory", "Memory %"),
         { name: "lastSeen", title: "Last seen", width: 98, number: true, show: (row) => html`<span title=${time(of("lastSeen", row))}>${ago(of("lastSeen", row), Date.now())}</span>` },

@@ -12,7 +12,7 @@ const TYPING_MS = 120;
 export function Filters({ fleet, states }) {
     const { query } = route.value;
     const { region, runningMode, computeTypeName } = fleet.columns;
-    return html`<div class="filters">
+    return html`<div class="fleet-filters">
             <${Search} />
             <${Choice} name="region" title="Region" values=${region.names} term=${query.region} />
             <${Choice} name="runningMode" title="Mode" values=${runningMode.names} term=${query.runningMode} />

@@ -110,7 +110,7 @@ function Confirm({ action, previewed, begin }) {
         if (!removes) requester.value = who.trim();
         begin(chosen.map(({ workSpaceId }) => workSpaceId));
     };
-    return html`<form class="confirm" onSubmit=${submit}>
+    return html`<form class="action-form" onSubmit=${submit}>
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
         ${!removes && html`<label>Requested by, for the audit <input required maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
