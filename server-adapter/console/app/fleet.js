@@ -2,7 +2,7 @@
 
 import { ApiError, get } from "./api.js";
 import { Names, Numbers, Texts, Times } from "./columns.js";
-import { onEvent } from "./live.js";
+import { live, onEvent } from "./live.js";
 import { session } from "./session.js";
 import { effect, signal } from "./vendor/preact.js";
 
@@ -71,15 +71,23 @@ export class Fleet {
     #timer;
     #busy = false;
     #closing = new AbortController();
-    #stop = onEvent((event) => this.#happened(event));
+    #stops = [onEvent((event) => this.#happened(event))];
 
     constructor() {
+        // What happened between the first page and the first event is in neither: all is read once more.
+        let early = live.value === "connecting";
+        this.#stops.push(
+            live.subscribe((state) => {
+                if (early && state === "live") this.#readAll();
+                early &&= state === "connecting";
+            }),
+        );
         void this.#run();
     }
 
     close() {
         this.#closing.abort();
-        this.#stop();
+        for (const stop of this.#stops) stop();
         clearTimeout(this.#timer);
     }
 

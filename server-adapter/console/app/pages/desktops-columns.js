@@ -39,7 +39,7 @@ export function desktopColumnsOf({ columns }, minute) {
         { name: "workSpId", title: "Id", width: 126, narrow: true, to: desktop, show: (row) => link(desktop(row), of("workSpId", row)) },
         { name: "state", title: "State", width: 146, narrow: true, show: (row) => stateWith(of("state", row), of("transition", row)) },
         { name: "username", title: "User", width: 112, to: user, show: (row) => link(user(row), of("username", row)) },
-        plain("computerName", "Computer", 158),
+        plain("computerName", "Computer", 174),
         { ...part("cpu", "CPU %"), width: 76, narrow: true },
         { name: "cpuLine", title: "CPU, 24 h", width: 106, fixed: true, show: (row) => (reports(row) ? html`<${CpuLine} id=${of("workSpId", row)} minute=${minute.value} />` : NONE) },
         part("memory", "Memory %"),

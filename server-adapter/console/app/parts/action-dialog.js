@@ -3,8 +3,9 @@
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { requester } from "../preferences.js";
+import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
-import { html, signal, useEffect, useId, useState } from "../vendor/preact.js";
+import { effect, html, signal, useEffect, useId, useState } from "../vendor/preact.js";
 import { COMPUTE_TYPES, REMOVAL, grouped, preview, run } from "./action-run.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
@@ -43,6 +44,12 @@ const close = () => {
     if (running.value !== null) running.value.abort();
     else asked.value = null;
 };
+
+effect(() => {
+    if (session.value !== null) return;
+    running.peek()?.abort();
+    asked.value = null;
+});
 
 export function ActionDialog() {
     if (asked.value === null) return null;

@@ -161,9 +161,14 @@ function Heading({ id, column, sort, setSort, active }) {
     const { name, title, number, fixed } = column;
     const direction = fixed ? undefined : sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
     const kind = `${number ? "number" : ""}${active ? " active" : ""}`;
+    /** The keys stay with the table. @param {any} event */
+    const clicked = ({ currentTarget }) => {
+        sortBy(column, sort, setSort);
+        currentTarget.closest(".grid").focus({ preventScroll: true });
+    };
     if (fixed) return html`<span id=${id} role="columnheader" class=${kind}>${title}</span>`;
     return html`<span id=${id} role="columnheader" class=${kind} aria-sort=${direction}>
-        <button type="button" class="sort" tabindex="-1" onClick=${() => sortBy(column, sort, setSort)}>${title}<span aria-hidden="true">${{ ascending: " ↑", descending: " ↓" }[/** @type {string} */ (direction)] ?? ""}</span></button>
+        <button type="button" class="sort" tabindex="-1" onClick=${clicked}>${title}<span aria-hidden="true">${{ ascending: " ↑", descending: " ↓" }[/** @type {string} */ (direction)] ?? ""}</span></button>
     </span>`;
 }
 

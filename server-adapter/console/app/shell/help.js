@@ -11,6 +11,7 @@ const KEYS = [
     ["?", "This help"],
     ["↑ ↓ Home End", "Move in a table"],
     ["Space", "Select a row"],
+    ["Shift ↑ ↓, Ctrl A", "Select several rows, or all"],
     ["Enter", "Open a row"],
     ["Esc", "Close, or clear the selection"],
 ];
