@@ -2,6 +2,7 @@
 
 import { get, request } from "../api.js";
 import { ago, bytes, compact, count, decimal, look, percent } from "../format.js";
+import { Result, actionTitle } from "../parts/audit-words.js";
 import { BarChart } from "../parts/bar-chart.js";
 import { DataTable } from "../parts/data-table.js";
 import { Gauge } from "../parts/gauge.js";
@@ -134,8 +135,8 @@ function Latest() {
         <ul class="latest">
             ${(audit.data ?? []).map(
                 (/** @type {any} */ row) => html`<li key=${row.id}>
-                    <span>${row.action} ${row.workSpaceId && html`<a href=${href("desktop", row.workSpaceId)}>${row.workSpaceId}</a>`}</span>
-                    <span class="note">${row.result}${row.newState && look(row.newState).label !== row.result ? html` · <${State} state=${row.newState} />` : ""} · ${row.requester} · ${ago(row.activityTime, now)}</span>
+                    <span>${actionTitle(row.action)} ${row.workSpaceId && html`<${DesktopLink} id=${row.workSpaceId} />`}</span>
+                    <span class="note"><${Result} result=${row.result} />${row.newState && look(row.newState).label !== row.result ? html` · <${State} state=${row.newState} />` : ""} · <${Text} text=${row.requester} /> · ${ago(row.activityTime, now)}</span>
                 </li>`,
             )}
         </ul>

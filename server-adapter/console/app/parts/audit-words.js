@@ -9,7 +9,7 @@ export const RESULTS = {
     Completed: { glyph: "✔", tone: "good", label: "Completed" },
     Failed: { glyph: "✖", tone: "bad", label: "Failed" },
     Refused: { glyph: "⊘", tone: "warn", label: "Refused" },
-    NoChange: { glyph: "＝", tone: "off", label: "No change" },
+    NoChange: { glyph: "=", tone: "off", label: "No change" },
     Cancelled: { glyph: "◌", tone: "off", label: "Cancelled" },
 };
 
