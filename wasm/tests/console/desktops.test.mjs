@@ -125,8 +125,11 @@ consoleTest("desktops_are_selected_and_started_by_keyboard_alone", async ({ page
     for (const theme of ["light", "dark"]) await passesAxe(theme);
     assert.ok(await page.$eval("dialog .dialog-actions button:last-child", ({ disabled }) => disabled), "it is not confirmed yet");
     await press("Escape");
-    await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
-    while ((await focused(page)) !== "Start") await page.keyboard.press("Tab");
+    // The focus returns. Going on beyond the last button would leave the page.
+    await page.waitForFunction(() => document.querySelector("dialog[open]") === null && document.activeElement.textContent === "Terminate");
+    await page.keyboard.down("Shift");
+    while ((await focused(page)) !== "Start") await press("Tab");
+    await page.keyboard.up("Shift");
     await press("Enter");
     await page.waitForSelector("dialog[open] input[required]");
     await page.focus("dialog input[required]");

@@ -52,10 +52,9 @@ effect(() => {
 });
 
 export function ActionDialog() {
-    if (asked.value === null) return null;
-    const { action, ids } = asked.value;
-    const known = ACTIONS.find(({ name }) => name === action) ?? { name: action, title: action, will: "will be accepted", note: "" };
-    return html`<${Dialog} open=${true} wide title=${`${known.title} ${desktops(ids.length)}`} onClose=${close}><${Steps} key=${asked.value} action=${known} ids=${ids} /><//>`;
+    const ask = asked.value;
+    const action = ACTIONS.find(({ name }) => name === ask?.action) ?? ACTIONS[0];
+    return html`<${Dialog} open=${ask !== null} wide title=${`${action.title} ${desktops(ask?.ids.length ?? 0)}`} onClose=${close}>${ask && html`<${Steps} key=${ask} action=${action} ids=${ask.ids} />`}<//>`;
 }
 
 /** @param {number} number */
