@@ -7,7 +7,8 @@ import { effect, signal } from "./vendor/preact.js";
 
 /** @typedef {import("./transport/server.js").FleetEvent} FleetEvent */
 
-const NAME = "deskfleet.events";
+/** The fleet of this address: another path may be another fleet. */
+const NAME = `deskfleet.events ${new URL(".", document.baseURI).pathname}`;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 15_000;
 
@@ -61,12 +62,16 @@ async function share(signal) {
     };
     signal.addEventListener("abort", () => channel.close());
     channel.postMessage({ ask: true });
-    await navigator.locks
-        .request(NAME, { signal }, async () => {
-            leads = true;
-            await lead(signal, channel);
-        })
-        .catch(() => {});
+    const leading = async () => {
+        leads = true;
+        await lead(signal, channel);
+    };
+    // Browsers have locks on secure origins alone; on others each tab reads the events itself.
+    if (navigator.locks === undefined) {
+        channel.onmessage = null;
+        return leading();
+    }
+    await navigator.locks.request(NAME, { signal }, leading).catch(() => {});
 }
 
 /** Reads the events, and goes on after the last one when the stream has ended. @param {AbortSignal} signal @param {BroadcastChannel} channel */
@@ -89,8 +94,10 @@ async function lead(signal, channel) {
                 deliver(event);
                 channel.postMessage({ event });
             }
-        } catch {
-            // Tried again below, for whatever reason it ended.
+        } catch (error) {
+            // A key that is no longer accepted ends the session, and with it the lead of this tab.
+            if (/** @type {any} */ (error).status === 401) await get("/query/key", {}, signal).catch(() => {});
+            // Anything else is tried again below.
         }
         if (signal.aborted) return;
         say("lost");

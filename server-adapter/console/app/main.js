@@ -14,6 +14,11 @@ function App() {
     return session.value === null ? html`<${SignIn} />` : html`<${Shell} />`;
 }
 
+// A link that signs in, opened in a tab that shows the console already.
+addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#code=")) location.reload();
+});
+
 try {
     use(await connect(), refused);
     await start();

@@ -24,25 +24,36 @@ export function useResource(key, load, { every, on } = {}) {
     const [state, setState] = useState(/** @type {{ key: string, data?: T, error?: Error, loading: boolean }} */ ({ key, loading: true }));
     const latest = useRef({ load, on });
     latest.current = { load, on };
-    const loading = useRef(/** @type {AbortController | undefined} */ (undefined));
+    const loading = useRef(/** @type {{ controller: AbortController, again: boolean } | undefined} */ (undefined));
 
+    // What happens during a load causes another after it, and does not end it: under many events none would arrive.
     const reload = useCallback(() => {
-        loading.current?.abort();
-        const controller = (loading.current = new AbortController());
+        if (loading.current !== undefined) {
+            loading.current.again = true;
+            return;
+        }
+        const load = (loading.current = { controller: new AbortController(), again: false });
+        const { signal } = load.controller;
         setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));
-        latest.current.load(controller.signal).then(
-            (data) => {
-                if (!controller.signal.aborted) setState({ key, data, loading: false });
-            },
-            (error) => {
-                if (!controller.signal.aborted) setState((before) => ({ key, data: before.key === key ? before.data : undefined, error, loading: false }));
-            },
+        /** @param {(before: any) => any} next */
+        const loaded = (next) => {
+            if (signal.aborted) return;
+            loading.current = undefined;
+            setState(next);
+            if (load.again) reload();
+        };
+        latest.current.load(signal).then(
+            (data) => loaded(() => ({ key, data, loading: false })),
+            (error) => loaded((before) => ({ key, data: before.key === key ? before.data : undefined, error, loading: false })),
         );
     }, [key]);
 
     useEffect(() => {
         reload();
-        return () => loading.current?.abort();
+        return () => {
+            loading.current?.controller.abort();
+            loading.current = undefined;
+        };
     }, [reload]);
 
     useEffect(() => {

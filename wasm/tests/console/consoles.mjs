@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { killed } from "../browser/chromium.mjs";
 import { runtime, tool } from "../runtimes.mjs";
@@ -52,11 +52,16 @@ export function consoleTest(name, run, options = {}) {
                 if (transport === "server" && !existsSync(BINARY)) return context.skip("the binary deskfleet is not built");
                 const folder = mkdtempSync(path.join(tmpdir(), "deskfleet-console-"));
                 const place = transport === "server" ? await startServer(folder, options) : await startPackage();
-                const driven = await launch(browser, context);
+                /** @type {import("puppeteer-core").Page[]} */
+                const pages = [];
                 try {
-                    await run(await given({ place, driven, transport, browser, context, options }));
+                    const driven = await (launched[browser] ??= launch(browser, context));
+                    await run(await given({ place, driven, pages, transport, browser, context, options }));
+                } catch (error) {
+                    await close(browser);
+                    throw error;
                 } finally {
-                    await driven.close().catch(() => {});
+                    await Promise.all(pages.map((page) => page.close().catch(() => {})));
                     await place.stop();
                     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
                 }
@@ -64,6 +69,18 @@ export function consoleTest(name, run, options = {}) {
         }
     }
 }
+
+/** The browsers of this file: a test has an origin of its own, and with it a storage. @type {Record<string, Promise<import("puppeteer-core").Browser> | undefined>} */
+const launched = {};
+
+/** Ends a browser; the next test starts another. @param {string} browser */
+async function close(browser) {
+    const driven = launched[browser];
+    launched[browser] = undefined;
+    await (await driven?.catch(() => undefined))?.close().catch(() => {});
+}
+
+after(() => Promise.all(Object.keys(launched).map(close)));
 
 async function launch(browser, context) {
     const { launch } = await import("puppeteer-core");
@@ -139,10 +156,11 @@ async function startPackage() {
 }
 
 /** @returns {Promise<Given>} */
-async function given({ place, driven, transport, browser, context, options }) {
+async function given({ place, driven, pages, transport, browser, context, options }) {
     const troubles = [];
     const opened = async () => {
         const page = await driven.newPage();
+        pages.push(page);
         page.setDefaultTimeout(PATIENCE_MS);
         page.on("pageerror", (error) => troubles.push(String(error)));
         page.on("console", (message) => ["error", "warn"].includes(message.type()) && troubles.push(message.text()));

@@ -62,6 +62,7 @@ consoleTest("sign_out_revokes_the_key_and_a_bad_key_is_explained", async ({ page
 }, { transports: ["server"], troubles: /401/ });
 
 consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
+    if (process.env.DESKFLEET_CONSOLE_FILES !== undefined) return context.skip("the files are not those that the server sends");
     await page.waitForSelector("main#main .panel");
     const sizes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(({ name, encodedBodySize }) => [name, encodedBodySize]));
     const files = sizes.filter(([name]) => name.startsWith(`${url}app/`) || name.split("#")[0] === url);

@@ -2,6 +2,7 @@
 
 import { get } from "../api.js";
 import { ago, bytes, decimal, duration, percent, time } from "../format.js";
+import { Bar } from "../parts/bar-chart.js";
 import { ACTIONS, askAction } from "../parts/action-dialog.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
@@ -176,7 +177,7 @@ function Machine({ row, stats }) {
                 ${volumes.map(
                     ([title, used, total, free]) => html`<tr key=${title}>
                         <th scope="row">${title}</th>
-                        <td class="meter"><meter min="0" max="100" value=${used ?? 0} aria-hidden="true"></meter></td>
+                        <td class="meter"><${Bar} value=${used ?? null} max=${100} tone=${2} /></td>
                         <td class="number">${percent(used)}</td>
                         <td class="number note">${total === undefined || total === null ? "" : `${bytes(total - (free ?? total))} of ${bytes(total)}`}</td>
                     </tr>`,

@@ -35,6 +35,8 @@ export async function connect() {
     };
 }
 
+/** The server sends a comment every 15 s: a stream that is silent for longer is dead, as after a sleep of the machine. */
+const SILENCE_MAX_MS = 40_000;
 /** The longest block of an event: beyond it the stream is not one of ours. */
 const BLOCK_MAX = 1 << 20;
 
@@ -48,7 +50,8 @@ async function* parsed(body) {
     let text = "";
     try {
         for (;;) {
-            const { done, value } = await reader.read();
+            const silent = setTimeout(() => void reader.cancel().catch(() => {}), SILENCE_MAX_MS);
+            const { done, value } = await reader.read().finally(() => clearTimeout(silent));
             if (done) return;
             text += decoder.decode(value, { stream: true });
             const blocks = text.split("\n\n");
