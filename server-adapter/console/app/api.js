@@ -93,7 +93,7 @@ export async function request(method, path, { query, json, body, type, accept, s
     const init = { method, headers, body, signal };
     for (let attempt = 1; ; attempt++) {
         const response = await transport.fetch(address(path, query), init).catch((error) => {
-            if (signal?.aborted) throw error;
+            if (signal?.aborted) throw signal.reason?.name === "TimeoutError" ? new ApiError(0, "Offline", "The fleet takes too long to respond.") : error;
             throw new ApiError(0, "Offline", "The fleet does not respond.");
         });
         if (response.ok) return response;

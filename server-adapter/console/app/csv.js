@@ -8,7 +8,7 @@ function cell(value) {
     if (value === null || value === undefined) return "";
     if (typeof value !== "string") return String(value);
     const text = FORMULA.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** @param {readonly string[]} columns @param {Iterable<Record<string, unknown>>} rows */

@@ -69,6 +69,8 @@ export class Fleet {
     #changedDue = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #retrying;
     #busy = false;
     #closing = new AbortController();
     #stops = [onEvent((event) => this.#happened(event))];
@@ -79,7 +81,7 @@ export class Fleet {
         this.#stops.push(
             live.subscribe((state) => {
                 if (early && state === "live") this.#readAll();
-                early &&= state === "connecting";
+                early &&= state !== "live";
             }),
         );
         void this.#run();
@@ -89,6 +91,7 @@ export class Fleet {
         this.#closing.abort();
         for (const stop of this.#stops) stop();
         clearTimeout(this.#timer);
+        clearTimeout(this.#retrying);
     }
 
     /** Calls a function with the numbers of changed rows. @param {(rows: number[]) => void} listener @returns {() => void} stops it */
@@ -163,7 +166,8 @@ export class Fleet {
             this.#beginWalk();
         }
         this.status.value = { ...this.status.value, error };
-        setTimeout(this.retry, RETRY_MS);
+        clearTimeout(this.#retrying);
+        this.#retrying = setTimeout(this.retry, RETRY_MS);
     }
 
     /** @param {Record<string, any>} query */

@@ -9,6 +9,7 @@ import { effect, signal } from "./vendor/preact.js";
 
 /** The fleet of this address: another path may be another fleet. */
 const NAME = `deskfleet.events ${new URL(".", document.baseURI).pathname}`;
+const POLL_MS = 2000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 15_000;
 
@@ -56,9 +57,13 @@ async function share(signal) {
     let leads = false;
     channel.onmessage = ({ data }) => {
         if (data.ask) {
-            if (leads) channel.postMessage({ state: live.value });
+            if (leads) channel.postMessage({ state: live.value, last });
         } else if (data.event) deliver(data.event);
-        else if (data.state) live.value = data.state;
+        else if (data.state) {
+            live.value = data.state;
+            // Where this tab goes on if it leads before the next event.
+            last ??= data.last;
+        }
     };
     signal.addEventListener("abort", () => channel.close());
     channel.postMessage({ ask: true });
@@ -66,7 +71,7 @@ async function share(signal) {
         leads = true;
         await lead(signal, channel);
     };
-    // Browsers have locks on secure origins alone; on others each tab reads the events itself.
+    // Browsers have locks on secure origins alone; on others each tab asks for the events itself.
     if (navigator.locks === undefined) {
         channel.onmessage = null;
         return leading();
@@ -82,19 +87,31 @@ async function lead(signal, channel) {
         live.value = state;
         if (!signal.aborted) channel.postMessage({ state });
     };
+    /** @param {FleetEvent} event */
+    const publish = (event) => {
+        deliver(event);
+        channel.postMessage({ event });
+    };
     const opened = () => {
         wait = RETRY_MIN_MS;
         say("live");
     };
+    let missed = false;
     while (!signal.aborted) {
         try {
             // The position is known before the stream begins, so that no event is lost if it breaks before the first.
-            last ??= await position(signal);
-            for await (const event of eventsAfter(last, signal, opened)) {
-                deliver(event);
-                channel.postMessage({ event });
+            if (last === undefined) {
+                const event = await position(signal);
+                last = event.id;
+                // Pages were read before that.
+                if (missed) publish(event);
+            }
+            const events = navigator.locks === undefined ? polled(last, signal, opened) : eventsAfter(last, signal, opened);
+            for await (const event of events) {
+                publish(event);
             }
         } catch (error) {
+            missed ||= last === undefined;
             // A key that is no longer accepted ends the session, and with it the lead of this tab.
             if (/** @type {any} */ (error).status === 401) await get("/query/key", {}, signal).catch(() => {});
             // Anything else is tried again below.
@@ -106,10 +123,24 @@ async function lead(signal, channel) {
     }
 }
 
-/** The number of the newest event: a position beyond the end is answered with the one to go on after. @param {AbortSignal} signal @returns {Promise<number>} */
+/** Events in pages, for tabs that cannot share a stream: with one each, the seventh would wait for ever. @param {number} after @param {AbortSignal} signal @param {() => void} opened */
+async function* polled(after, signal, opened) {
+    for (;;) {
+        const { rows, hasMore } = await get("/query/events", { after, limit: 500 }, signal);
+        opened();
+        for (const row of rows) {
+            after = row.id;
+            yield row;
+        }
+        if (!hasMore) await pause(POLL_MS, signal);
+        if (signal.aborted) return;
+    }
+}
+
+/** A `resync` with the number of the newest event: that is what a position beyond the end gives. @param {AbortSignal} signal @returns {Promise<FleetEvent>} */
 async function position(signal) {
     const { rows } = await get("/query/events", { after: Number.MAX_SAFE_INTEGER, limit: 1 }, signal);
-    return rows[0].id;
+    return rows[0];
 }
 
 /** Waits, but no longer than until the browser is online again or the signal aborts. @param {number} milliseconds @param {AbortSignal} signal */

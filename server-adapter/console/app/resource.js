@@ -5,6 +5,8 @@ import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
 
 /** Events that come together cause one load. */
 const TOGETHER_MS = 250;
+/** A load that takes longer is given up. */
+const LOAD_MAX_MS = 60_000;
 
 /**
  * @template T
@@ -42,7 +44,7 @@ export function useResource(key, load, { every, on } = {}) {
             setState(next);
             if (load.again) reload();
         };
-        latest.current.load(signal).then(
+        latest.current.load(AbortSignal.any([signal, AbortSignal.timeout(LOAD_MAX_MS)])).then(
             (data) => loaded(() => ({ key, data, loading: false })),
             (error) => loaded((before) => ({ key, data: before.key === key ? before.data : undefined, error, loading: false })),
         );

@@ -1,9 +1,10 @@
 // Who is signed in: a key that lives 12 hours at most, kept for this tab.
 
-import { ApiError, host, request, send, useKey } from "./api.js";
+import { ApiError, host, request, useKey } from "./api.js";
 import { signal } from "./vendor/preact.js";
 
-const PLACE = "deskfleet.session";
+/** Of the fleet at this address: another path may be another fleet. */
+const PLACE = `deskfleet.session ${new URL(".", document.baseURI).pathname}`;
 const HOURS_12 = 12 * 3600 * 1000;
 
 /**
@@ -28,7 +29,7 @@ export async function start() {
     // The code must not stay in the address or the history.
     if (code !== undefined) location.replace("#/overview");
     try {
-        if (code !== undefined) return await adopt(await exchange(code), true);
+        if (code !== undefined && (await signedInBy(code))) return;
         const stored = sessionStorage.getItem(PLACE);
         const kept = stored === null ? null : JSON.parse(stored);
         if (kept !== null && (await accepted(kept.key, kept.own))) return;
@@ -39,14 +40,16 @@ export async function start() {
     }
 }
 
-/** @param {string} code @returns {Promise<string>} */
-async function exchange(code) {
+/** Exchanges the code of a link for a key. One that is not accepted leaves a session of this tab as it is. @param {string} code */
+async function signedInBy(code) {
     try {
         const response = await request("POST", "/console/session", { json: { code }, key: "" });
-        return (await response.json()).key;
+        await adopt((await response.json()).key, true);
+        return true;
     } catch (error) {
-        if (error instanceof ApiError && error.status === 401) throw new ApiError(401, "Code", "The link was used already, or is older than 30 minutes. Sign in with a key, or start the server again in a terminal for another link.");
-        throw error;
+        if (!(error instanceof ApiError && error.status === 401)) throw error;
+        signInNote.value = "The link was used already, or is older than 30 minutes. Sign in with a key, or start the server again in a terminal for another link.";
+        return false;
     }
 }
 
@@ -82,7 +85,8 @@ export async function signIn(key, person) {
     const { scopes } = await response.json();
     if (!scopes.includes("admin")) return adopt(key, false);
     const now = Date.now();
-    const name = `console ${new Date(now).toISOString()}${person === "" ? "" : ` ${person}`}`.slice(0, 256);
+    // The names of accepted keys differ, so the time is in it.
+    const name = `${person === "" ? "" : `${person}, `}console ${new Date(now).toISOString()}`;
     const issued = await request("POST", "/operator/keys", { key, json: { name, scopes: ["admin"], expires: new Date(now + HOURS_12).toISOString() } });
     return adopt((await issued.json()).key, true);
 }
@@ -92,10 +96,15 @@ export async function signOut() {
     const ended = session.value;
     sessionStorage.removeItem(PLACE);
     session.value = null;
-    signInNote.value = "You are signed out.";
-    // The last admin key is refused here, and expires by itself.
-    if (ended?.own) await send("DELETE", `/operator/keys/${ended.id}`).catch(() => {});
     useKey("");
+    signInNote.value = "You are signed out.";
+    if (!ended?.own) return;
+    try {
+        await request("DELETE", `/operator/keys/${ended.id}`, { key: ended.key });
+    } catch (error) {
+        // As the last admin key, or without a connection. One that is refused has been revoked.
+        if (!(error instanceof ApiError && error.status === 401)) signInNote.value = `You are signed out here. The key ${ended.name} could not be revoked: ${error instanceof Error ? error.message : error} It expires at ${ended.expires}.`;
+    }
 }
 
 /** The key was refused: it was revoked, or has expired. */

@@ -245,7 +245,7 @@ consoleTest("api_page_sends_all_that_it_lists", async ({ page, load, show, passe
     const { key, command } = await page.evaluate(async () => {
         const { curl } = await import(new URL("app/exchange.js", document.baseURI).href);
         const request = { method: "POST", path: "/operator/keys?apikey=dfk_secret", headers: "Authorization: Bearer dfk_secret\nAccept: text/csv", body: "it's", keyed: true };
-        return { key: JSON.parse(sessionStorage.getItem("deskfleet.session")).key, command: curl(request, "http://localhost:8080/") };
+        return { key: JSON.parse(sessionStorage.getItem(`deskfleet.session ${new URL(".", document.baseURI).pathname}`)).key, command: curl(request, "http://localhost:8080/") };
     });
     assert.ok(!(await page.content()).includes(key));
     assert.equal(command, `curl -X POST -H "X-Api-Key: $KEY" -H 'Accept: text/csv' --data-binary 'it'\\''s' 'http://localhost:8080/operator/keys?apikey=$KEY'`);

@@ -46,7 +46,7 @@ consoleTest("palette_finds_desktops_and_pages_by_keyboard", async ({ page, load,
 });
 
 consoleTest("sign_out_revokes_the_key_and_a_bad_key_is_explained", async ({ page, fill, passesAxe, open, key }) => {
-    const stored = () => page.evaluate(() => JSON.parse(sessionStorage.getItem("deskfleet.session")).key);
+    const stored = () => page.evaluate(() => JSON.parse(sessionStorage.getItem(`deskfleet.session ${new URL(".", document.baseURI).pathname}`)).key);
     const used = await stored();
     assert.notEqual(used, key, "the key of a person is not kept");
     await page.evaluate(() => [...document.querySelectorAll(".settings button")].at(-1).click());

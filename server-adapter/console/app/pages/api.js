@@ -5,8 +5,9 @@ import { ENDPOINTS, SERVER_AREA } from "../endpoints.js";
 import { curl, exchange, withoutSecret } from "../exchange.js";
 import { Problem } from "../parts/problem.js";
 import { useResource } from "../resource.js";
+import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
-import { html, signal, useRef, useState } from "../vendor/preact.js";
+import { effect, html, signal, useRef, useState } from "../vendor/preact.js";
 
 /** @typedef {import("../exchange.js").Request} Request */
 
@@ -14,10 +15,18 @@ const SENT_MAX = 20;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
 const first = /** @type {import("../endpoints.js").Endpoint} */ (ENDPOINTS.find(({ path }) => path === "/query/fleet"));
+const EMPTY = /** @type {Request} */ ({ method: first.method, path: first.path, headers: "", body: "", keyed: true });
 /** What is in the form, and what was sent; kept while another page is shown, and never stored. */
-const form = signal(/** @type {Request} */ ({ method: first.method, path: first.path, headers: "", body: "", keyed: true }));
+const form = signal(EMPTY);
 const sent = signal(/** @type {{ id: number, status: number, request: Request }[]} */ ([]));
 let number = 0;
+
+// A key may be among the headers: the next person who signs in must not read it.
+effect(() => {
+    if (session.value !== null) return;
+    form.value = EMPTY;
+    sent.value = [];
+});
 
 /** @param {Partial<Request>} changes */
 const change = (changes) => (form.value = { ...form.value, ...changes });

@@ -5,7 +5,7 @@ import { count } from "../format.js";
 import { requester } from "../preferences.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
-import { effect, html, signal, useEffect, useId, useState } from "../vendor/preact.js";
+import { effect, html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
 import { COMPUTE_TYPES, REMOVAL, grouped, preview, run } from "./action-run.js";
 import { Dialog } from "./dialog.js";
 import { Problem } from "./problem.js";
@@ -17,7 +17,7 @@ import { Typed } from "./typed.js";
  * @type {{ name: string, title: string, will: string, danger?: boolean, holds?: boolean, note: string }[]}
  */
 export const ACTIONS = [
-    { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops." },
+    { name: "StartWorkSpace", title: "Start", will: "will start", note: "Starts stopped desktops whose running mode is AUTO_STOP or MANUAL." },
     { name: "RebootWorkSpace", title: "Reboot", will: "will reboot", note: "Restarts the system. Whoever works there is disconnected." },
     { name: "RecoveryRebootWorkSpace", title: "Recovery reboot", will: "will reboot on another host", note: "Moves the desktop to another host and restarts it. Its volumes stay." },
     { name: "ChangeComputeType", title: "Change type", will: "will change", note: "Changes the hardware. Whoever works there is disconnected." },
@@ -83,7 +83,10 @@ function Steps({ action, ids }) {
 
     /** @param {string[]} chosen */
     const begin = async (chosen) => {
+        // A second click, before the form is gone.
+        if (running.value !== null) return;
         setSending(chosen.length);
+        setResults([]);
         const controller = (running.value = new AbortController());
         const all = await run(action.name, chosen, { requester: requester.value, computeType: type }, controller.signal, setResults);
         running.value = null;
@@ -109,7 +112,7 @@ function Confirm({ action, previewed, begin }) {
     const [who, setWho] = useState(requester.value);
     const chosen = all ? previewed : accepted;
     const removes = action.name === REMOVAL;
-    const wanted = !action.danger || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : action.name === "TerminateWorkSpace" ? chosen[0].workSpaceId : "";
+    const wanted = !action.danger || chosen.length === 0 ? "" : chosen.length > 1 ? String(chosen.length) : removes ? "" : chosen[0].workSpaceId;
     /** @param {SubmitEvent} event */
     const submit = (event) => {
         event.preventDefault();
@@ -132,13 +135,15 @@ function Confirm({ action, previewed, begin }) {
 function Results({ action, results, sending }) {
     const refused = results.filter(({ outcome }) => outcome !== "Accepted").length;
     const label = useId();
+    const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+    useEffect(() => button.current?.focus(), [sending > 0]);
     const save = () => download(`${action.name}.csv`, csv(["workSpaceId", "outcome", "code", "message"], results));
     return html`${sending > 0 && html`<p id=${label}>${count(results.length)} of ${count(sending)} sent${refused > 0 && `, ${count(refused)} not accepted`}</p><progress aria-labelledby=${label} max=${sending} value=${results.length}></progress>`}
         ${sending === 0 && html`<${Groups} action=${action} outcomes=${results} />`}
         <div class="dialog-actions">
             ${sending > 0
-                ? html`<button type="button" onClick=${close} autofocus>Stop</button>`
-                : html`<button type="button" onClick=${save}>Save as CSV</button><button type="button" class="primary" onClick=${close}>Close</button>`}
+                ? html`<button key="stop" ref=${button} type="button" onClick=${close}>Stop</button>`
+                : html`<button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
         </div>`;
 }
 

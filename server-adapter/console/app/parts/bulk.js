@@ -29,7 +29,7 @@ export async function forEach(ids, call, signal, report) {
         while (next < ids.length && !signal.aborted) {
             const workSpId = ids[next++];
             outcomes.push(
-                await whenFree(() => call(workSpId)).then(
+                await whenFree(() => call(workSpId), signal).then(
                     () => ({ workSpId, result: "Done", code: "", message: "" }),
                     (error) => ({ workSpId, result: "Refused", code: error instanceof ApiError ? error.code : "", message: `${error.message} ${error.advice ?? ""}`.trim() }),
                 ),
@@ -43,15 +43,19 @@ export async function forEach(ids, call, signal, report) {
     return outcomes;
 }
 
-/** Calls a function again while the server has no time for it. @param {() => Promise<unknown>} call */
-async function whenFree(call) {
+/** What the server says of a request that it has not looked at: nothing was done. */
+const UNREAD = ["ServerBusy", "Throttled", "QueueFull"];
+
+/** Calls a function again while the server has no time for it. @param {() => Promise<unknown>} call @param {AbortSignal} signal */
+async function whenFree(call, signal) {
     for (let attempt = 1; ; attempt++) {
         try {
             return await call();
         } catch (error) {
-            const busy = error instanceof ApiError && (error.status === 429 || error.status === 503);
-            if (!busy || attempt === TRIES) throw error;
+            const busy = error instanceof ApiError && UNREAD.includes(error.code);
+            if (!busy || attempt === TRIES || signal.aborted) throw error;
             await new Promise((done) => setTimeout(done, 1000 * attempt));
+            if (signal.aborted) throw error;
         }
     }
 }

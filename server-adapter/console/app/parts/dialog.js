@@ -14,17 +14,25 @@ export function Dialog({ open, ...properties }) {
 function Modal({ title, onClose, wide, children }) {
     const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const label = useId();
+    const ended = useRef(false);
     useEffect(() => {
         const dialog = element.current;
         const before = /** @type {HTMLElement | null} */ (document.activeElement);
         if (dialog && !dialog.open) dialog.showModal();
         return () => {
+            ended.current = true;
             dialog?.close();
             // Not before the element is removed, which would take the focus away again.
             setTimeout(() => before?.focus({ preventScroll: true }));
         };
     }, []);
-    return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())}>
+    /** Browsers close a dialog at a second Esc without asking; one that is still needed is shown again. */
+    const closed = () => {
+        if (ended.current) return;
+        onClose();
+        setTimeout(() => !ended.current && !element.current?.open && element.current?.showModal());
+    };
+    return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby=${label} onCancel=${(/** @type {Event} */ event) => (event.preventDefault(), onClose())} onClose=${closed}>
         <header>
             <h2 id=${label}>${title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>

@@ -17,7 +17,8 @@ function pressed(event) {
     if (event.defaultPrevented) return;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
-        palette.value = !palette.value;
+        // Not over another dialog.
+        if (palette.value || document.querySelector("dialog[open]") === null) palette.value = !palette.value;
         return;
     }
     const target = /** @type {HTMLElement} */ (event.target);
