@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use deskfleet_server::ServerHandle;
 
 use super::failure::Failure;
-use super::output::{data, log};
+use super::output::{data, flush_log, log};
 
 /// Prints a link with a new one-time code, on standard output as a first key is, away from the access log.
 pub(crate) fn print(
@@ -18,6 +18,7 @@ pub(crate) fn print(
     log!(
         "To sign in to the console, open this link in a browser within 30 minutes. It works once:"
     );
+    flush_log();
     data(format_args!(
         "Console: {}/#code={code}",
         origin(address, hosts)

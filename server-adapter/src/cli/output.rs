@@ -1,6 +1,7 @@
 //! The ways out: text for people on standard error, data on standard output.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use super::failure::Failure;
 
@@ -19,6 +20,12 @@ macro_rules! say {
     };
 }
 pub(crate) use say;
+
+/// Waits for the queued lines, so that on a terminal they stand above the data that they introduce; not for long where nobody reads
+/// them.
+pub(crate) fn flush_log() {
+    deskfleet_server::LogQueue::stderr().flush(Duration::from_millis(500));
+}
 
 /// Writes lines for people. Nobody may be reading; that is no failure.
 pub(crate) fn say_lines(text: &str) {

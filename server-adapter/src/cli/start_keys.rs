@@ -6,7 +6,7 @@ use std::path::Path;
 use deskfleet::{Engine, NewKey, Scope};
 
 use super::failure::Failure;
-use super::output::{data, log};
+use super::output::{data, flush_log, log};
 use super::systemd;
 
 /// A server that other machines can reach, or whose standard output is the journal, needs a key that can be used, issued before the
@@ -67,6 +67,7 @@ pub(crate) fn issue_first(
         expires: None,
     };
     log!("The store's first key, for everything but ingest. It is shown only now; to try it:");
+    flush_log();
     engine.issue_key_shown(key, |secret| {
         data(secret)?;
         data(format_args!(
