@@ -58,8 +58,8 @@ fn page() -> Vec<u8> {
 
 /// Asserts that what was sent is the file, but for blank lines and comments with lines of their own.
 fn assert_sent(path: &str, sent: &[u8], file: &[u8]) {
-    let is_source = path.ends_with(".js") || path.ends_with(".css");
-    if !is_source {
+    let end = path.rsplit('.').next();
+    if !matches!(end, Some("js" | "css")) {
         assert_eq!(sent, file, "{path}");
         return;
     }

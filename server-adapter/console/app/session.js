@@ -1,4 +1,4 @@
-// Who is signed in: a key that lives 12 hours at most, kept for this tab.
+// Who is signed in: a key that lives 12 hours at most, kept for this tab and those that are opened beside it.
 
 import { ApiError, host, request, useKey } from "./api.js";
 import { signal } from "./vendor/preact.js";
@@ -33,11 +33,30 @@ export async function start() {
         const stored = sessionStorage.getItem(PLACE);
         const kept = stored === null ? null : JSON.parse(stored);
         if (kept !== null && (await accepted(kept.key, kept.own))) return;
+        const lent = await borrowed();
+        if (lent !== undefined && (await accepted(lent.key, lent.own))) return;
         const issued = await host().ownKey?.();
         if (issued !== undefined) await adopt(issued.key, true);
     } catch (error) {
         signInNote.value = error instanceof ApiError ? `${error.message} ${error.advice}` : String(error);
     }
+}
+
+/** How long a new tab waits for a session of another. */
+const LENT_MS = 150;
+/** Tabs of this fleet lend their session to one that is opened beside them. */
+const lending = new BroadcastChannel(PLACE);
+lending.addEventListener("message", ({ data }) => {
+    if (data === null && session.value !== null) lending.postMessage(session.value);
+});
+
+/** The session of another tab, if there is one. @returns {Promise<Session | undefined>} */
+async function borrowed() {
+    return new Promise((done) => {
+        lending.addEventListener("message", ({ data }) => data !== null && done(data));
+        lending.postMessage(null);
+        setTimeout(() => done(undefined), LENT_MS);
+    });
 }
 
 /** Exchanges the code of a link for a key. One that is not accepted leaves a session of this tab as it is. @param {string} code */

@@ -181,7 +181,9 @@ async function given({ place, driven, pages, transport, browser, context, option
         const page = await opened();
         await page.goto(first && place.signIn !== undefined ? place.signIn : place.url);
         if (options.signIn === false) return page;
-        if (transport === "server" && (!first || place.signIn === undefined)) {
+        // Another tab lends its session, where there is one.
+        await page.waitForSelector("input[name=key], main#main h1");
+        if ((await page.$("input[name=key]")) !== null) {
             await fill(page, "input[name=key]", place.key);
             await page.locator("form button").click();
         }

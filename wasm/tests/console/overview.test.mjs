@@ -61,6 +61,29 @@ consoleTest("sign_out_revokes_the_key_and_a_bad_key_is_explained", async ({ page
     assert.match(await textOf(await open(), "h1"), /Overview/);
 }, { transports: ["server"], troubles: /401/ });
 
+consoleTest("second_tab_needs_no_sign_in_and_follows_when_the_first_is_closed", async ({ page, opened, url }) => {
+    const second = await opened();
+    await second.goto(url);
+    await second.waitForSelector(".live.live");
+    const keyOf = (tab) => tab.evaluate(() => JSON.parse(Object.entries(sessionStorage).find(([name]) => name.startsWith("deskfleet.session"))[1]).id);
+    assert.equal(await keyOf(second), await keyOf(page));
+    await page.close();
+    await second.waitForSelector(".live.live");
+    await second.evaluate(async () => {
+        const { request } = await import(new URL("app/api.js", document.baseURI).href);
+        await request("POST", "/operator/workspaces", { body: '{"workSpId":"ws-new","state":"ERROR"}', type: "application/x-ndjson" });
+    });
+    await second.waitForFunction(() => /Error\s*1/.test(document.querySelector(".legend")?.textContent ?? ""));
+});
+
+consoleTest("server_that_is_gone_is_said_and_followed_again_after_its_return", async ({ page, restart, request }) => {
+    await page.waitForSelector(".live.live");
+    await Promise.all([page.waitForSelector(".live.lost"), restart()]);
+    await page.waitForSelector(".live.live");
+    await request("POST", "/operator/workspaces", { body: '{"workSpId":"ws-new","state":"ERROR"}', type: "application/x-ndjson" });
+    await page.waitForFunction(() => /Error\s*1/.test(document.querySelector(".legend")?.textContent ?? ""));
+}, { transports: ["server"], file: true, troubles: /ERR_|Failed to load|NetworkError|Cross-Origin|could not be loaded/ });
+
 consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
     if (process.env.DESKFLEET_CONSOLE_FILES !== undefined) return context.skip("the files are not those that the server sends");
     await page.waitForSelector("main#main .panel");

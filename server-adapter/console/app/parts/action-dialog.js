@@ -3,6 +3,7 @@
 import { csv, download } from "../csv.js";
 import { count } from "../format.js";
 import { requester } from "../preferences.js";
+import { href } from "../router.js";
 import { session } from "../session.js";
 import { notify } from "../shell/notices.js";
 import { effect, html, signal, useEffect, useId, useRef, useState } from "../vendor/preact.js";
@@ -32,7 +33,7 @@ const LISTED_MAX = 200;
 
 /** @type {import("../vendor/preact.js").Signal<{ action: string, ids: string[] } | null>} */
 const asked = signal(null);
-/** Whether requests are being sent; closing the dialog stops them first. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
+/** Stops the requests that are being sent. @type {import("../vendor/preact.js").Signal<AbortController | null>} */
 const running = signal(null);
 
 /** Opens the dialog. @param {string} action such as `RebootWorkSpace` @param {Iterable<string>} ids */
@@ -40,9 +41,9 @@ export function askAction(action, ids) {
     if (running.value === null) asked.value = { action, ids: [...ids] };
 }
 
+/** While requests are sent the dialog stays: its button stops them, and Esc does not do so by mistake. */
 const close = () => {
-    if (running.value !== null) running.value.abort();
-    else asked.value = null;
+    if (running.value === null) asked.value = null;
 };
 
 effect(() => {
@@ -122,11 +123,11 @@ function Confirm({ action, previewed, begin }) {
     return html`<form class="action-form" onSubmit=${submit}>
         <${Groups} action=${action} outcomes=${previewed} future=${true} />
         ${others > 0 && html`<label class="check"><input type="checkbox" checked=${all} onChange=${(/** @type {any} */ event) => setAll(event.target.checked)} /> Send the other ${count(others)} too, in case that has changed by then</label>`}
-        ${!removes && html`<label>Requested by, for the audit <input required maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
+        ${!removes && html`<label>Requested by, for the audit <input required pattern=".*\\S.*" maxlength="256" autocomplete="name" value=${who} onInput=${(/** @type {any} */ event) => setWho(event.target.value)} /></label>`}
         ${wanted !== "" && html`<${Typed} key=${wanted} word=${wanted} onChange=${(/** @type {boolean} */ is) => setAgreed(is ? wanted : "")} />`}
         <div class="dialog-actions">
             <button type="button" onClick=${close}>Cancel</button>
-            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted || (!removes && who.trim() === "")}>${action.title} ${desktops(chosen.length)}</button>
+            <button class=${action.danger ? "danger" : "primary"} disabled=${chosen.length === 0 || agreed !== wanted}>${action.title} ${desktops(chosen.length)}</button>
         </div>
     </form>`;
 }
@@ -142,8 +143,8 @@ function Results({ action, results, sending }) {
         ${sending === 0 && html`<${Groups} action=${action} outcomes=${results} />`}
         <div class="dialog-actions">
             ${sending > 0
-                ? html`<button key="stop" ref=${button} type="button" onClick=${close}>Stop</button>`
-                : html`<button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
+                ? html`<button key="stop" ref=${button} type="button" onClick=${() => running.value?.abort()}>Stop</button>`
+                : html`<a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a><button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
         </div>`;
 }
 

@@ -23,7 +23,7 @@ const OUTCOMES = {
     NoChange: ["off", "○", "without a need for it: nothing changes"],
     LitigationHold: ["care", "▣", "on litigation hold"],
     OperationInProgress: ["busy", "◔", "with an action in progress"],
-    InvalidResourceState: ["warn", "△", "in a state that does not allow it"],
+    InvalidResourceState: ["warn", "△", "in a state or running mode that does not allow it"],
     UnsupportedConfiguration: ["warn", "△", "that cannot change to this type"],
     WorkSpaceNotFound: ["off", "◌", "that no longer exist"],
     NotSent: ["off", "◌", "not sent"],

@@ -1,6 +1,7 @@
 // Short messages at the edge of the page, read out by screen readers.
 
-import { html, signal } from "../vendor/preact.js";
+import { route } from "../router.js";
+import { effect, html, signal } from "../vendor/preact.js";
 
 const SHOWN_MS = 6000;
 let number = 0;
@@ -8,7 +9,7 @@ let number = 0;
 /** @type {import("../vendor/preact.js").Signal<{ id: number, text: string, tone: string }[]>} */
 const notices = signal([]);
 
-/** Shows a message for a while; `bad` ones stay until they are closed. @param {string} text @param {"good" | "bad"} [tone] */
+/** Shows a message for a while; `bad` ones stay until they are closed or the page is left. @param {string} text @param {"good" | "bad"} [tone] */
 export function notify(text, tone = "good") {
     const id = ++number;
     notices.value = [...notices.value.slice(-3), { id, text, tone }];
@@ -19,6 +20,12 @@ export function notify(text, tone = "good") {
 function close(id) {
     notices.value = notices.value.filter((notice) => notice.id !== id);
 }
+
+// What failed on a page is left behind with it.
+effect(() => {
+    void route.value.page;
+    notices.value = notices.peek().filter(({ tone }) => tone === "good");
+});
 
 export function Notices() {
     return html`<div class="notices" role="status" aria-live="polite">
