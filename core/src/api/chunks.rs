@@ -48,11 +48,11 @@ impl Chunks {
     pub(super) fn begin(
         core: &EngineCore,
         body: ListBody,
-        items: impl Items + 'static,
+        items: Box<dyn Items>,
     ) -> Result<(Vec<u8>, Option<Self>)> {
         let mut chunks = Self {
             body,
-            items: Some(Box::new(items)),
+            items: Some(items),
         };
         let first = chunks.next_chunk(core)?.unwrap_or_default();
         Ok((first, (!chunks.is_over()).then_some(chunks)))

@@ -101,7 +101,7 @@ impl Call<'_> {
         &self,
         content_type: HeaderValue,
         body: ListBody,
-        items: impl Items + 'static,
+        items: Box<dyn Items>,
     ) -> Handled {
         let (first, rest) = Chunks::begin(self.core, body, items)?;
         let response = reply::ok(content_type, first);

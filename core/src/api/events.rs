@@ -23,7 +23,7 @@ pub(super) fn get_events(call: &Call<'_>) -> Handled {
         None => call.query.number("after")?,
     };
     let rows = chunks::Events::new(call.core, after, page_limit(call)?);
-    call.list(reply::JSON, ListBody::page(r#"{"rows":["#), rows)
+    call.list(reply::JSON, ListBody::page(r#"{"rows":["#), Box::new(rows))
 }
 
 /// Where a stream of events begins: after the event of that number, or now.

@@ -31,7 +31,7 @@ pub(super) fn get_user_information(call: &Call<'_>) -> Handled {
 pub(super) fn get_24_hour_activity(call: &Call<'_>) -> Handled {
     let activities = chunks::Activities::new(call.core);
     let body = ListBody::array("[");
-    call.list(reply::JSON, body, activities)
+    call.list(reply::JSON, body, Box::new(activities))
 }
 
 pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
@@ -42,7 +42,7 @@ pub(super) fn get_admin_activity(call: &Call<'_>) -> Handled {
     let count = usize::try_from(asked.clamp(0, ADMIN_ACTIVITIES_MAX)).unwrap_or(0);
     let rows = chunks::AuditRows::newest(call.core, count);
     let body = ListBody::array("[");
-    call.list(reply::JSON, body, rows)
+    call.list(reply::JSON, body, Box::new(rows))
 }
 
 pub(super) fn remove_work_space_db_entry(call: &Call<'_>) -> Completion {
@@ -68,7 +68,7 @@ pub(super) fn page(call: &Call<'_>, listing: Listing, content_type: http::Header
     let token = call.query.get("nextToken");
     let page = chunks::Workspaces::new(call.core, listing, limit, token.as_deref())?;
     let body = ListBody::page(r#"{"workSpaces":["#);
-    call.list(content_type, body, page)
+    call.list(content_type, body, Box::new(page))
 }
 
 /// `limit`, as every paged endpoint takes it.

@@ -118,7 +118,7 @@ pub(super) fn list_actions(call: &Call<'_>) -> Handled {
     }
     let running = chunks::RunningActions::new(call.core);
     let body = ListBody::array(r#"{"actions":["#);
-    call.list(reply::JSON, body, running)
+    call.list(reply::JSON, body, Box::new(running))
 }
 
 pub(super) fn complete_action(call: &Call<'_>) -> Handled {
@@ -146,12 +146,16 @@ pub(super) fn list_audit(call: &Call<'_>) -> Handled {
         next_token: query.text("nextToken"),
     };
     let rows = chunks::AuditRows::page(call.core, wanted)?;
-    call.list(reply::JSON, ListBody::page(r#"{"activities":["#), rows)
+    call.list(
+        reply::JSON,
+        ListBody::page(r#"{"activities":["#),
+        Box::new(rows),
+    )
 }
 
 pub(super) fn list_keys(call: &Call<'_>) -> Handled {
     let body = ListBody::array(r#"{"keys":["#);
-    call.list(reply::JSON, body, chunks::Keys::default())
+    call.list(reply::JSON, body, Box::new(chunks::Keys::default()))
 }
 
 pub(super) fn issue_key(call: &Call<'_>) -> Handled {

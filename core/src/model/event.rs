@@ -137,13 +137,14 @@ impl FleetEvent {
 }
 
 fn raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(serde::ser::Error::custom)?;
+    let raw: &RawValue =
+        serde_json::from_slice(text.as_bytes()).map_err(serde::ser::Error::custom)?;
     raw.serialize(serializer)
 }
 
 /// Whether `text` can be the detail of an event.
 pub(crate) fn is_detail(text: &str) -> bool {
-    text.starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok()
+    text.starts_with('{') && serde_json::from_slice::<&RawValue>(text.as_bytes()).is_ok()
 }
 
 /// What an event says beside its type, workspace and user. The members that its type does not have are absent; new versions may add

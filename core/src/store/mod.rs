@@ -37,7 +37,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use redb::{Database, StorageBackend};
+use redb::{Database, StorageBackend, WriteTransaction};
 
 use crate::config::CommitPhases;
 use crate::error::{EngineError, ErrorKind, Result};
@@ -53,7 +53,7 @@ use medium::Medium;
 use opening::caught;
 use seen::SeenTimes;
 use segments::SegmentLog;
-use table::{Snapshot, Tables};
+use table::{Effects, Snapshot, Tables};
 use telemetry::queue::{PendingBlock, QueueIndex, Wanted, unfiled};
 use verify::CheckReport;
 
@@ -198,19 +198,31 @@ impl Store {
         let mut transaction = database.begin_write().map_err(from_transaction)?;
         transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
         transaction.set_quick_repair(self.options.quick_repair);
-        let (result, effects, written) = {
+        let (result, effects, fleet_written) = {
             let mut tables = Tables::new(&transaction);
             tables.effects.next_block = read(&self.queue).next();
             let result = work(&mut tables)?;
-            let effects = std::mem::take(&mut tables.effects);
-            let written = (tables.written.get(), tables.fleet_written.get());
-            (result, effects, written)
+            if !tables.written.get() {
+                drop(tables);
+                transaction.abort().map_err(from_storage)?;
+                return Ok(result);
+            }
+            let fleet_written = tables.fleet_written.get();
+            (result, tables.effects, fleet_written)
         };
-        let (written, fleet_written) = written;
-        if !written {
-            transaction.abort().map_err(from_storage)?;
-            return Ok(result);
-        }
+        self.commit(database, transaction, effects, fleet_written)?;
+        Ok(result)
+    }
+
+    /// Makes a transaction durable, and then changes the memory beside the file. Not a part of [`Self::try_write`], of which
+    /// there is a compiled copy for each kind of work.
+    fn commit(
+        &self,
+        database: &Database,
+        transaction: WriteTransaction,
+        effects: Effects,
+        fleet_written: bool,
+    ) -> Result<()> {
         transaction.commit().map_err(from_commit)?;
         self.fleet_version
             .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
@@ -232,7 +244,7 @@ impl Store {
         if let Some(last_event) = effects.last_event {
             self.last_event.store(last_event, Ordering::Release);
         }
-        Ok(result)
+        Ok(())
     }
 
     /// Drops the database and opens it again: redb refuses all work after an I/O error until then. What either writes

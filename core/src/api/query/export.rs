@@ -12,7 +12,7 @@ pub(super) fn answer(call: &Call<'_>) -> Handled {
     let query = export_query(call.query, call.core.now())?;
     let format = ExportFormat::wanted(call.headers, call.query)?;
     let (body, records) = begin(call.core, query, format)?;
-    call.list(format.content_type(), body, records)
+    call.list(format.content_type(), body, Box::new(records))
 }
 
 /// The first chunk of an export, and the rest if there is one.
@@ -22,7 +22,7 @@ pub(crate) fn chunks(
     format: ExportFormat,
 ) -> Result<(Vec<u8>, Option<Chunks>)> {
     let (body, records) = begin(core, query, format)?;
-    Chunks::begin(core, body, records)
+    Chunks::begin(core, body, Box::new(records))
 }
 
 fn begin(

@@ -85,13 +85,13 @@ pub(crate) fn scan_before(
     )
 }
 
-/// Calls `look` with the rollups of an instance within `days`, newest first; `None` where the instance never sent anything.
-pub(crate) fn with_days<R>(
+/// Calls `look` with the rollups of an instance within `days`, newest first; returns false where the instance never sent anything.
+pub(crate) fn with_days(
     read: &impl Read,
     instance: &str,
     days: RangeInclusive<u32>,
-    look: impl FnOnce(&[DayRef<'_>]) -> Result<R>,
-) -> Result<Option<R>> {
+    look: &mut dyn FnMut(&[DayRef<'_>]) -> Result<()>,
+) -> Result<bool> {
     let instance = latest::key(instance);
     let mut values = Vec::new();
     let newest = read.get(Table::Latest, &instance, |value| {
@@ -102,7 +102,7 @@ pub(crate) fn with_days<R>(
         Ok(newest)
     })?;
     let Some(newest) = newest else {
-        return Ok(None);
+        return Ok(false);
     };
     let stored = stored_days(read, &days)?;
     for day in stored.rev().filter(|day| *day < newest) {
@@ -115,5 +115,6 @@ pub(crate) fn with_days<R>(
         None => Ok(LatestRef::read(value)?.rollup),
     });
     let days = days.collect::<Result<Vec<_>>>()?;
-    look(&days).map(Some)
+    look(&days)?;
+    Ok(true)
 }

@@ -225,9 +225,9 @@ impl Page<'_> {
         let mut record = Record::default();
         let mut add = |instance: &str| -> Result<()> {
             let days = self.days.clone();
-            let add = |days: &[DayRef<'_>]| days.iter().try_for_each(|day| record.add(day));
-            let found = daily::with_days(&self.reader.snapshot, instance, days, add)?;
-            record.has_reported |= found.is_some();
+            let mut add = |days: &[DayRef<'_>]| days.iter().try_for_each(|day| record.add(day));
+            let found = daily::with_days(&self.reader.snapshot, instance, days, &mut add)?;
+            record.has_reported |= found;
             Ok(())
         };
         for name in instances(self.reader, entry.id(), entry.computer_name())? {

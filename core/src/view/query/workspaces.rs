@@ -221,7 +221,11 @@ impl WorkspaceRow {
                 continue;
             }
             let days = window.days.clone();
-            let found = daily::with_days(snapshot, name, days, |days| window.figures(days))?;
+            let mut found = None;
+            daily::with_days(snapshot, name, days, &mut |days| {
+                found = Some(window.figures(days)?);
+                Ok(())
+            })?;
             if let Some(figures) = found {
                 self.cpu_avg = figures.cpu_avg;
                 self.cpu_p95 = figures.cpu_p95;
