@@ -24,5 +24,6 @@ export const PAGES = [
     { name: "keys", title: "Keys", group: "Operation", scope: "admin", load: () => import("./keys.js") },
     { name: "store", title: "Store", group: "Operation", scope: "read", load: () => import("./store.js") },
     { name: "import", title: "Import", group: "Operation", scope: "read", load: () => import("./import.js") },
+    { name: "export", title: "Export", group: "Operation", scope: "read", load: () => import("./export.js") },
     { name: "api", title: "API", group: "Operation", scope: "read", load: () => import("./api.js") },
 ];
