@@ -36,8 +36,7 @@ impl Settings {
     /// # Errors
     /// A sentence that names the option that is wrong.
     pub fn parse(json: &str) -> Result<Self, String> {
-        let options =
-            serde_json::from_slice(json.as_bytes()).map_err(|error| format!("options: {error}"))?;
+        let options = serde_json::from_str(json).map_err(|error| format!("options: {error}"))?;
         let mut settings = Self::default();
         settings.set_all("", options)?;
         if settings.config.commit_driver != CommitDriver::Host {
