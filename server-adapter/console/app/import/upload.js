@@ -1,49 +1,150 @@
-// Import of a file as the engine reads it: CSV whose first line names the fields, NDJSON, or JSON.
+// Import of a file: choose, drop or paste it, look at its first rows, say which column is which field, check, send.
 
-import { request } from "../api.js";
 import { count } from "../format.js";
 import { DataTable } from "../parts/data-table.js";
-import { Warnings } from "../parts/problem.js";
-import { html, useState } from "../vendor/preact.js";
-import { run, running } from "./job.js";
+import { Problem, Warnings } from "../parts/problem.js";
+import { Text } from "../parts/text.js";
+import { csv, download } from "../csv.js";
+import { html, signal, useEffect } from "../vendor/preact.js";
+import { running } from "./job.js";
+import { FIELDS, guess, leftOut } from "./mapping.js";
+import { ENCODINGS, inspect } from "./read.js";
+import { importRows, REJECTED_MAX, report } from "./send.js";
+
+/** The file that was chosen, and which of its columns are which fields. They outlive a visit to another page. */
+const chosen = signal(/** @type {{ name: string, source: import("./read.js").Source, mapping: import("./mapping.js").Mapping } | undefined} */ (undefined));
+const problem = signal(/** @type {unknown} */ (undefined));
+
+/** @param {Blob} file @param {string} name @param {string} [encoding] */
+async function take(file, name, encoding) {
+    if (running.value !== undefined) return;
+    report.value = undefined;
+    problem.value = undefined;
+    try {
+        const source = await inspect(file, encoding);
+        chosen.value = { name, source, mapping: guess(source.columns) };
+    } catch (error) {
+        chosen.value = undefined;
+        problem.value = error;
+    }
+}
+
+/** Takes what is dropped on the page or pasted into it. */
+function useDropAndPaste() {
+    useEffect(() => {
+        const over = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") && event.preventDefault();
+        /** @param {Event} event @param {DataTransfer | null} data */
+        const given = (event, data) => {
+            if (/** @type {Element} */ (event.target).closest?.("input, textarea, dialog")) return;
+            const [file] = data?.files ?? [];
+            const text = data?.getData("text/plain") ?? "";
+            if (file === undefined && text === "") return;
+            event.preventDefault();
+            void take(file ?? new Blob([text]), file?.name ?? "what was pasted");
+        };
+        const drop = (/** @type {DragEvent} */ event) => given(event, event.dataTransfer);
+        const paste = (/** @type {ClipboardEvent} */ event) => given(event, event.clipboardData);
+        document.addEventListener("dragover", over);
+        document.addEventListener("drop", drop);
+        document.addEventListener("paste", paste);
+        return () => {
+            document.removeEventListener("dragover", over);
+            document.removeEventListener("drop", drop);
+            document.removeEventListener("paste", paste);
+        };
+    }, []);
+}
+
+export function Upload() {
+    useDropAndPaste();
+    /** @param {any} event */
+    const picked = (event) => {
+        const [file] = event.target.files;
+        event.target.value = "";
+        if (file !== undefined) void take(file, file.name);
+    };
+    return html`<section class="panel import">
+        <h2>Import your desktops</h2>
+        <p>
+            Choose a file, drop it on this page, or paste its text: NDJSON, a JSON array, a saved answer of <code>GetAllWorkSpaces</code>, or CSV whose first line
+            names the columns. Desktops that are there are changed; what a line leaves out stays as it is.
+        </p>
+        <label>File <input type="file" accept=".csv,.tsv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${picked} /></label>
+        <${Problem} error=${problem.value} />
+        ${chosen.value && html`<${Chosen} ...${chosen.value} />`}
+        ${report.value && html`<${Report} ...${report.value} />`}
+    </section>`;
+}
+
+/** @param {{ name: string, source: import("./read.js").Source, mapping: import("./mapping.js").Mapping }} properties */
+function Chosen({ name, source, mapping }) {
+    const busy = running.value !== undefined;
+    const without = leftOut(source.columns, mapping);
+    const columns = source.columns.map((title, index) => ({ name: String(index), title, fixed: true, show: (/** @type {any} */ row) => html`<${Text} text=${String(row.cells?.[index] ?? "")} />` }));
+    /** @param {boolean} only */
+    const start = (only) => void importRows(name, source, mapping, only);
+    return html`<h3>${name}</h3>
+        <label>
+            Encoding
+            <select value=${source.encoding} disabled=${busy} onChange=${(/** @type {any} */ event) => take(source.file, name, event.target.value)}>
+                ${Object.entries(ENCODINGS).map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}
+            </select>
+        </label>
+        <${DataTable} columns=${[{ name: "line", title: "Line", number: true, fixed: true }, ...columns]} rows=${source.sample} caption="First rows of the file" rowKey=${(/** @type {any} */ row) => `${row.line} ${row.column}`} />
+        <h3>Fields</h3>
+        <div class="mapping">${FIELDS.map((field) => html`<${Field} key=${field} field=${field} columns=${source.columns} mapping=${mapping} busy=${busy} />`)}</div>
+        ${without.length > 0 && html`<p class="note">Left out: ${without.slice(0, 20).join(", ")}${without.length > 20 && ` and ${without.length - 20} more`}.</p>`}
+        ${mapping.workSpId === undefined && html`<p class="note">Choose the column with the id (workSpId): nothing can be imported without it.</p>`}
+        <div class="row">
+            <button type="button" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(true)}>Check only</button>
+            <button type="button" class="primary" disabled=${busy || mapping.workSpId === undefined} onClick=${() => start(false)}>Import</button>
+        </div>`;
+}
+
+/** Which column a field comes from, or one text for all. @param {{ field: string, columns: string[], mapping: import("./mapping.js").Mapping, busy: boolean }} properties */
+function Field({ field, columns, mapping, busy }) {
+    const from = mapping[field];
+    /** @param {string | number | undefined} value */
+    const set = (value) => {
+        const { [field]: _, ...others } = mapping;
+        if (chosen.value) chosen.value = { ...chosen.value, mapping: value === undefined ? others : { ...others, [field]: value } };
+    };
+    /** @param {any} event */
+    const choose = ({ target: { value } }) => set(value === "" ? undefined : value === "fixed" ? "" : Number(value));
+    return html`<div>
+        <label>
+            ${field}
+            <select name=${field} value=${typeof from === "string" ? "fixed" : (from ?? "")} disabled=${busy} onChange=${choose}>
+                <option value="">–</option>
+                ${field !== "workSpId" && html`<option value="fixed">One value for all</option>`}
+                ${columns.map((title, index) => html`<option key=${index} value=${index} disabled=${from !== index && Object.values(mapping).includes(index)}>${title || `Column ${index + 1}`}</option>`)}
+            </select>
+        </label>
+        ${typeof from === "string" && html`<input aria-label=${`Value of ${field} for all`} maxlength="256" value=${from} disabled=${busy} onInput=${(/** @type {any} */ event) => set(event.target.value)} />`}
+    </div>`;
+}
 
 const COLUMNS = [
     { name: "line", title: "Line", number: true },
     { name: "column", title: "Column", number: true },
-    { name: "message", title: "Error" },
+    { name: "error", title: "Error" },
+    { name: "text", title: "Row of the file", fixed: true, show: (/** @type {any} */ row) => html`<code><${Text} text=${row.text} /></code>` },
 ];
 
-/** @typedef {import("../../../../wasm/js/types.js").ImportReport} ImportReport */
-
-export function Upload() {
-    const [report, setReport] = useState(/** @type {ImportReport | undefined} */ (undefined));
-    /** @param {File} file */
-    const send = (file) =>
-        run(`Importing ${file.name}`, async (step, signal) => {
-            setReport(undefined);
-            step(0, 0);
-            // Without a type the engine tells the format by the text.
-            /** @type {ImportReport} */
-            const done = await (await request("POST", "/operator/workspaces", { body: new Blob([file]), signal })).json();
-            setReport(done);
-            return `${count(done.upserted)} desktops were created or changed, ${count(done.rejected)} lines rejected.`;
-        });
-    /** @param {any} event */
-    const chosen = (event) => {
-        const [file] = event.target.files;
-        event.target.value = "";
-        if (file !== undefined) void send(file);
+/** @param {import("./send.js").Report} properties */
+function Report({ only, over, good, created, changed, bad, rejected, warnings, columns, problem: failure }) {
+    const save = () => {
+        const rows = rejected.map(({ cells, line, column, error, text }) => ({ ...Object.fromEntries(columns.map((name, index) => [name, cells?.[index]])), line, column, error, ...(cells ? {} : { text }) }));
+        download("rejected.csv", csv([...new Set([...columns, "line", "column", "error", "text"])], rows));
     };
-    return html`<section class="panel">
-        <h2>Import your desktops</h2>
-        <p>
-            NDJSON, a JSON array, a saved answer of <code>GetAllWorkSpaces</code>, or CSV with commas whose first line names the fields, <code>workSpId</code> among
-            them. It is imported at once: desktops that are there are changed, and what a line leaves out stays as it is.
+    return html`<h3>${only ? "Check" : "Import"}${!over && ", until now"}</h3>
+        <p role="status">
+            ${only ? `${count(good)} rows can be sent` : `${count(good)} rows imported: ${count(created)} desktops created, ${count(changed)} changed, the others were so already`}; ${count(bad)} rejected.
+            ${bad > rejected.length && ` The first ${count(REJECTED_MAX)} rejected rows are kept.`}
         </p>
-        <label>File <input type="file" accept=".csv,.json,.ndjson,.jsonl,.txt" disabled=${running.value !== undefined} onChange=${chosen} /></label>
-        ${report &&
-        html`<p>${count(report.upserted)} created or changed, ${count(report.rejected)} rejected${report.rejected > report.errors.length && `, of which the first ${report.errors.length} are listed`}.</p>
-            <${Warnings} warnings=${report.warnings.map(({ line, message }) => `Line ${line}: ${message}`)} />
-            ${report.errors.length > 0 && html`<${DataTable} columns=${COLUMNS} rows=${report.errors} caption="Rejected lines" file="rejected" rowKey=${(/** @type {any} */ row) => row.line} />`}`}
-    </section>`;
+        <${Problem} error=${failure} />
+        <${Warnings} warnings=${warnings} />
+        ${rejected.length > 0 &&
+        html`<button type="button" onClick=${save}>Save the rejected rows as CSV</button>
+            <${DataTable} columns=${COLUMNS} rows=${rejected} caption="Rejected rows" most=${100} rowKey=${(/** @type {any} */ row) => `${row.line} ${row.column}`} />`}`;
 }
