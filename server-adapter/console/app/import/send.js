@@ -2,6 +2,7 @@
 
 import { count } from "../format.js";
 import { onEvent } from "../live.js";
+import { session } from "../session.js";
 import { signal } from "../vendor/preact.js";
 import { run, sendLines } from "./job.js";
 import { checker } from "./mapping.js";
@@ -55,7 +56,7 @@ export function importRows(name, source, mapping, only) {
             }
         };
         const forget = onEvent(({ type, detail }) => {
-            if (type !== "import.committed" || only) return;
+            if (type !== "import.committed" || detail.by !== session.value?.name || only) return;
             now.created += detail.created ?? 0;
             now.changed += detail.changed ?? 0;
             show();
