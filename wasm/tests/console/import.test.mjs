@@ -97,11 +97,12 @@ consoleTest(
     "import_of_a_dropped_file_maps_columns_and_leads_from_an_error_to_its_row",
     async ({ page, request, show, passesAxe }) => {
         await show("#/import", "input[type=file]");
-        await page.evaluate(() => {
+        // Sent until the page, which listens once it is drawn, has taken it.
+        await page.waitForFunction(() => {
             const text = "Hostname;Desktop ID;Login;Shoe size\nDESK-1;ws-1;ada;38\nDESK-2;;bob;44\nDESK-3;ws-3;eve;40\nDESK-4;ws-1;ida;41\n";
-            const data = new DataTransfer();
-            data.items.add(new File([text], "fleet.csv"));
-            document.querySelector("main").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File([text], "fleet.csv"));
+            return !document.querySelector("main").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
         });
         await page.waitForSelector(".mapping select[name=region]");
         const mapped = await page.$$eval(".mapping select", (all) => Object.fromEntries(all.map(({ name, value }) => [name, value])));
@@ -129,11 +130,15 @@ consoleTest("errors_beyond_the_listed_ones_lead_to_their_rows_in_pasted_text", a
     await load(ids.map((workSpId) => ({ workSpId, username: "before", state: "AVAILABLE" })));
     for (const id of ids) await request("PUT", `/operator/workspaces/${id}/litigation-hold`, { json: { matter: "M-1", reason: "r", placedBy: "Ada" } });
     await show("#/import", "input[type=file]");
-    await page.evaluate((ids) => {
-        const data = new DataTransfer();
-        data.setData("text/plain", [...ids, "ws-new"].map((workSpId) => JSON.stringify({ workSpId, username: "after" })).join("\n"));
-        document.querySelector("main").dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: data }));
-    }, ids);
+    await page.waitForFunction(
+        (ids) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", [...ids, "ws-new"].map((workSpId) => JSON.stringify({ workSpId, username: "after" })).join("\n"));
+            return !document.querySelector("main").dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+        },
+        {},
+        ids,
+    );
     await page.locator(".import button.primary").click();
     await page.waitForFunction(() => /1 rows imported: .*; 130 rejected/.test(document.querySelector(".import [role=status]")?.textContent ?? ""));
     const last = await page.$$eval("[aria-label='Rejected rows'] tbody tr", (rows) => rows.length);

@@ -80,7 +80,7 @@ export function Upload() {
 function Chosen({ name, source, mapping }) {
     const busy = running.value !== undefined;
     const without = leftOut(source.columns, mapping);
-    const columns = source.columns.map((title, index) => ({ name: String(index), title, fixed: true, show: (/** @type {any} */ row) => html`<${Text} text=${String(row.cells?.[index] ?? "")} />` }));
+    const columns = source.columns.map((title, index) => ({ name: String(index), title, fixed: true, show: (/** @type {any} */ row) => html`<${Text} text=${String(row.cells?.[index] ?? "").slice(0, 100)} />` }));
     /** @param {boolean} only */
     const start = (only) => void importRows(name, source, mapping, only);
     return html`<h3>${name}</h3>
@@ -145,6 +145,6 @@ function Report({ only, over, good, created, changed, bad, rejected, warnings, c
         <${Problem} error=${failure} />
         <${Warnings} warnings=${warnings} />
         ${rejected.length > 0 &&
-        html`<button type="button" onClick=${save}>Save the rejected rows as CSV</button>
+        html`<div class="row"><button type="button" onClick=${save}>Save the rejected rows as CSV</button></div>
             <${DataTable} columns=${COLUMNS} rows=${rejected} caption="Rejected rows" most=${100} rowKey=${(/** @type {any} */ row) => `${row.line} ${row.column}`} />`}`;
 }
