@@ -139,7 +139,7 @@ function Report({ only, over, good, created, changed, bad, rejected, warnings, c
     };
     return html`<h3>${only ? "Check" : "Import"}${!over && ", until now"}</h3>
         <p role="status">
-            ${only ? `${count(good)} rows can be sent` : `${count(good)} rows imported: ${count(created)} desktops created, ${count(changed)} changed, the others were so already`}; ${count(bad)} rejected.
+            ${only ? `${count(good)} rows can be sent` : `${count(good)} rows imported: ${count(created)} desktops created, ${count(changed)} changed`}; ${count(bad)} rejected.
             ${bad > rejected.length && ` The first ${count(REJECTED_MAX)} rejected rows are kept.`}
         </p>
         <${Problem} error=${failure} />
