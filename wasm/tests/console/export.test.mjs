@@ -21,7 +21,7 @@ consoleTest("export_is_what_the_questions_return", async ({ page, load, report, 
     const saved = async (query) => {
         await page.evaluate(() => void (globalThis.saved = undefined));
         await show(`#/export?${query}`, "form.export");
-        await page.waitForFunction((query) => location.hash === `#/export?${query}` && !document.querySelector("form.export button.primary").disabled, query);
+        await page.waitForFunction((query) => location.hash === `#/export?${query}` && !document.querySelector("form.export button.primary").disabled, {}, query);
         await page.locator("form.export button.primary").click();
         await page.waitForFunction(() => globalThis.saved !== undefined);
         await page.waitForSelector("form.export button.primary:enabled");
