@@ -90,7 +90,8 @@ consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
     const sizes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(({ name, encodedBodySize }) => [name, encodedBodySize]));
     const files = sizes.filter(([name]) => name.startsWith(`${url}app/`) || name.split("#")[0] === url);
     const bytes = files.reduce((sum, [, size]) => sum + size, 0);
-    context.diagnostic(`${files.length} files, ${bytes} bytes in gzip`);
+    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+    context.diagnostic(`${files.length} files, ${bytes} bytes in gzip; first paint after ${Math.round(paint)} ms`);
     assert.ok(files.length > 20 && bytes > 20_000 && bytes <= 60_000, `${bytes} bytes in ${files.length} files`);
     const others = sizes.filter(([name]) => new URL(name).origin !== new URL(url).origin);
     assert.deepEqual(others, [], "nothing comes from another origin");

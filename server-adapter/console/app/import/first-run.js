@@ -19,7 +19,7 @@ export function FirstRun({ desktops, reporting }) {
             <section class="panel">
                 <h2>Look around in a demo fleet</h2>
                 <p>320 desktops of five sites with a working week of statistics, logons, activity and processes, some actions, and three litigation holds.</p>
-                ${desktops === 0
+                ${desktops === 0 || running.value !== undefined
                     ? html`<p><button type="button" class="primary" disabled=${running.value !== undefined} onClick=${loadDemo}>Load the demo fleet</button></p>`
                     : html`<p class="note">It can be loaded into an empty fleet only. This one has ${count(desktops)} desktops.</p>`}
             </section>
@@ -58,7 +58,7 @@ function Agent({ empty, reporting }) {
             ${host().kind === "server" && html` Where the server asks agents for a key, it must have the scope <code>ingest</code>${may("admin") && html` (<a href=${href("keys")}>issue one</a>)`}.`}
         </p>
         ${(host().kind === "server" ? serverLines(id, empty) : engineLines(id, empty)).map(([title, line]) => html`<${Line} key=${title} title=${title} line=${line} />`)}
-        <p class="note" role="status">${reporting ? `● ${count(reporting)} desktops have reported in the last 15 minutes.` : "◔ No desktop has reported in the last 15 minutes."}</p>
+        <p class="note" role="status">${reporting ? `● Reported in the last 15 minutes: ${count(reporting)}.` : "◔ No desktop has reported in the last 15 minutes."}</p>
     </section>`;
 }
 
