@@ -94,6 +94,23 @@ consoleTest("desktop_follows_actions_and_shows_its_story_on_one_axis", async ({ 
     await page.waitForFunction(() => location.hash.includes("kind=") && !document.querySelector("[aria-label=Timeline] tbody").textContent.includes("activity"));
 });
 
+consoleTest("double_click_sends_an_action_once", async ({ page, load, show, request, fill }) => {
+    await load([DESKTOP]);
+    await show("#/desktop/ws-1");
+    await press(page, "Reboot");
+    await fill("dialog[open] input[autocomplete=name]", "Ada");
+    await page.click("dialog[open] form button.primary", { count: 2 });
+    await page.waitForFunction(() => document.querySelector("dialog[open]")?.textContent.includes("Running actions"));
+    await page.waitForFunction(() => document.activeElement.textContent === "Close", {}, "the result has the focus");
+    const { activities: rows } = await request("GET", "/operator/audit", { query: { workSpaceId: "ws-1", action: "RebootWorkSpace" } });
+    assert.deepEqual(rows.map(({ requester, result }) => [requester, result]), [["Ada", "Accepted"]]);
+    // Esc pressed again and again closes the dialog, and another can be opened.
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelector("dialog") === null);
+    await press(page, "Start");
+    await page.waitForSelector("dialog[open]");
+});
+
 consoleTest("hostile_names_are_shown_as_text", async ({ page, load, show, request }) => {
     const id = `ws-${IMAGE}`;
     await load([{ ...DESKTOP, workSpId: id, computerName: `a${RTL}b`, username: IMAGE, region: `${RTL}evil` }]);

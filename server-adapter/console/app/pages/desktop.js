@@ -44,7 +44,7 @@ function Desktop({ id }) {
         const timer = setTimeout(desktop.reload, Math.min(Math.max(Date.parse(dueAt) - Date.now(), 0) + 300, 2 ** 31 - 1));
         return () => clearTimeout(timer);
     }, [dueAt]);
-    return html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1>${data?.row && html`<${Buttons} id=${id} hold=${data.hold} />`}</div>
+    return html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div>
         <${Loaded} of=${desktop}>${(/** @type {any} */ data) => (data.row ? html`<${Found} id=${id} data=${data} on=${on} />` : html`<${Missing} id=${id} on=${on} />`)}<//>`;
 }
 
@@ -52,6 +52,7 @@ function Desktop({ id }) {
 function Found({ id, data: { row, details, transition, hold, stats }, on }) {
     const names = namesOf(row);
     return html`<${Line} row=${row} transition=${transition} />
+        <${Buttons} id=${id} hold=${hold} />
         ${hold && html`<${Hold} id=${id} hold=${hold} />`}
         <${Figures} row=${row} />
         <${Story} id=${id} names=${names} state=${row.state} onHold=${row.onHold} on=${on} />

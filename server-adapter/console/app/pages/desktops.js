@@ -32,7 +32,13 @@ export default function Desktops() {
     const { complete, error, warnings } = fleet.status.value;
     const idOf = (/** @type {number} */ row) => fleet.columns.workSpId.values[row];
     const empty = complete && rows.length === 0;
+    /** @param {MouseEvent} event */
+    const toTable = (event) => {
+        event.preventDefault();
+        /** @type {HTMLElement | null} */ (document.querySelector("#main [role=grid]"))?.focus();
+    };
     return html`<div class="desktops">
+        <a class="skip" href="#main" onClick=${toTable}>To the table</a>
         <div class="head">
             <h1>Desktops</h1>
             <${Summary} rows=${rows.length} all=${fleet.rowOf.size} complete=${complete} />

@@ -8,7 +8,7 @@ import { HoldDialog } from "../parts/hold-dialog.js";
 import { theme } from "../preferences.js";
 import { href, route } from "../router.js";
 import { may, session, signOut } from "../session.js";
-import { html, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
 import { Help, help } from "./help.js";
 import { useKeys } from "./keys.js";
 import { Notices } from "./notices.js";
@@ -81,18 +81,20 @@ function Settings() {
     </div>`;
 }
 
+/** Whether a page was shown before. */
+let another = false;
+
 /** @param {{ page: import("../pages/index.js").Page | undefined }} properties */
 function Content({ page }) {
     const [loaded, setLoaded] = useState(/** @type {{ page: any } | undefined} */ (undefined));
     const [failed, retry] = useErrorBoundary();
     const [missing, setMissing] = useState(/** @type {Error | undefined} */ (undefined));
-    const main = useRef(false);
     useEffect(() => {
         document.title = page === undefined ? "deskfleet" : `${page.title} · deskfleet`;
         page?.load().then((module) => setLoaded({ page: module.default }), setMissing);
-        // A page that was opened from another takes the focus, so that a screen reader reads it.
-        if (main.current || document.activeElement?.closest("nav")) document.getElementById("main")?.focus({ preventScroll: true });
-        main.current = true;
+        // A page that was opened from another takes the focus, so that the keyboard and screen readers go on there.
+        if (another) document.getElementById("main")?.focus({ preventScroll: true });
+        another = true;
     }, [page]);
     if (page === undefined) return html`<h1>There is no such page</h1><p><a href=${href("overview")}>To the overview</a></p>`;
     if (!may(page.scope)) return html`<h1>${page.title}</h1><p class="problem">The key has no scope <code>${page.scope}</code>, which this page needs.</p>`;
