@@ -20,6 +20,10 @@ const RUNNING: Refused = (
     Code::OperationInProgress,
     "A backup is being written; try again when it is done.",
 );
+const NO_ROOM: Refused = (
+    Code::LowDisk,
+    "There is too little free space for another copy of the store; remove older copies.",
+);
 const NO_LIST: Refused = (
     Code::StorageUnavailable,
     "The folder for backups cannot be read.",
@@ -61,11 +65,19 @@ pub(crate) async fn write(
     let (send, written) = oneshot::channel();
     let thread = Builder::new().name("deskfleet-backup".into());
     let begun = thread.spawn(move || {
+        // Before the store has no space to write: these copies have no other bound.
+        let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
+            + engine.config().limits.free_bytes_min;
+        let written = if backups.has_room(needed) {
+            Ok(backups.try_write(&engine))
+        } else {
+            Err(NO_ROOM)
+        };
         // The client may be gone.
-        let _ = send.send(backups.try_write(&engine));
+        let _ = send.send(written);
     });
     begun.map_err(|_| refusal::BUSY)?;
     let written = written.await.map_err(|_| refusal::ENDED)?;
-    let written = written.ok_or(RUNNING)?;
+    let written = written?.ok_or(RUNNING)?;
     written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
 }

@@ -86,6 +86,15 @@ impl Backups {
         Some(self.0.write(engine))
     }
 
+    /// Whether as many bytes are free where the copies are; also where that cannot be found out.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        #[cfg(unix)]
+        if let Ok(medium) = rustix::fs::statvfs(&self.0.folder) {
+            return medium.f_bavail.saturating_mul(medium.f_frsize) >= bytes;
+        }
+        true
+    }
+
     /// Waits for the copy that is under way.
     pub fn wait(&self) {
         drop(lock(&self.0.writing));

@@ -137,6 +137,22 @@ fn backup_that_cannot_be_written_is_503_and_leaves_nothing() {
     assert_eq!(ask(&served, "POST").status, 201);
 }
 
+#[cfg(unix)]
+#[test]
+fn backup_without_room_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        backups: Some(into(folder.path())),
+        ..ServerOptions::default()
+    };
+    // More than any disk has; the engine itself does not know how much is free.
+    let served = served(options, |config| config.limits.free_bytes_min = 1 << 50);
+    let answer = ask(&served, "POST");
+    assert_eq!(answer.status, 503);
+    assert_eq!(documented(&answer, "post")["code"], "LowDisk");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn backups_need_a_key_of_scope_admin() {
     let folder = tempfile::tempdir().unwrap();

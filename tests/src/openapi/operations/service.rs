@@ -78,6 +78,7 @@ pub(in crate::openapi) const SERVICES: [Service; 3] = [
             Code::UnsupportedConfiguration,
             Code::UriTooLong,
             Code::StorageUnavailable,
+            Code::LowDisk,
         ],
     },
     Service {
