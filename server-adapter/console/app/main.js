@@ -3,6 +3,8 @@
 import { use } from "./api.js";
 import { connect } from "./host.js";
 import { follow } from "./live.js";
+import { PAGES } from "./pages/index.js";
+import { route } from "./router.js";
 import { refused, session, start } from "./session.js";
 import { Shell } from "./shell/shell.js";
 import { SignIn } from "./shell/sign-in.js";
@@ -18,6 +20,11 @@ function App() {
 addEventListener("hashchange", () => {
     if (location.hash.startsWith("#code=")) location.reload();
 });
+
+// The page of the address is loaded while the key is looked at.
+PAGES.find(({ name }) => name === route.value.page)
+    ?.load()
+    .catch(() => {});
 
 try {
     use(await connect(), refused);
