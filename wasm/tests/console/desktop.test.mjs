@@ -81,7 +81,7 @@ consoleTest("desktop_follows_actions_and_shows_its_story_on_one_axis", async ({ 
     await request("POST", "/api/Actions/RebootWorkSpace", { query: { workSpaceId: "ws-1", requester: "Ada" } });
     await page.waitForFunction(() => /Rebooting/.test(document.querySelector(".desktop-line").textContent) && /Reboot runs, due/.test(document.querySelector(".desktop-line").textContent));
     assert.ok(Date.now() - since < 60_000);
-    await page.waitForFunction(() => [...document.querySelectorAll(".lanes rect")].length === 2, {}, "Available, then Rebooting");
+    await page.waitForFunction(() => [...document.querySelectorAll(".lanes rect")].length === 3, {}, "not known, Available, then Rebooting");
     const left = await page.evaluate(() => {
         const of = (selector) => document.querySelector(selector).getBoundingClientRect().left;
         return [of(".lanes rect"), ...[...document.querySelectorAll(".chart .reader")].map((reader) => reader.getBoundingClientRect().left)];
@@ -109,6 +109,34 @@ consoleTest("double_click_sends_an_action_once", async ({ page, load, show, requ
     await page.waitForFunction(() => document.querySelector("dialog") === null);
     await press(page, "Start");
     await page.waitForSelector("dialog[open]");
+});
+
+consoleTest("stopped_bulk_action_says_what_was_not_sent_and_sends_it_later", async ({ page, load, show, request, fill }) => {
+    const ids = Array.from({ length: 300 }, (_, index) => `ws-${index}`);
+    await load(ids.map((workSpId) => ({ workSpId, state: "AVAILABLE" })));
+    await show("#/desktops");
+    await page.evaluate(async (ids) => (await import(new URL("app/parts/action-dialog.js", document.baseURI).href)).askAction("RebootWorkSpace", ids), ids);
+    await fill("dialog[open] input[autocomplete=name]", "Ada");
+    // Each request waits a little, so that there is a middle to stop in.
+    await page.evaluate(async () => {
+        const transport = (await import(new URL("app/api.js", document.baseURI).href)).host();
+        const { fetch } = transport;
+        transport.fetch = async (path, init) => {
+            if (init?.method === "POST") await new Promise((done) => setTimeout(done, 20));
+            return fetch(path, init);
+        };
+    });
+    await page.click("dialog[open] form button.primary");
+    const press = (text) => page.locator(`::-p-xpath(//dialog//button[contains(normalize-space(), "${text}")])`).click();
+    await page.keyboard.press("Escape");
+    await press("Stop");
+    await page.waitForFunction(() => /not sent/.test(document.querySelector("dialog[open]").textContent));
+    const rebooting = async () => (await request("GET", "/query/fleet")).byState.REBOOTING ?? 0;
+    const some = await rebooting();
+    assert.ok(some > 0 && some < ids.length, `${some} were sent`);
+    await press("Send the other");
+    await page.waitForFunction(() => document.querySelector("dialog[open] progress") === null && !/not sent/.test(document.querySelector("dialog[open]").textContent));
+    assert.equal(await rebooting(), ids.length);
 });
 
 consoleTest("hostile_names_are_shown_as_text", async ({ page, load, show, request }) => {

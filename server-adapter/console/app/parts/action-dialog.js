@@ -96,7 +96,7 @@ function Steps({ action, ids }) {
         const accepted = all.filter(({ outcome }) => outcome === "Accepted").length;
         notify(`${action.title}: ${count(accepted)} of ${desktops(all.length)} accepted.`, accepted === all.length ? "good" : "bad");
     };
-    if (results !== undefined) return html`<${Results} action=${action} results=${results} sending=${sending} />`;
+    if (results !== undefined) return html`<${Results} action=${action} results=${results} sending=${sending} begin=${begin} />`;
     return html`<p>${action.note}</p>
         ${needsType && html`<label>New type <select value=${type} onChange=${(/** @type {any} */ event) => setType(event.target.value)}><option value="" disabled>Choose one</option>${COMPUTE_TYPES.map((name) => html`<option key=${name}>${name}</option>`)}</select></label>`}
         <${Problem} error=${error} retry=${look} />
@@ -132,9 +132,10 @@ function Confirm({ action, previewed, begin }) {
     </form>`;
 }
 
-/** @param {{ action: typeof ACTIONS[number], results: Outcome[], sending: number }} properties */
-function Results({ action, results, sending }) {
+/** @param {{ action: typeof ACTIONS[number], results: Outcome[], sending: number, begin: (ids: string[]) => void }} properties */
+function Results({ action, results, sending, begin }) {
     const refused = results.filter(({ outcome }) => outcome !== "Accepted").length;
+    const left = results.filter(({ outcome }) => outcome === "NotSent").map(({ workSpaceId }) => workSpaceId);
     const label = useId();
     const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
     useEffect(() => button.current?.focus(), [sending > 0]);
@@ -144,7 +145,7 @@ function Results({ action, results, sending }) {
         <div class="dialog-actions">
             ${sending > 0
                 ? html`<button key="stop" ref=${button} type="button" onClick=${() => running.value?.abort()}>Stop</button>`
-                : html`<a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a><button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
+                : html`${left.length > 0 && html`<button type="button" onClick=${() => begin(left)}>Send the other ${count(left.length)}</button>`}<a class="button" href=${href("audit", undefined, { tab: "running" })} onClick=${close}>Running actions</a><button type="button" onClick=${save}>Save as CSV</button><button key="close" ref=${button} type="button" class="primary" onClick=${close}>Close</button>`}
         </div>`;
 }
 

@@ -19,12 +19,13 @@ const WHILE = {
 /**
  * The states from `from` to `to`. A row of kind `state` says when an action had ended, and the row of its call when it began.
  * @param {readonly TimelineRow[]} rows
- * @param {string | null | undefined} now the state at `to`, which it had all the time if no row says another
+ * @param {string | null | undefined} now the state at `to`, which it had since `since` if no row says another
  * @param {number} from
  * @param {number} to
+ * @param {number} since when the first thing that is known of the desktop happened; before it the state is unknown, with an empty name
  * @returns {Span[]}
  */
-export function states(rows, now, from, to) {
+export function states(rows, now, from, to, since) {
     const calls = new Map(rows.filter(({ kind }) => kind === "audit").map((row) => [row.auditId, row]));
     /** @type {{ at: number, name: string, before: string | undefined }[]} */
     const changes = [];
@@ -51,7 +52,8 @@ export function states(rows, now, from, to) {
         if (last?.name === name && last.to === begin) last.to = end;
         else spans.push({ from: begin, to: end, name });
     };
-    let begin = from;
+    let begin = Math.min(Math.max(since, from), to);
+    if (begin > from) spans.push({ from, to: begin, name: "" });
     let name = changes.length === 0 ? now : changes[0].before;
     for (const change of changes) {
         add(begin, change.at, name);

@@ -89,9 +89,11 @@ export function Story({ id, names, state, onHold, on }) {
 function Shown({ id, story: { rows, warnings, hasMore, load, bounds: axis }, state, onHold, more }) {
     const [chosen, choose] = useState(/** @type {TimelineRow | undefined} */ (undefined));
     const [from, to] = axis;
+    const sample = load.rows.find((/** @type {any} */ row) => row.count > 0);
+    const since = [...rows, ...(sample ? [sample] : [])].reduce((first, { at }) => Math.min(first, Date.parse(at)), to);
     const chart = { rows: load.rows, unit: "%", max: 100, from, to, step: load.stepSeconds };
     return html`<${Warnings} warnings=${[...new Set([...warnings, ...load.warnings])]} />
-        <${Timeline} rows=${rows} from=${from} to=${to} state=${state} onHold=${onHold} chosen=${chosen} choose=${choose} />
+        <${Timeline} rows=${rows} from=${from} to=${to} since=${since} state=${state} onHold=${onHold} chosen=${chosen} choose=${choose} />
         <${LineChart} ...${chart} title="Processor" file=${`${id} processor`} series=${[{ name: "cpuAvg", label: "mean", tone: 1 }]} band=${{ low: "cpuMin", high: "cpuMax" }} height=${120} />
         <${LineChart} ...${chart} title="Memory in use" file=${`${id} memory`} series=${[{ name: "memoryAvg", label: "mean", tone: 2 }]} band=${{ low: "memoryMin", high: "memoryMax" }} height=${120} />
         <${List} id=${id} rows=${rows} hasMore=${hasMore} more=${more} chosen=${chosen} choose=${choose} />`;

@@ -29,11 +29,11 @@ const CHARACTER = 7.5;
 /** A call that was not carried out. @param {TimelineRow} row */
 export const isRefused = ({ kind, detail }) => (kind === "audit" || kind === "hold") && /^(Refused|Failed|Cancelled)/.test(detail ?? "");
 
-/** @param {{ rows: readonly TimelineRow[], from: number, to: number, state: string | null | undefined, onHold: boolean, chosen: TimelineRow | undefined, choose: (row: TimelineRow) => void }} properties */
-export function Timeline({ rows, from, to, state, onHold, chosen, choose }) {
+/** @param {{ rows: readonly TimelineRow[], from: number, to: number, state: string | null | undefined, onHold: boolean, chosen: TimelineRow | undefined, since: number, choose: (row: TimelineRow) => void }} properties */
+export function Timeline({ rows, from, to, since, state, onHold, chosen, choose }) {
     const [frame, width] = useWidth();
     const x = (/** @type {number} */ at) => LEFT + ((at - from) / Math.max(to - from, 1)) * Math.max(width - LEFT - 1, 1);
-    const stateSpans = states(rows, state, from, to);
+    const stateSpans = states(rows, state, from, to, since);
     const holdSpans = held(rows, onHold, from, to);
     const of = (/** @type {string[]} */ ...kinds) => rows.filter(({ kind }) => kinds.includes(kind));
     const lanes = [
@@ -62,15 +62,15 @@ export function Timeline({ rows, from, to, state, onHold, chosen, choose }) {
 
 /** A span with its name, where there is room for it. @param {{ span: Span, x: (at: number) => number, hold: boolean }} properties */
 function Bar({ span: { from, to, name }, x, hold }) {
-    const { glyph, tone, label } = hold ? { ...KINDS.hold, label: name } : look(name);
+    const { glyph, tone, label } = name === "" ? { glyph: "", tone: "", label: "not known" } : hold ? { ...KINDS.hold, label: name } : look(name);
     const text = `${glyph} ${visible(label)}`;
     const begin = x(from);
     const width = Math.max(x(to) - begin, 2);
     const shown = text.length * CHARACTER + 8 < width ? text : CHARACTER + 8 < width ? glyph : "";
     return html`<g>
         <title>${`${visible(label)}, ${time(from)} to ${time(to)} (${duration(to - from)})`}</title>
-        <rect class=${`tone-${tone}`} x=${begin} y="3" width=${width} height=${BAR} />
-        ${shown && html`<text class="in-bar" x=${begin + 5} y="16">${shown}</text>`}
+        <rect class=${name === "" ? "unknown" : `tone-${tone}`} x=${begin} y="3" width=${width} height=${BAR} />
+        ${shown && html`<text class=${name === "" ? "" : "in-bar"} x=${begin + 5} y="16">${shown}</text>`}
     </g>`;
 }
 
@@ -88,7 +88,7 @@ function summary(states, holds, rows, from, to) {
     /** @type {Map<string, number>} */
     const shares = new Map();
     for (const { name, from: begin, to: end } of states) shares.set(name, (shares.get(name) ?? 0) + end - begin);
-    const had = [...shares].map(([name, length]) => `${visible(look(name).label)} for ${duration(length)}`).join(", ");
+    const had = [...shares].map(([name, length]) => `${name === "" ? "not known" : visible(look(name).label)} for ${duration(length)}`).join(", ");
     const number = (/** @type {string} */ kind) => rows.filter((row) => row.kind === kind).length;
     return `${time(from)} to ${time(to)}: ${had || "no state known"}; ${holds.length > 0 ? "on hold; " : ""}${number("audit")} calls, ${number("activity")} activities, ${number("startup")} logons. The list below has each.`;
 }
