@@ -84,6 +84,35 @@ consoleTest("server_that_is_gone_is_said_and_followed_again_after_its_return", a
     await page.waitForFunction(() => /Error\s*1/.test(document.querySelector(".legend")?.textContent ?? ""));
 }, { transports: ["server"], file: true, troubles: /ERR_|Failed to load|NetworkError|Cross-Origin|could not be loaded/ });
 
+consoleTest("slow_and_failing_answers_are_said_and_tried_again", async ({ page, load, show, passesAxe }) => {
+    await load(FLEET);
+    await page.evaluate(async () => {
+        const transport = (await import(new URL("app/api.js", document.baseURI).href)).host();
+        const { fetch } = transport;
+        const problem = { title: "Internal Server Error", status: 500, detail: "It failed.", traceId: "00-1-1-00", code: "Internal" };
+        globalThis.answer = "slow";
+        transport.fetch = async (path, init) => {
+            if (globalThis.answer === "gone") throw new TypeError("no network");
+            if (globalThis.answer === "failing") return new Response(JSON.stringify(problem), { status: 500 });
+            if (globalThis.answer === "slow") await new Promise((done) => setTimeout(done, 500));
+            return fetch(path, init);
+        };
+    });
+    await show("#/holds");
+    await page.waitForSelector("main .loading");
+    await page.waitForFunction(() => document.querySelector("main .loading") === null);
+    for (const [answer, hash, said] of [["failing", "#/processes", /It failed\..*00-1-1-00/s], ["gone", "#/advice", /does not respond/]]) {
+        await page.evaluate((answer) => void (globalThis.answer = answer), answer);
+        await show(hash);
+        await page.waitForSelector("main [role=alert] button");
+        assert.match(await textOf(page, "main [role=alert]"), said);
+        await passesAxe();
+        await page.evaluate(() => void (globalThis.answer = ""));
+        await page.click("main [role=alert] button");
+        await page.waitForFunction(() => document.querySelector("main [role=alert]") === null && document.querySelector("main .loading") === null);
+    }
+});
+
 consoleTest("overview_loads_at_most_60_kb", async ({ page, context, url }) => {
     if (process.env.DESKFLEET_CONSOLE_FILES !== undefined) return context.skip("the files are not those that the server sends");
     await page.waitForSelector("main#main .panel");
