@@ -9,8 +9,8 @@ const LOOK = 15 * MINUTE;
 const DAY = 1440 * MINUTE;
 const WEEK = 7 * DAY;
 const GIB = 2 ** 30;
-/** Desktops whose records go into one request, about 600 kB. */
-const TOGETHER = 4;
+/** Desktops whose records go into one request, about 300 kB: few enough for a slow machine to stay responsive. */
+const TOGETHER = 2;
 
 /** Region, directory, account, minutes east of UTC; the larger sites stand here more often. @type {[string, string, string, number][]} */
 const SITES = [

@@ -2,7 +2,7 @@
 
 import { request } from "../api.js";
 import { download } from "../csv.js";
-import { bytes } from "../format.js";
+import { bytes, count } from "../format.js";
 import { run } from "./job.js";
 
 const DAY_MS = 86_400_000;
@@ -31,11 +31,15 @@ export const SOURCES = [
  * @param {{ format: "csv" | "ndjson", from: number, to: number, instanceId: string }} what
  */
 export async function save(source, { format, from, to, instanceId }) {
-    const file = await place(`${source.name}.${format}`);
+    const file = await place(`${source.name}.${format}`, format === "csv" ? "text/csv;charset=utf-8" : "application/x-ndjson");
     if (file === undefined) return;
     const written = await run(`Export of ${source.title.toLowerCase()}`, async (step, signal) => {
         let size = 0;
+        let lines = 0;
         let isFirst = true;
+        const days = source.days ? Math.ceil((to - from) / DAY_MS) : 0;
+        let day = 0;
+        const tell = () => step(day, days, `${bytes(size)}, ${count(lines)} lines`);
         /** @type {Set<string>} */
         const warnings = new Set();
         /** @param {import("../api.js").Query} query @returns {Promise<Response>} */
@@ -51,26 +55,27 @@ export async function save(source, { format, from, to, instanceId }) {
                 if (skips && start === 0) continue;
                 skips = false;
                 size += chunk.length - start;
+                for (let at = start; at < chunk.length; at++) if (chunk[at] === NEWLINE) lines++;
+                tell();
                 await file.write(chunk.subarray(start));
             }
             return response;
         };
         if (source.days) {
-            const days = Math.ceil((to - from) / DAY_MS);
-            for (let day = 0; day < days; day++) {
-                step(day, days, bytes(size));
+            for (; day < days; day++) {
+                tell();
                 const begin = from + day * DAY_MS;
                 await part({ stream: source.name, instanceId, from: new Date(begin).toISOString(), to: new Date(Math.min(begin + DAY_MS, to)).toISOString() });
             }
         } else {
             for (let nextToken; nextToken !== null; ) {
-                step(0, 0, bytes(size));
+                tell();
                 nextToken = (await part({ limit: 500, nextToken })).headers.get("x-next-token");
             }
         }
         await file.close();
-        return [`${source.name}.${format} is saved, ${bytes(size)}.`, ...warnings].join(" ");
-    });
+        return [`${source.name}.${format} is saved: ${bytes(size)}, ${count(lines)} lines.`, ...warnings].join(" ");
+    }, "nothing is saved");
     if (!written) await file.abort();
 }
 
@@ -87,9 +92,10 @@ async function* chunks(response) {
 /**
  * Where the file goes: to the disk as it arrives where the browser can do that, else through memory. Undefined if nobody wants it.
  * @param {string} name
+ * @param {string} type
  * @returns {Promise<{ write: (chunk: Uint8Array) => Promise<void> | void, close: () => Promise<void> | void, abort: () => Promise<void> | void } | undefined>}
  */
-async function place(name) {
+async function place(name, type) {
     const pick = /** @type {any} */ (globalThis).showSaveFilePicker;
     if (pick !== undefined) {
         try {
@@ -108,7 +114,7 @@ async function place(name) {
             if (size > MEMORY_BYTES_MAX) throw new Error(`This browser cannot write to the disk, and keeps at most ${bytes(MEMORY_BYTES_MAX)}. Choose a shorter range, or use deskfleet export.`);
             parts.push(/** @type {BlobPart} */ (chunk));
         },
-        close: () => download(name, new Blob(parts)),
+        close: () => download(name, new Blob(parts), type),
         abort: () => {},
     };
 }

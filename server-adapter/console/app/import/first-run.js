@@ -43,7 +43,7 @@ async function loadDemo() {
         }
         await host().file?.();
         return `The demo fleet is loaded: ${count(records)} records.`;
-    });
+    }, "what arrived stays");
     if (loaded) go("overview");
 }
 

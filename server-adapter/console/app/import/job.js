@@ -22,9 +22,10 @@ const warn = (event) => event.preventDefault();
  * Does something, and says how it ended. `step` shows how far it is.
  * @param {string} what
  * @param {(step: (done: number, of: number, note?: string) => void, signal: AbortSignal) => Promise<string>} work resolves with what was done, in words
- * @returns {Promise<boolean>} whether it was done to the end
+ * @param {string} [left] what is left where it was not done to the end
+ * @returns {Promise<boolean>} whether it was
  */
-export async function run(what, work) {
+export async function run(what, work, left = "") {
     if (running.value !== undefined) return false;
     controller = new AbortController();
     const { signal } = controller;
@@ -40,7 +41,8 @@ export async function run(what, work) {
     } catch (error) {
         const { note } = running.value;
         const said = signal.aborted ? "stopped" : error instanceof ApiError ? `${error.message} ${error.advice}` : String(error instanceof Error ? error.message : error);
-        notify(`${what}: ${said}${note && ` (${note})`}`, "bad");
+        const more = [note, left].filter((text) => text !== "").join("; ");
+        notify(`${what}: ${said}${more && ` (${more})`}`, "bad");
         return false;
     } finally {
         removeEventListener("beforeunload", warn);
