@@ -19,7 +19,7 @@ async function longTasks(page) {
     });
     const known = await page.evaluate(() => PerformanceObserver.supportedEntryTypes.includes("longtask"));
     return async () => {
-        // The observer is told after the task.
+        // The observer is reported after the task.
         await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
         const tasks = await page.evaluate(() => globalThis.tasks.splice(0));
         return known ? `tasks over 50 ms: ${tasks.length === 0 ? "none" : `${tasks.length}, the longest ${Math.max(...tasks)} ms`}` : "this browser does not tell of long tasks";

@@ -39,7 +39,7 @@ export async function save(source, { format, from, to, instanceId }) {
         let isFirst = true;
         const days = source.days ? Math.ceil((to - from) / DAY_MS) : 0;
         let day = 0;
-        const tell = () => step(day, days, `${bytes(size)}, ${count(lines)} lines`);
+        const report = () => step(day, days, `${bytes(size)}, ${count(lines)} lines`);
         /** @type {Set<string>} */
         const warnings = new Set();
         /** @param {import("../api.js").Query} query @returns {Promise<Response>} */
@@ -56,20 +56,20 @@ export async function save(source, { format, from, to, instanceId }) {
                 skips = false;
                 size += chunk.length - start;
                 for (let at = start; at < chunk.length; at++) if (chunk[at] === NEWLINE) lines++;
-                tell();
+                report();
                 await file.write(chunk.subarray(start));
             }
             return response;
         };
         if (source.days) {
             for (; day < days; day++) {
-                tell();
+                report();
                 const begin = from + day * DAY_MS;
                 await part({ stream: source.name, instanceId, from: new Date(begin).toISOString(), to: new Date(Math.min(begin + DAY_MS, to)).toISOString() });
             }
         } else {
             for (let nextToken; nextToken !== null; ) {
-                tell();
+                report();
                 nextToken = (await part({ limit: 500, nextToken })).headers.get("x-next-token");
             }
         }
