@@ -11,7 +11,7 @@ const BINARY = process.env.DESKFLEET_BINARY ?? "target/debug/deskfleet";
 
 const median = (numbers) => numbers.sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
-/** Tells how long the long tasks of a page took since it was asked before; only Chromium knows. */
+/** Returns how long the long tasks of a page took since it was asked before; only Chromium knows. */
 async function longTasks(page) {
     await page.evaluate(() => {
         globalThis.tasks = [];
@@ -19,10 +19,10 @@ async function longTasks(page) {
     });
     const known = await page.evaluate(() => PerformanceObserver.supportedEntryTypes.includes("longtask"));
     return async () => {
-        // The observer is reported after the task.
+        // The observer is called after the task.
         await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
         const tasks = await page.evaluate(() => globalThis.tasks.splice(0));
-        return known ? `tasks over 50 ms: ${tasks.length === 0 ? "none" : `${tasks.length}, the longest ${Math.max(...tasks)} ms`}` : "this browser does not tell of long tasks";
+        return known ? `tasks over 50 ms: ${tasks.length === 0 ? "none" : `${tasks.length}, the longest ${Math.max(...tasks)} ms`}` : "this browser does not report long tasks";
     };
 }
 
