@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 // The standard library that rustup installs is compiled for speed and is larger than one built for size, as `cargo wasm --std debian`
 // does. Its panic messages name its source files by their paths on the machine of its makers.
 const BUDGETS = {
-    stock: { gzip: 548_000, brotli: 447_000 },
+    stock: { gzip: 550_000, brotli: 448_000 },
     small: { gzip: 525_000, brotli: 432_000 },
 };
 
