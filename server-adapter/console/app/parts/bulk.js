@@ -2,10 +2,9 @@
 
 import { ApiError } from "../api.js";
 import { csv, download } from "../csv.js";
-import { href } from "../router.js";
 import { html } from "../vendor/preact.js";
 import { DataTable } from "./data-table.js";
-import { Text } from "./text.js";
+import { DesktopLink } from "./links.js";
 
 const AT_ONCE = 4;
 const REPORT_MS = 100;
@@ -75,7 +74,7 @@ export function Outcomes({ outcomes, of, file }) {
                 rows=${refused}
                 rowKey=${(/** @type {Outcome} */ row) => row.workSpId}
                 columns=${[
-                    { name: "workSpId", title: "Desktop", show: (/** @type {Outcome} */ { workSpId }) => html`<a href=${href("desktop", workSpId)}><${Text} text=${workSpId} /></a>` },
+                    { name: "workSpId", title: "Desktop", show: (/** @type {Outcome} */ { workSpId }) => html`<${DesktopLink} id=${workSpId} />` },
                     { name: "code", title: "Code" },
                     { name: "message", title: "Why" },
                 ]}
