@@ -46,6 +46,7 @@
 //! # Features
 //! - `system` (default): the clock and the randomness of the operating system, unless the builder is given others. Without it
 //!   the engine has neither, and compiles to `wasm32-unknown-unknown`.
+//! - `cluster`: several nodes that share a log.
 //! - `tower`: `tower_service::Service` for [`Engine`].
 //! - `schema`: JSON Schemas of all bodies, for documents and type definitions; a program that serves does not need it.
 //! - `tracing`: an [`Observer`] that hands every event to `tracing`.
@@ -59,6 +60,8 @@ mod engine_core;
 mod error;
 pub mod limits;
 mod locks;
+#[cfg(feature = "cluster")]
+mod log;
 mod model;
 mod mutation;
 mod nearest;
@@ -84,6 +87,8 @@ pub use engine::{
     WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
+#[cfg(feature = "cluster")]
+pub use log::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
     ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,

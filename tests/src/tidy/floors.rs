@@ -15,7 +15,7 @@ pub const FLOORS: &[&[&str]] = &[
         "sorting",
         "timestamp",
     ],
-    &["clock", "random", "observer", "settings"],
+    &["clock", "log", "random", "observer", "settings"],
     &["model"],
     &["config"],
     &["domain", "store"],

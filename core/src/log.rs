@@ -1,0 +1,147 @@
+//! The log that the nodes of a fleet share, as a host injects it. It orders and keeps what is appended to it; what that means is the
+//! engine's matter.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::timestamp::Timestamp;
+
+/// An ordered, durable log that several nodes append to and read: a table of PostgreSQL, a stream of NATS JetStream.
+///
+/// The methods block. The engine calls them from the threads that commit and from those that call `Engine::follow`, several at a
+/// time.
+pub trait Log: Send + Sync + 'static {
+    /// Appends an entry; returns its position once it is durable: it must survive what the operator of the log wants to survive. An
+    /// entry whose `id` is in the log already is not appended again: the position of the first one is returned.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`] where the entry was not appended and never will be, [`LogErrorKind::Unknown`] where it may have
+    /// been: the engine then calls again with the same `id`.
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError>;
+
+    /// The entries from `from` on, in order and without a gap: at least one where there is one, and no further ones once their bodies
+    /// exceed `bytes_max`. Where there is none yet, waits up to `patience` for one to arrive.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Trimmed`] where `from` was removed, [`LogErrorKind::Unavailable`] where the log cannot be read now.
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError>;
+
+    /// The positions that the log holds. Never older than what this node appended or read before.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn bounds(&self) -> Result<LogBounds, LogError>;
+
+    /// Removes the entries below `below`. They may be readable for a while longer.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn trim(&self, below: u64) -> Result<(), LogError>;
+
+    /// Keeps what a node says of itself, in place of what it said before. `report` is short text.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError>;
+
+    /// What the nodes said last, in the order of their names.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError>;
+
+    /// Removes what a node said: it is no longer part of the fleet.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unavailable`]
+    fn forget(&self, node: &str) -> Result<(), LogError>;
+}
+
+/// Identifies an entry that a node appends, also over a connection that was lost meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(pub [u8; 16]);
+
+impl fmt::Display for EntryId {
+    /// 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its place: the first entry has 1, each one more than the one before.
+    pub position: u64,
+    /// When it was appended, by the clock of the log. May be before that of the entry before.
+    pub at: Timestamp,
+    /// Given by the node that appended it.
+    pub id: EntryId,
+    /// What was appended.
+    pub body: Vec<u8>,
+}
+
+/// The positions that a log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogBounds {
+    /// The first position that was not removed; one more than `last` where there is none.
+    pub first: u64,
+    /// The last position; 0 before the first entry.
+    pub last: u64,
+}
+
+/// What a node said of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeReport {
+    /// The name of the node.
+    pub node: String,
+    /// When, by the clock of the log.
+    pub at: Timestamp,
+    /// As it was given to [`Log::report`].
+    pub report: String,
+}
+
+/// Why the log did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogError {
+    /// What the engine goes by.
+    pub kind: LogErrorKind,
+    /// What was wrong and what to do, for the operator. Without credentials.
+    pub message: String,
+}
+
+/// What kind of failure a [`LogError`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogErrorKind {
+    /// The log cannot be reached now, and did nothing.
+    Unavailable,
+    /// The connection was lost: what was asked may have been done.
+    Unknown,
+    /// The entries asked for were removed.
+    Trimmed,
+    /// The log is not set up such that an acknowledged entry survives, or is not the log of a fleet.
+    Unsafe,
+}
+
+impl LogError {
+    /// An error with a sentence for the operator.
+    pub fn new(kind: LogErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LogError {}
