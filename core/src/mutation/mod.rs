@@ -10,6 +10,8 @@ mod events;
 mod holds;
 mod import;
 mod keys;
+#[cfg(feature = "cluster")]
+pub(crate) mod logged;
 mod maintenance;
 mod rollups;
 mod telemetry;
@@ -30,12 +32,14 @@ pub(crate) use audit::AuditRefusal;
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
+#[cfg(feature = "cluster")]
+pub(crate) use logged::Logged;
 pub(crate) use maintenance::Maintenance;
 pub(crate) use telemetry::Telemetry;
 pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
 
 /// A write, as data.
-pub(crate) trait Mutation: fmt::Debug + Send + 'static {
+pub(crate) trait Mutation: Logged + fmt::Debug + Send + 'static {
     /// What it returns once it is durable.
     type Output: Send;
     /// Whether it frees space or revokes rights: then it is applied when little space is left.
@@ -44,6 +48,13 @@ pub(crate) trait Mutation: fmt::Debug + Send + 'static {
     /// Decides and writes. The outer error is the store's, the inner one a refusal.
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<Self::Output>>;
 }
+
+/// Without a log that nodes share, no mutation is encoded.
+#[cfg(not(feature = "cluster"))]
+pub(crate) trait Logged {}
+
+#[cfg(not(feature = "cluster"))]
+impl<M> Logged for M {}
 
 /// What the audit calls the host itself.
 const HOST_NAME: &str = "host";

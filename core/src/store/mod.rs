@@ -3,7 +3,7 @@
 pub(crate) mod audit;
 pub mod backends;
 pub(crate) mod checking;
-mod codec;
+pub(crate) mod codec;
 mod copy;
 mod cursor;
 pub(crate) mod events;

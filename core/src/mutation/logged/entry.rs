@@ -1,0 +1,149 @@
+//! The body of an entry of the log: the mutations of one group commit.
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::LOG_ENTRY_BYTES;
+use crate::store::codec::{Decoder, Encoder};
+
+use super::{AnyMutation, Mutation, Tag, decode};
+
+const VERSION: u8 = 1;
+
+/// The rules by which this version applies mutations: what the tables hold after a log depends on them. An entry that was written by
+/// newer ones is not applied.
+pub(crate) const RULES: u16 = 1;
+
+/// Makes the body of an entry.
+#[derive(Debug)]
+pub(crate) struct EntryWriter {
+    body: Encoder,
+    is_empty: bool,
+}
+
+impl EntryWriter {
+    /// A body without mutations.
+    pub(crate) fn new() -> Self {
+        let mut body = Encoder::default();
+        body.u8(VERSION);
+        body.raw(&RULES.to_le_bytes());
+        Self {
+            body,
+            is_empty: true,
+        }
+    }
+
+    /// Appends a mutation by its tag and its bytes, and returns `true`. Returns `false` where it does not fit: it begins the next
+    /// entry. The first fits whatever its length.
+    pub(crate) fn push(&mut self, tag: Tag, bytes: &[u8]) -> bool {
+        if !self.is_empty && self.body.len() + bytes.len() > LOG_ENTRY_BYTES {
+            return false;
+        }
+        self.is_empty = false;
+        self.body.u8(tag as u8);
+        self.body.count(bytes.len());
+        self.body.raw(bytes);
+        true
+    }
+
+    /// Whether it has no mutation.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// The body.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.body.finish()
+    }
+}
+
+/// Reads the mutations of an entry, in their order. After an error there are no more.
+///
+/// # Errors
+/// [`ErrorKind::NewerFormat`] where a newer version wrote what this one does not know, [`ErrorKind::Corrupted`] where none did.
+#[derive(Debug, Clone)]
+pub(crate) struct EntryReader<'b>(Decoder<'b>);
+
+impl<'b> EntryReader<'b> {
+    /// Begins to read a body.
+    pub(crate) fn new(body: &'b [u8]) -> Result<Self> {
+        let mut decoder = Decoder::new(body);
+        match decoder.u8().map_err(not_readable)? {
+            VERSION => {}
+            0 => return Err(damaged()),
+            version => return Err(newer(&format!("of format {version}"))),
+        }
+        let rules = u16::from_le_bytes(decoder.array().map_err(not_readable)?);
+        if rules > RULES {
+            return Err(newer(&format!("by rules {rules}")));
+        }
+        Ok(Self(decoder))
+    }
+
+    fn read(&mut self) -> Result<LoggedMutation<'b>> {
+        let number = self.0.u8().map_err(not_readable)?;
+        let length = self.0.count().map_err(not_readable)?;
+        let bytes = self.0.raw(length).map_err(not_readable)?;
+        let unknown = || newer(&format!("with mutation {number}"));
+        let tag = Tag::numbered(number).ok_or_else(unknown)?;
+        Ok(LoggedMutation { tag, bytes })
+    }
+}
+
+impl<'b> Iterator for EntryReader<'b> {
+    type Item = Result<LoggedMutation<'b>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let read = self.read();
+        if read.is_err() {
+            self.0 = Decoder::new(&[]);
+        }
+        Some(read)
+    }
+}
+
+/// A mutation as it lies in an entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoggedMutation<'b> {
+    pub(crate) tag: Tag,
+    bytes: &'b [u8],
+}
+
+impl LoggedMutation<'_> {
+    /// The mutation, of a type that is known: that of the one which was written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupted`] where the bytes are not those of such a mutation.
+    pub(crate) fn decode<M: Mutation>(&self) -> Result<M> {
+        decode(self.tag, self.bytes).map_err(not_readable)
+    }
+
+    /// The mutation, of the type that its tag says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupted`] where the bytes are not those of such a mutation.
+    pub(crate) fn decode_any(&self) -> Result<Box<dyn AnyMutation>> {
+        self.tag.decode(self.bytes).map_err(not_readable)
+    }
+}
+
+/// The errors of the decoder speak of the file.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+fn not_readable(_: EngineError) -> EngineError {
+    damaged()
+}
+
+fn damaged() -> EngineError {
+    EngineError::new(
+        ErrorKind::Corrupted,
+        "an entry of the log cannot be read: no version of deskfleet wrote it, or the log is damaged",
+    )
+}
+
+fn newer(what: &str) -> EngineError {
+    EngineError::new(
+        ErrorKind::NewerFormat,
+        format!("the log has an entry {what}, of a newer deskfleet; update this node"),
+    )
+}

@@ -1,0 +1,113 @@
+//! The bytes of mutations in the log that the nodes of a fleet share. `core/docs/log.md` describes them.
+
+pub(crate) mod entry;
+mod fields;
+mod writes;
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::telemetry::filing::Slice;
+
+use super::{
+    Act, AuditRefusal, CompleteAction, Context, FailAction, ImportWorkspaces, IssueKey,
+    Maintenance, Mutation, Outcome, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold,
+    RemoveWorkspace, RevokeKey, Telemetry, TouchKeys,
+};
+
+/// How a mutation is written into the log. What the defaults are good for is never logged: each node does it for itself.
+pub(crate) trait Logged: Sized {
+    /// What the log calls it; `None`: it is never logged.
+    fn tag(&self) -> Option<Tag> {
+        None
+    }
+
+    /// Appends its bytes.
+    fn encode(&self, _to: &mut Encoder) {}
+
+    /// Reads what [`Self::encode`] appended, of a mutation with that tag.
+    fn decode(_tag: Tag, _from: &mut Decoder<'_>) -> Result<Self> {
+        Err(damaged())
+    }
+}
+
+impl Logged for Maintenance {}
+impl Logged for Slice {}
+impl Logged for FailAction {}
+impl Logged for AuditRefusal {}
+impl Logged for PlaceHold {}
+impl Logged for ReleaseHold {}
+impl Logged for ImportWorkspaces {}
+impl Logged for IssueKey {}
+impl Logged for RevokeKey {}
+impl Logged for TouchKeys {}
+impl Logged for PutWorkspace {}
+impl Logged for PutWorkspaces {}
+impl Logged for RemoveWorkspace {}
+impl Logged for Telemetry {}
+
+/// Declares the tags: the number of each, and the mutation that has it.
+macro_rules! tags {
+    ($($(#[doc = $doc:literal])+ $tag:ident = $number:literal: $mutation:ty,)+) => {
+        /// What a mutation is called in the log. The numbers never change, and none is used again.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Tag {
+            $($(#[doc = $doc])+ $tag = $number,)+
+        }
+
+        impl Tag {
+            /// The tag of that number, if this version knows it.
+            fn numbered(number: u8) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$tag),)+
+                    _ => None,
+                }
+            }
+
+            /// The mutation with this tag and these bytes.
+            fn decode(self, bytes: &[u8]) -> Result<Box<dyn AnyMutation>> {
+                Ok(match self {
+                    $(Self::$tag => Box::new(decode::<$mutation>(self, bytes)?),)+
+                })
+            }
+        }
+    };
+}
+
+tags! {
+    /// Starts a lifecycle action.
+    Act = 2: Act,
+    /// Ends an action as intended.
+    CompleteAction = 3: CompleteAction,
+}
+
+/// The mutation of that type with these bytes, and no more.
+fn decode<M: Mutation>(tag: Tag, bytes: &[u8]) -> Result<M> {
+    let mut decoder = Decoder::new(bytes);
+    let mutation = M::decode(tag, &mut decoder)?;
+    decoder.end()?;
+    Ok(mutation)
+}
+
+/// A mutation of whatever type, from the log.
+pub(crate) trait AnyMutation: fmt::Debug + Send {
+    /// Applies it as [`Mutation::apply`] does; what it returns is dropped, as no caller here waits for it.
+    fn apply_any(self: Box<Self>, context: &mut Context<'_, '_>) -> Result<Outcome>;
+
+    /// Appends its bytes again.
+    fn encode_any(&self, to: &mut Encoder);
+}
+
+impl<M: Mutation> AnyMutation for M {
+    fn apply_any(self: Box<Self>, context: &mut Context<'_, '_>) -> Result<Outcome> {
+        Ok((*self).apply(context)?.map(drop))
+    }
+
+    fn encode_any(&self, to: &mut Encoder) {
+        self.encode(to);
+    }
+}
+
+#[cfg(test)]
+mod tests;

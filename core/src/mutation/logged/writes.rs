@@ -1,0 +1,52 @@
+//! The bytes of each mutation.
+
+use crate::error::Result;
+use crate::model::{Action, ActionRequest};
+use crate::mutation::{Act, CompleteAction};
+use crate::store::codec::{Decoder, Encoder};
+
+use super::fields::{decode_caller, encode_caller, owned};
+use super::{Logged, Tag};
+
+impl Logged for Act {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::Act)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        let request = &self.request;
+        to.variant(Action::ALL, &request.action);
+        to.option_text(request.workspace_id.as_deref());
+        to.option_text(request.sam_account.as_deref());
+        to.option_text(request.requester.as_deref());
+        to.option_text(request.compute_type.as_deref());
+        encode_caller(&self.by, to);
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self {
+            request: ActionRequest {
+                action: from.variant(Action::ALL)?,
+                workspace_id: owned(from.option_text()?),
+                sam_account: owned(from.option_text()?),
+                requester: owned(from.option_text()?),
+                compute_type: owned(from.option_text()?),
+            },
+            by: decode_caller(from)?,
+        })
+    }
+}
+
+impl Logged for CompleteAction {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::CompleteAction)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        to.varint(self.0);
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self(from.varint()?))
+    }
+}
