@@ -197,7 +197,7 @@ impl EngineCore {
                 }
                 Submission::Telemetry(arriving) => {
                     let arrivals = landing.take(arriving);
-                    Write::of(Telemetry(Box::new(arrivals)))
+                    Write::of(Telemetry::new(arrivals))
                 }
             })
             .collect();

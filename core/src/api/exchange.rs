@@ -298,7 +298,7 @@ impl Admitted {
         Some(AuditRefusal {
             by: Caller::of(self.key.as_deref()),
             action,
-            code: problem.code.as_str(),
+            code: problem.code.as_str().into(),
             workspace_id: segment.cloned().or_else(|| query.text("workSpaceId")),
             requester: query.text("requester"),
         })

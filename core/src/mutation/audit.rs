@@ -1,5 +1,7 @@
 //! Writing audit rows.
 
+use std::borrow::Cow;
+
 use crate::domain::validation;
 use crate::error::{EngineError, Result};
 use crate::limits::{REPEATABLE_ROWS_MAX, WORKSPACE_ID_MAX};
@@ -149,7 +151,7 @@ impl Context<'_, '_> {
 pub(crate) struct AuditRefusal {
     pub(crate) action: AuditAction,
     /// The code of the response.
-    pub(crate) code: &'static str,
+    pub(crate) code: Cow<'static, str>,
     pub(crate) workspace_id: Option<String>,
     pub(crate) requester: Option<String>,
     pub(crate) by: Caller,
@@ -161,7 +163,7 @@ impl Mutation for AuditRefusal {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         let mut row = context.row(self.action, &self.by, self.requester.as_deref());
         row.set_id(self.workspace_id);
-        row.set_detail(self.code);
+        row.set_detail(&self.code);
         context.write_repeatable_row(row, AuditResult::Refused)?;
         Ok(Ok(()))
     }

@@ -8,7 +8,16 @@ use super::{Context, Mutation, Outcome};
 
 /// Appends records to the queue, which had room for them when they were accepted.
 #[derive(Debug)]
-pub(crate) struct Telemetry(pub(crate) Box<Arrivals>);
+pub(crate) struct Telemetry(
+    /// Of whole blocks.
+    pub(super) Box<Arrivals>,
+);
+
+impl Telemetry {
+    pub(crate) fn new(mut arrivals: Arrivals) -> Self {
+        Self(Box::new(arrivals.take()))
+    }
+}
 
 impl Mutation for Telemetry {
     type Output = ();

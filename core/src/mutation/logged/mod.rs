@@ -1,8 +1,11 @@
 //! The bytes of mutations in the log that the nodes of a fleet share. `core/docs/log.md` describes them.
 
+mod actions;
 pub(crate) mod entry;
 mod fields;
-mod writes;
+mod operator;
+mod telemetry;
+mod workspaces;
 
 use std::fmt;
 
@@ -34,18 +37,6 @@ pub(crate) trait Logged: Sized {
 
 impl Logged for Maintenance {}
 impl Logged for Slice {}
-impl Logged for FailAction {}
-impl Logged for AuditRefusal {}
-impl Logged for PlaceHold {}
-impl Logged for ReleaseHold {}
-impl Logged for ImportWorkspaces {}
-impl Logged for IssueKey {}
-impl Logged for RevokeKey {}
-impl Logged for TouchKeys {}
-impl Logged for PutWorkspace {}
-impl Logged for PutWorkspaces {}
-impl Logged for RemoveWorkspace {}
-impl Logged for Telemetry {}
 
 /// Declares the tags: the number of each, and the mutation that has it.
 macro_rules! tags {
@@ -80,6 +71,30 @@ tags! {
     Act = 2: Act,
     /// Ends an action as intended.
     CompleteAction = 3: CompleteAction,
+    /// Ends an action as failed.
+    FailAction = 4: FailAction,
+    /// Writes the audit row of a refused call.
+    AuditRefusal = 5: AuditRefusal,
+    /// Places a litigation hold.
+    PlaceHold = 6: PlaceHold,
+    /// Releases a litigation hold.
+    ReleaseHold = 7: ReleaseHold,
+    /// Applies a part of an import.
+    ImportWorkspaces = 8: ImportWorkspaces,
+    /// Stores a new key.
+    IssueKey = 9: IssueKey,
+    /// Revokes a key.
+    RevokeKey = 10: RevokeKey,
+    /// Stores when keys were last used.
+    TouchKeys = 11: TouchKeys,
+    /// Creates or replaces a workspace.
+    PutWorkspace = 12: PutWorkspace,
+    /// Creates or replaces several workspaces.
+    PutWorkspaces = 13: PutWorkspaces,
+    /// Removes a workspace.
+    RemoveWorkspace = 14: RemoveWorkspace,
+    /// Appends telemetry to the queue.
+    Telemetry = 15: Telemetry,
 }
 
 /// The mutation of that type with these bytes, and no more.

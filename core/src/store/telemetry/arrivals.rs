@@ -1,11 +1,17 @@
 //! Accepted records, encoded as blocks, with what the index of the queue keeps of each.
 
+#[cfg(feature = "cluster")]
+use crate::error::Result;
 use crate::limits::{BLOCK_BYTES_MAX, BLOCK_TEXT_BYTES_MAX};
 use crate::model::RecordRef;
 use crate::timestamp::Timestamp;
 
 use super::block::BlockEncoder;
+#[cfg(feature = "cluster")]
+use super::block::decode_into;
 use super::contents::Contents;
+#[cfg(feature = "cluster")]
+use super::rows::Rows;
 
 /// A block and what the index of the queue keeps of it.
 pub(crate) type Block = (Vec<u8>, Contents);
@@ -80,6 +86,26 @@ impl Arrivals {
             open: None,
             records: std::mem::take(&mut self.records),
         }
+    }
+
+    /// The bytes of the blocks: all of what was taken.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn blocks(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.blocks.iter().map(|(block, _)| block.as_slice())
+    }
+
+    /// What was taken, from the bytes of its blocks.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_blocks<'b>(blocks: impl Iterator<Item = Result<&'b [u8]>>) -> Result<Self> {
+        let (mut arrivals, mut rows) = (Self::default(), Rows::default());
+        for block in blocks {
+            let block = block?;
+            rows.clear();
+            decode_into(block, &mut rows)?;
+            arrivals.records += rows.len() as u64;
+            arrivals.keep((block.to_vec(), Contents::of(&rows, block)));
+        }
+        Ok(arrivals)
     }
 
     /// The blocks.

@@ -1,9 +1,9 @@
-//! The bytes of each mutation.
+//! The bytes of what begins and ends actions.
 
 use crate::error::Result;
-use crate::model::{Action, ActionRequest};
-use crate::mutation::{Act, CompleteAction};
-use crate::store::codec::{Decoder, Encoder};
+use crate::model::{Action, ActionRequest, FailedState, State};
+use crate::mutation::{Act, CompleteAction, FailAction};
+use crate::store::codec::{Decoder, Encoder, damaged};
 
 use super::fields::{decode_caller, encode_caller, owned};
 use super::{Logged, Tag};
@@ -48,5 +48,29 @@ impl Logged for CompleteAction {
 
     fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
         Ok(Self(from.varint()?))
+    }
+}
+
+impl Logged for FailAction {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::FailAction)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        to.varint(self.id);
+        to.variant(State::ALL, &self.state.into());
+        to.option_text(self.detail.as_deref());
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self {
+            id: from.varint()?,
+            state: match from.variant(State::ALL)? {
+                State::Error => FailedState::Error,
+                State::Unhealthy => FailedState::Unhealthy,
+                _ => return Err(damaged()),
+            },
+            detail: owned(from.option_text()?),
+        })
     }
 }
