@@ -49,7 +49,7 @@ pub enum ErrorKind {
     LowDisk,
     /// The file is not a deskfleet store.
     ForeignFile,
-    /// The file was written by a newer deskfleet.
+    /// The file, or an entry of the log that nodes share, was written by a newer deskfleet.
     NewerFormat,
     /// Another process has the file open.
     AlreadyOpen,

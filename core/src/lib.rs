@@ -97,6 +97,9 @@ pub use model::{
     Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus,
     Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
+#[cfg(feature = "cluster")]
+#[doc(hidden)]
+pub use mutation::logged::entry::logged_mutations;
 #[cfg(feature = "tracing")]
 pub use observer::TracingObserver;
 pub use observer::{Event, Observer};

@@ -1,9 +1,9 @@
 //! The bytes of what begins and ends actions.
 
 use crate::error::Result;
-use crate::model::{Action, ActionRequest, FailedState, State};
+use crate::model::{Action, ActionRequest, FailedState};
 use crate::mutation::{Act, CompleteAction, FailAction};
-use crate::store::codec::{Decoder, Encoder, damaged};
+use crate::store::codec::{Decoder, Encoder};
 
 use super::fields::{decode_caller, encode_caller, owned};
 use super::{Logged, Tag};
@@ -51,6 +51,9 @@ impl Logged for CompleteAction {
     }
 }
 
+/// In the order of their numbers in the log.
+const FAILED_STATES: [FailedState; 2] = [FailedState::Error, FailedState::Unhealthy];
+
 impl Logged for FailAction {
     fn tag(&self) -> Option<Tag> {
         Some(Tag::FailAction)
@@ -58,18 +61,14 @@ impl Logged for FailAction {
 
     fn encode(&self, to: &mut Encoder) {
         to.varint(self.id);
-        to.variant(State::ALL, &self.state.into());
+        to.variant(&FAILED_STATES, &self.state);
         to.option_text(self.detail.as_deref());
     }
 
     fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
         Ok(Self {
             id: from.varint()?,
-            state: match from.variant(State::ALL)? {
-                State::Error => FailedState::Error,
-                State::Unhealthy => FailedState::Unhealthy,
-                _ => return Err(damaged()),
-            },
+            state: from.variant(&FAILED_STATES)?,
             detail: owned(from.option_text()?),
         })
     }

@@ -128,8 +128,23 @@ impl LoggedMutation<'_> {
     }
 }
 
+/// What an entry of the log holds: of each mutation the number of its tag, its bytes as this version writes them, and what it is. For
+/// the fuzz target `log_entry`.
+///
+/// # Errors
+/// [`ErrorKind::NewerFormat`], [`ErrorKind::Corrupted`]
+pub fn logged_mutations(body: &[u8]) -> Result<Vec<(u8, Vec<u8>, String)>> {
+    let mutations = EntryReader::new(body)?.map(|logged| {
+        let logged = logged?;
+        let mutation = logged.decode_any()?;
+        let mut bytes = Encoder::default();
+        mutation.encode_any(&mut bytes);
+        Ok((logged.tag as u8, bytes.finish(), format!("{mutation:?}")))
+    });
+    mutations.collect()
+}
+
 /// The errors of the decoder speak of the file.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn not_readable(_: EngineError) -> EngineError {
     damaged()
 }

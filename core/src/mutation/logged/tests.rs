@@ -1,39 +1,184 @@
 //! What is written is read again, and nothing else is.
 
-use crate::error::ErrorKind;
-use crate::model::{Action, ActionRequest};
-use crate::mutation::Caller;
+mod fixture;
+mod samples;
 
-use super::entry::{EntryReader, EntryWriter};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::config::Config;
+use crate::error::{EngineError, ErrorKind};
+use crate::limits::LOG_ENTRY_BYTES;
+use crate::model::Workspace;
+use crate::store::table::{ALL_KEYS, Read, Step, Table};
+use crate::store::{Store, StoreOptions};
+
+use super::entry::{EntryReader, EntryWriter, RULES};
 use super::*;
+use samples::{Sample, any_sample, now};
 
-fn bytes_of(mutation: &impl Mutation) -> Vec<u8> {
+fn body_of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Vec<u8> {
+    let mut entry = EntryWriter::new();
+    for sample in samples {
+        assert!(entry.push(sample.tag, &sample.bytes));
+    }
+    entry.finish()
+}
+
+fn read(body: &[u8]) -> Result<Vec<(Tag, Box<dyn AnyMutation>)>> {
+    let entry = EntryReader::new(body)?;
+    let read = entry.map(|logged| logged.and_then(|logged| Ok((logged.tag, logged.decode_any()?))));
+    read.collect()
+}
+
+fn bytes_of(mutation: &dyn AnyMutation) -> Vec<u8> {
     let mut encoder = Encoder::default();
-    mutation.encode(&mut encoder);
+    mutation.encode_any(&mut encoder);
     encoder.finish()
 }
 
+/// Whether it was read, or why not; any other error is none of the reader's.
+fn is_read(body: &[u8]) -> bool {
+    match read(body).map_err(|error| error.kind()) {
+        Ok(_) => true,
+        Err(ErrorKind::Corrupted | ErrorKind::NewerFormat) => false,
+        Err(kind) => panic!("{kind:?}"),
+    }
+}
+
+fn kind_of(body: &[u8]) -> ErrorKind {
+    read(body).unwrap_err().kind()
+}
+
+/// Every row of every table, and the outcome of each mutation, once they are applied in one transaction.
+fn applied(
+    mutations: impl Iterator<Item = Box<dyn AnyMutation>>,
+) -> (Vec<Vec<u8>>, Vec<Option<EngineError>>) {
+    let config = Config::default();
+    let store = Store::open_in_memory(StoreOptions::of(&config, now())).unwrap();
+    let outcomes = store.write(|tables| {
+        let mut context = Context::new(tables, &config, now());
+        mutations
+            .map(|mutation| Ok(mutation.apply_any(&mut context)?.err()))
+            .collect::<Result<_>>()
+    });
+    let mut rows = Vec::new();
+    let snapshot = store.snapshot().unwrap();
+    for table in Table::ALL {
+        let row = |key: &[u8], value: &[u8]| {
+            rows.push([key, value].concat());
+            Ok(Step::Continue(()))
+        };
+        snapshot.scan(table, ALL_KEYS, row).unwrap();
+    }
+    (rows, outcomes.unwrap())
+}
+
+proptest! {
+    #[test]
+    fn entry_returns_its_mutations(samples in vec(any_sample(), 0..6)) {
+        let read = read(&body_of(&samples)).unwrap();
+        prop_assert_eq!(read.len(), samples.len());
+        for ((tag, mutation), sample) in read.iter().zip(&samples) {
+            prop_assert_eq!(*tag, sample.tag);
+            prop_assert_eq!(format!("{mutation:?}"), format!("{:?}", sample.mutation));
+            prop_assert_eq!(bytes_of(&**mutation), sample.bytes.clone());
+        }
+    }
+
+    #[test]
+    fn damaged_entry_is_read_or_refused(samples in vec(any_sample(), 1..3), change in 1..=u8::MAX) {
+        let body = body_of(&samples);
+        let ends = samples.iter().scan(body_of([]).len(), |end, sample| {
+            *end += body_of([sample]).len() - body_of([]).len();
+            Some(*end)
+        });
+        let ends: Vec<_> = ends.collect();
+        for length in 0..body.len() {
+            let whole = length == body_of([]).len() || ends.contains(&length);
+            prop_assert_eq!(is_read(&body[..length]), whole, "{}", length);
+        }
+        prop_assert!(!is_read(&[body.as_slice(), &[change]].concat()));
+        for place in 0..body.len() {
+            let mut damaged = body.clone();
+            damaged[place] ^= change;
+            is_read(&damaged);
+        }
+    }
+
+    #[test]
+    fn decoded_mutations_leave_the_same_tables(samples in vec(any_sample(), 0..40)) {
+        let decoded = read(&body_of(&samples)).unwrap();
+        let decoded = applied(decoded.into_iter().map(|(_, mutation)| mutation));
+        let original = applied(samples.into_iter().map(|sample| sample.mutation));
+        prop_assert_eq!(decoded.0, original.0);
+        prop_assert_eq!(format!("{:?}", decoded.1), format!("{:?}", original.1));
+    }
+}
+
 #[test]
-fn entry_returns_its_mutations() {
-    let act = Act {
-        request: ActionRequest::reboot("ws-1"),
-        by: Caller::HOST,
-    };
+fn mutation_of_a_known_type_is_that_type() {
+    let body = body_of([&Sample::of(CompleteAction(300))]);
+    let logged = EntryReader::new(&body).unwrap().next().unwrap().unwrap();
+    assert_eq!(logged.decode::<CompleteAction>().unwrap().0, 300);
+    let other = logged.decode::<Maintenance>().unwrap_err();
+    assert_eq!(other.kind(), ErrorKind::Corrupted);
+}
+
+#[test]
+fn entry_ends_before_it_is_too_long() {
+    let third = Sample::of(PutWorkspaces(vec![Workspace {
+        id: "a".repeat(LOG_ENTRY_BYTES / 3),
+        ..Workspace::default()
+    }]));
     let mut entry = EntryWriter::new();
-    assert!(entry.push(act.tag().unwrap(), &bytes_of(&act)));
-    assert!(entry.push(Tag::CompleteAction, &bytes_of(&CompleteAction(300))));
+    assert!(entry.is_empty());
+    assert!(entry.push(third.tag, &third.bytes));
+    assert!(entry.push(third.tag, &third.bytes));
+    assert!(!entry.push(third.tag, &third.bytes));
+    assert!(!entry.is_empty());
     let body = entry.finish();
-    let read: Vec<_> = EntryReader::new(&body).unwrap().collect();
-    let [Ok(first), Ok(second)] = read.as_slice() else {
-        panic!("{read:?}");
-    };
-    let again: Act = first.decode().unwrap();
-    assert_eq!(again.request.action, Action::Reboot);
-    assert_eq!(again.by, Caller::HOST);
-    let any = second.decode_any().unwrap();
-    assert_eq!(format!("{any:?}"), "CompleteAction(300)");
-    assert_eq!(
-        first.decode::<CompleteAction>().unwrap_err().kind(),
-        ErrorKind::Corrupted
-    );
+    assert!(body.len() <= LOG_ENTRY_BYTES);
+    assert_eq!(body, body_of([&third, &third]));
+}
+
+#[test]
+fn mutation_that_is_too_long_has_an_entry_of_its_own() {
+    let mut entry = EntryWriter::new();
+    assert!(entry.push(Tag::Telemetry, &vec![0; LOG_ENTRY_BYTES + 1]));
+    assert!(!entry.push(Tag::CompleteAction, &[1]));
+}
+
+#[test]
+fn entry_of_a_newer_version_is_told_from_a_damaged_one() {
+    let [low, high] = RULES.to_le_bytes();
+    let [newer_low, newer_high] = (RULES + 1).to_le_bytes();
+    let good = [3, 1, 7];
+    let entry = |head: &[u8], mutation: &[u8]| [head, mutation].concat();
+    assert!(is_read(&entry(&[1, low, high], &good)));
+    assert!(is_read(&entry(&[1, 0, 0], &good)));
+    for newer in [
+        entry(&[2], &[]),
+        entry(&[1, newer_low, newer_high], &good),
+        entry(&[1, low, high], &[250, 1, 7]),
+    ] {
+        assert_eq!(kind_of(&newer), ErrorKind::NewerFormat, "{newer:?}");
+    }
+    for damaged in [
+        entry(&[], &[]),
+        entry(&[0, low, high], &good),
+        entry(&[1, low], &[]),
+        entry(&[1, low, high], &[250]),
+        entry(&[1, low, high], &[250, 2, 7]),
+        entry(&[1, low, high], &[3, 0]),
+        entry(&[1, low, high], &[3, 2, 7, 7]),
+    ] {
+        assert_eq!(kind_of(&damaged), ErrorKind::Corrupted, "{damaged:?}");
+    }
+}
+
+#[test]
+fn reader_ends_at_an_error() {
+    let body = [body_of([]), vec![3, 9, 3, 1, 7]].concat();
+    assert_eq!(EntryReader::new(&body).unwrap().count(), 1);
 }

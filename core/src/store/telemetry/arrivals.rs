@@ -125,3 +125,39 @@ impl OpenBlock {
         (block, contents)
     }
 }
+
+#[cfg(all(test, feature = "cluster"))]
+mod tests {
+    use crate::model::{ActivityRecord, Record, StatsRecord};
+
+    use super::*;
+
+    #[test]
+    fn arrivals_of_blocks_hold_what_was_pushed() {
+        let now = Timestamp::from_unix_seconds(1_790_000_000);
+        let mut arrivals = Arrivals::default();
+        for number in 0..2000 {
+            let record = if number % 3 == 0 {
+                Record::Activity(Box::new(ActivityRecord {
+                    username: format!("DESK\\User{number}").into(),
+                    ..ActivityRecord::default()
+                }))
+            } else {
+                Record::Stats(Box::new(StatsRecord {
+                    instance_id: format!("ws-{number}-{}", "x".repeat(60)).into(),
+                    update_time: Some(now.plus_seconds(-number % 7)),
+                    ..StatsRecord::default()
+                }))
+            };
+            let received_at = now.plus_seconds(number);
+            let filed_at = record.sent_time().unwrap_or(received_at);
+            arrivals.push(&RecordRef::of(&record), received_at, filed_at);
+        }
+        let arrivals = arrivals.take();
+        let again = Arrivals::of_blocks(arrivals.blocks().map(Ok)).unwrap();
+        assert_eq!(again.records(), 2000);
+        let [blocks, again] = [arrivals, again].map(Arrivals::into_blocks);
+        assert!(blocks.len() > 1);
+        assert!(format!("{again:?}") == format!("{blocks:?}"));
+    }
+}

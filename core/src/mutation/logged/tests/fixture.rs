@@ -1,0 +1,207 @@
+//! An entry with every tag, as the version that introduced the tag wrote it.
+
+use crate::model::{
+    Action, ActionRequest, AuditAction, AuditResult, FailedState, NewKey, Nullable, Record, Scope,
+    StatsRecord, Workspace, WorkspacePatch,
+};
+use crate::mutation::{Caller, ImportCounts};
+
+use super::samples::telemetry_of;
+use super::*;
+
+/// The entry: its head, then each mutation. A line is added with a new tag, and none is ever changed.
+const ENTRY: &[&str] = &[
+    "010100",
+    "022206010477732d310001097376632d64c3a9736b0105504f57455201ac02046465736b",
+    "030107",
+    "040d080101096e6f20616e73776572",
+    "051c0d0b496e76616c6964426f6479010477732d320001ac02046465736b",
+    "06140477732d31036d2d3101017201ac02046465736b",
+    "07060477732d3100",
+    "08350201020477732d340000010000000000020753544f50504544c801000000000000000000000102ac020109010201ac02046465736b",
+    "0932000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f09066167656e747301808098edc9b9e33f00",
+    "0a0bac020101ac02046465736b",
+    "0b140201808098edc9b9e33fac0280e8fdb0c5b9e33f",
+    "0c470477732d330103432d33010131010265750103642d3101094155544f5f53544f50010556414c5545010550434f495001046a646f6501074f6e20666972650101ac02046465736b",
+    "0d4e020477732d330103432d33010131010265750103642d3101094155544f5f53544f50010556414c5545010550434f495001046a646f6501074f6e20666972650477732d3400000000000000010000",
+    "0e0e010477732d3301ac02046465736b",
+    "0f3801360102000000100000000000d34ee6c63f0081008000000000200000046a646f6500000477732d318180dac409c0000000002000030132",
+];
+
+fn desk() -> Caller {
+    Caller {
+        key: Some((300, "desk".into())),
+    }
+}
+
+/// What the entry holds.
+fn mutations() -> Vec<Sample> {
+    let act = Act {
+        request: ActionRequest {
+            action: Action::ChangeComputeType,
+            workspace_id: Some("ws-1".into()),
+            sam_account: None,
+            requester: Some("svc-désk".into()),
+            compute_type: Some("POWER".into()),
+        },
+        by: desk(),
+    };
+    let fail = FailAction {
+        id: 8,
+        state: FailedState::Unhealthy,
+        detail: Some("no answer".into()),
+    };
+    let refusal = AuditRefusal {
+        action: AuditAction::UpdateWorkspace,
+        code: "InvalidBody".into(),
+        workspace_id: Some("ws-2".into()),
+        requester: None,
+        by: desk(),
+    };
+    let place = PlaceHold {
+        id: "ws-1".into(),
+        matter: "m-1".into(),
+        reason: Some("r".into()),
+        by: desk(),
+    };
+    let release = ReleaseHold {
+        id: "ws-1".into(),
+        by: Caller::HOST,
+    };
+    let revoke = RevokeKey {
+        id: 300,
+        force: true,
+        by: desk(),
+    };
+    let remove = RemoveWorkspace {
+        id: Some("ws-3".into()),
+        by: desk(),
+    };
+    let mut all = vec![
+        Sample::of(act),
+        Sample::of(CompleteAction(7)),
+        Sample::of(fail),
+        Sample::of(refusal),
+        Sample::of(place),
+        Sample::of(release),
+        Sample::of(import()),
+        Sample::of(issue()),
+        Sample::of(revoke),
+        Sample::of(TouchKeys(vec![(1, now()), (300, now().plus_seconds(-60))])),
+    ];
+    all.extend(inventory());
+    all.push(Sample::of(remove));
+    all.push(Sample::of(telemetry()));
+    all
+}
+
+fn import() -> ImportWorkspaces {
+    let patch = WorkspacePatch {
+        id: "ws-4".into(),
+        region: Nullable::Null,
+        state: "STOPPED".into(),
+        ..WorkspacePatch::default()
+    };
+    ImportWorkspaces {
+        records: vec![(1, patch), (200, WorkspacePatch::default())],
+        counts: ImportCounts {
+            created: 1,
+            updated: 2,
+            rejected: 300,
+        },
+        row: Some(9),
+        ends: Some(AuditResult::Failed),
+        by: desk(),
+    }
+}
+
+fn issue() -> IssueKey {
+    IssueKey {
+        key: NewKey {
+            name: "agents".into(),
+            scopes: [Scope::Read, Scope::Ingest].into_iter().collect(),
+            expires: Some(now()),
+        },
+        hash: std::array::from_fn(|place| u8::try_from(place).unwrap()),
+        by: Caller::HOST,
+    }
+}
+
+fn inventory() -> [Sample; 2] {
+    let workspace = Workspace {
+        id: "ws-3".into(),
+        computer_name: Some("C-3".into()),
+        account: Some("1".into()),
+        region: Some("eu".into()),
+        directory_id: Some("d-1".into()),
+        running_mode: Some("AUTO_STOP".into()),
+        compute_type_name: Some("VALUE".into()),
+        protocol: Some("PCOIP".into()),
+        username: Some("jdoe".into()),
+        state: Some("On fire".into()),
+    };
+    let put = PutWorkspace {
+        workspace: workspace.clone(),
+        cancels_action: true,
+        by: desk(),
+    };
+    let other = Workspace {
+        id: "ws-4".into(),
+        username: Some(String::new()),
+        ..Workspace::default()
+    };
+    [
+        Sample::of(put),
+        Sample::of(PutWorkspaces(vec![workspace, other])),
+    ]
+}
+
+fn telemetry() -> Telemetry {
+    let stats = |instance: &str| {
+        Record::Stats(Box::new(StatsRecord {
+            instance_id: instance.into(),
+            username: "jdoe".into(),
+            ..StatsRecord::default()
+        }))
+    };
+    telemetry_of(&[
+        (stats("ws-1"), now()),
+        (stats("ws-2"), now().plus_seconds(1)),
+    ])
+}
+
+fn fixture() -> Vec<u8> {
+    let digits = ENTRY.concat();
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+#[test]
+fn entry_of_every_version_is_read_and_written_as_ever() {
+    let expected = mutations();
+    let written = |sample: &Sample| {
+        let body = body_of([sample]);
+        let bytes = &body[body_of([]).len()..];
+        bytes
+            .iter()
+            .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    };
+    let lines: Vec<_> = expected.iter().map(written).collect();
+    assert_eq!(body_of(&expected), fixture(), "{lines:#?}");
+    let read = read(&fixture()).unwrap();
+    for ((tag, mutation), expected) in read.iter().zip(&expected) {
+        assert_eq!(*tag, expected.tag);
+        assert_eq!(format!("{mutation:?}"), format!("{:?}", expected.mutation));
+        assert_eq!(bytes_of(&**mutation), expected.bytes);
+    }
+}
+
+#[test]
+fn entry_has_every_tag() {
+    let tags: Vec<_> = (0..=u8::MAX).filter_map(Tag::numbered).collect();
+    let read = read(&fixture()).unwrap();
+    assert_eq!(
+        read.into_iter().map(|(tag, _)| tag).collect::<Vec<_>>(),
+        tags
+    );
+}
