@@ -178,7 +178,7 @@ pub const MAINTENANCE_IDS_MAX: usize = 4 * MAINTENANCE_ROWS_MAX;
 /// Encoded bytes of one queue block; the records of one commit are cut into blocks of about this size.
 pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// Bytes at which an entry of the log that nodes share ends, unless one mutation alone is longer: NATS JetStream takes messages of up
-/// to 1 MiB unless it is told otherwise, headers included.
+/// to 1 MiB unless configured otherwise, headers included.
 #[cfg(feature = "cluster")]
 pub const LOG_ENTRY_BYTES: usize = 900_000;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.

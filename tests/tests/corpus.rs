@@ -78,6 +78,11 @@ fn corpus_of_files_replays() {
 }
 
 #[test]
+fn corpus_of_log_entries_replays() {
+    replay("log_entry", fuzzing::log_entry);
+}
+
+#[test]
 fn corpus_of_operations_replays() {
     replay("operations", fuzzing::operations);
 }

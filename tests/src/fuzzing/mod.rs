@@ -12,6 +12,7 @@
 mod body;
 mod file;
 mod image;
+mod log_entry;
 mod operations;
 mod query;
 mod question;
@@ -22,6 +23,7 @@ mod token;
 
 pub use body::body;
 pub use file::file;
+pub use log_entry::log_entry;
 pub use operations::operations;
 pub use query::query;
 pub use question::question;

@@ -114,9 +114,13 @@ impl LoggedMutation<'_> {
     /// The mutation, of a type that is known: that of the one which was written.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] where the bytes are not those of such a mutation.
+    /// [`ErrorKind::Corrupted`] where it is not such a mutation.
     pub(crate) fn decode<M: Mutation>(&self) -> Result<M> {
-        decode(self.tag, self.bytes).map_err(not_readable)
+        let mutation: M = decode(self.tag, self.bytes).map_err(not_readable)?;
+        if mutation.tag() != Some(self.tag) {
+            return Err(damaged());
+        }
+        Ok(mutation)
     }
 
     /// The mutation, of the type that its tag says.

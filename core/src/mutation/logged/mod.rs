@@ -1,5 +1,7 @@
 //! The bytes of mutations in the log that the nodes of a fleet share. `core/docs/log.md` describes them.
 
+#![cfg_attr(not(test), expect(dead_code, reason = "no node appends entries yet"))]
+
 mod actions;
 pub(crate) mod entry;
 mod fields;
