@@ -1,5 +1,7 @@
 //! The parts of an engine, wired: the store, the writer, and what the host injected.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod condition;
 mod events;
 mod intake;
@@ -21,6 +23,8 @@ use crate::domain::keys::{self, SECRET_BYTES};
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
+#[cfg(feature = "cluster")]
+use crate::log::Log;
 use crate::model::SecretHash;
 use crate::mutation::{Context, Outcome, Telemetry, TouchKeys};
 use crate::observer::{Event, Observer};
@@ -34,6 +38,10 @@ use crate::store::{Store, WriteFailure, meta};
 use crate::timestamp::Timestamp;
 use crate::view::Reader;
 
+#[cfg(feature = "cluster")]
+use cluster::Cluster;
+#[cfg(feature = "cluster")]
+pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
 use events::EventWaiters;
 use intake::Intake;
 pub(crate) use lanes::Lane;
@@ -54,6 +62,16 @@ pub(crate) struct Injected {
     pub(crate) free_space: Option<Box<FreeSpace>>,
     /// Nothing outlives the store, so telemetry is answered before its commit.
     pub(crate) volatile: bool,
+    /// The log that this engine shares, and its name as a node.
+    #[cfg(feature = "cluster")]
+    pub(crate) log: Option<SharedLog>,
+}
+
+/// The log that an engine shares with others, and its name among them.
+#[cfg(feature = "cluster")]
+pub(crate) struct SharedLog {
+    pub(crate) log: Box<dyn Log>,
+    pub(crate) node: String,
 }
 
 pub(crate) struct EngineCore {
@@ -63,6 +81,8 @@ pub(crate) struct EngineCore {
     pub(crate) trace_random: SplitMix,
     injected: Injected,
     lanes: Lanes,
+    #[cfg(feature = "cluster")]
+    cluster: Option<Cluster>,
     intake: Intake,
     /// What those who read the activities of a day at the same time have in common.
     pub(crate) newest: Arc<SharedWindows>,
@@ -85,7 +105,24 @@ pub(crate) struct EngineCore {
 }
 
 impl EngineCore {
-    pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
+    pub(crate) fn new(
+        store: Store,
+        #[cfg_attr(
+            not(feature = "cluster"),
+            expect(unused_mut, reason = "a cluster has its own")
+        )]
+        mut config: Config,
+        #[cfg_attr(
+            not(feature = "cluster"),
+            expect(unused_mut, reason = "a cluster has its own")
+        )]
+        mut injected: Injected,
+    ) -> Result<Self> {
+        #[cfg(feature = "cluster")]
+        let cluster = match injected.log.take() {
+            Some(shared) => Some(Cluster::begin(shared, &store, &mut config)?),
+            None => None,
+        };
         let mut seed = [0; 8];
         if !(injected.fill_random)(&mut seed) {
             return Err(no_random());
@@ -94,6 +131,8 @@ impl EngineCore {
         Ok(Self {
             swept_at: AtomicI64::new(swept.map_or(i64::MIN, Timestamp::ticks)),
             lanes: Lanes::new(config.commit_driver, store.has_log()),
+            #[cfg(feature = "cluster")]
+            cluster,
             store,
             config,
             trace_random: SplitMix::new(u64::from_le_bytes(seed)),
@@ -111,8 +150,14 @@ impl EngineCore {
         })
     }
 
+    /// The time of the clock. A node of a fleet that has applied what another wrote a moment later by its own clock is there already.
     pub(crate) fn now(&self) -> Timestamp {
-        self.injected.clock.now()
+        let now = self.injected.clock.now();
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return now.max(cluster.at());
+        }
+        now
     }
 
     /// The time of the last sweep.
@@ -197,7 +242,7 @@ impl EngineCore {
                 }
                 Submission::Telemetry(arriving) => {
                     let arrivals = landing.take(arriving);
-                    Write::of(Telemetry::new(arrivals))
+                    self.write_of(Telemetry::new(arrivals), |()| ())
                 }
             })
             .collect();
@@ -258,6 +303,10 @@ impl EngineCore {
             && (low.refuses_all || !writes.iter().any(|write| write.relieves))
         {
             return Err(low.error.clone().into());
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return self.write_to_log(cluster, writes);
         }
         let now = self.now();
         self.store.write(|tables| {
@@ -344,6 +393,12 @@ impl EngineCore {
             Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
             kept => kept,
         };
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster
+            && let Err(error) = self.sync_applied(cluster)
+        {
+            return self.store.close().and(Err(error));
+        }
         self.store.close().and(kept)
     }
 }

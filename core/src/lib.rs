@@ -80,15 +80,19 @@ pub use config::{
     Limits, QueueStorage, RetentionDays,
 };
 pub use domain::range::moment;
+#[cfg(feature = "cluster")]
+pub use engine::AppliedFuture;
 #[cfg(feature = "tower")]
 pub use engine::ServiceFuture;
 pub use engine::{
     Engine, EngineBuilder, EventStream, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
     WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
+#[cfg(feature = "cluster")]
+pub use engine_core::{ClusterStatus, LogPositions, NodeStatus};
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 #[cfg(feature = "cluster")]
-pub use log::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+pub use log::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport};
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
     ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,

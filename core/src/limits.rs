@@ -198,6 +198,14 @@ pub const STORAGE_BYTES_MAX: u64 = 1 << 50;
 /// The longest time that may be configured for an action, in milliseconds: 365 days.
 pub const ACTION_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1000;
 
+/// Bytes of entries that are read from the log of a cluster at once, one more entry not counted.
+pub const LOG_READ_BYTES: usize = 4 * 1024 * 1024;
+/// Entries of the log of a cluster that are kept though all nodes have them: by the last one it applied a node finds out whether the log is
+/// still the same.
+pub const LOG_ENTRIES_KEPT: u64 = 10_000;
+/// Seconds after which the log of a cluster is no longer kept for a node that says nothing: a day.
+pub const NODE_SILENT_SECONDS: i64 = 24 * 60 * 60;
+
 const _: () = {
     // base64url of version, endpoint, checksum and id must fit the longest token: 4 characters for 3 bytes.
     assert!((2 + 4 + WORKSPACE_ID_MAX * 4).div_ceil(3) * 4 <= PAGE_TOKEN_MAX);

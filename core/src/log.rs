@@ -1,10 +1,14 @@
 //! The log that the nodes of a fleet share, as a host injects it. It orders and keeps what is appended to it; what that means is the
 //! engine's matter.
 
+mod memory;
+
 use std::fmt;
 use std::time::Duration;
 
 use crate::timestamp::Timestamp;
+
+pub use memory::MemoryLog;
 
 /// An ordered, durable log that several nodes append to and read: a table of PostgreSQL, a stream of NATS JetStream.
 ///

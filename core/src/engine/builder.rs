@@ -9,11 +9,15 @@ use redb::StorageBackend;
 use crate::api::router::Router;
 use crate::clock::Clock;
 use crate::config::{CommitDriver, Config, Limits};
+#[cfg(feature = "cluster")]
+use crate::engine_core::SharedLog;
 use crate::engine_core::{EngineCore, FreeSpace, Injected, Lane};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
+#[cfg(feature = "cluster")]
+use crate::store::Writing;
 use crate::store::backends::SegmentFolder;
 use crate::store::segments::SegmentLog;
 use crate::store::{Store, StoreOptions};
@@ -32,6 +36,8 @@ pub struct EngineBuilder {
     observer: Option<Box<dyn Observer>>,
     free_space: Option<Box<FreeSpace>>,
     segment_bytes: Option<u32>,
+    #[cfg(feature = "cluster")]
+    log: Option<SharedLog>,
 }
 
 #[cfg_attr(
@@ -56,6 +62,8 @@ impl Default for EngineBuilder {
             observer: None,
             free_space: None,
             segment_bytes: None,
+            #[cfg(feature = "cluster")]
+            log: None,
         }
     }
 }
@@ -109,6 +117,22 @@ impl EngineBuilder {
     /// [`Limits::free_bytes_min`](crate::Limits::free_bytes_min).
     pub fn free_space(mut self, probe: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
         self.free_space = Some(Box::new(probe));
+        self
+    }
+
+    /// Makes the engine a node of a fleet: all engines that share `log` hold the same, and a write is acknowledged once it is in the log
+    /// and can be seen here. `node` is its name among them. Other writes of this engine's store wait for those, so the log should answer
+    /// within milliseconds.
+    ///
+    /// The store is a copy that can be made again from the log and the backup of another node, so it is synced once a second only. A
+    /// host calls [`Engine::follow`] in a loop.
+    #[cfg(feature = "cluster")]
+    pub fn log(mut self, log: impl crate::log::Log, node: impl Into<String>) -> Self {
+        self.config.queue_storage = crate::config::QueueStorage::Table;
+        self.log = Some(SharedLog {
+            log: Box::new(log),
+            node: node.into(),
+        });
         self
     }
 
@@ -220,11 +244,23 @@ impl EngineBuilder {
             observer: self.observer,
             free_space: self.free_space,
             volatile,
+            #[cfg(feature = "cluster")]
+            log: self.log,
         };
         let router = Router::new().map_err(|error| {
             EngineError::caused(ErrorKind::Internal, "two routes have the same path", error)
         })?;
-        let store = open(StoreOptions::of(&self.config, injected.clock.now()))?;
+        let options = StoreOptions::of(&self.config, injected.clock.now());
+        #[cfg(feature = "cluster")]
+        let options = StoreOptions {
+            writing: if injected.log.is_some() {
+                Writing::Lazy
+            } else {
+                options.writing
+            },
+            ..options
+        };
+        let store = open(options)?;
         let with_thread = self.config.commit_driver == CommitDriver::Thread;
         let core = Arc::new(EngineCore::new(store, self.config, injected)?);
         let running = Running {

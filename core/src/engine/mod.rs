@@ -2,6 +2,8 @@
 
 mod body;
 mod builder;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod events;
 mod exchange;
 mod future;
@@ -26,6 +28,8 @@ use crate::wire::trace::TraceId;
 
 pub use body::ResponseBody;
 pub use builder::EngineBuilder;
+#[cfg(feature = "cluster")]
+pub use cluster::AppliedFuture;
 pub use events::EventStream;
 pub use exchange::Exchange;
 pub use future::{ResponseFuture, WriteFuture};

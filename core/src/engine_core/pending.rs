@@ -10,7 +10,6 @@ use crate::model::Workspace;
 use crate::mutation::{Mutation, Outcome, PutWorkspaces};
 
 use super::lanes::Claim;
-use super::write::Write;
 use super::{EngineCore, lost};
 
 /// A claim to the outcome of a write that returns a `T`.
@@ -41,7 +40,7 @@ impl EngineCore {
     pub(crate) fn submit<M: Mutation>(&self, mutation: M) -> PendingWrite<M::Output> {
         let output = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&output);
-        let write = Write::keeping(mutation, move |returned| *lock(&kept) = Some(returned));
+        let write = self.write_of(mutation, move |returned| *lock(&kept) = Some(returned));
         PendingWrite {
             claim: self.lanes.submit(write),
             output: Output(output),
@@ -62,6 +61,10 @@ impl EngineCore {
 
     /// Submits a mutation and blocks until it is durable or refused.
     pub(crate) fn run<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some() && mutation.tag().is_none() {
+            return self.run_here(mutation);
+        }
         self.wait_for(self.submit(mutation))
     }
 }

@@ -1,24 +1,30 @@
 //! A mutation as the writer of the store takes it.
 
 use crate::error::Result;
+#[cfg(feature = "cluster")]
+use crate::error::{EngineError, ErrorKind};
+#[cfg(feature = "cluster")]
+use crate::mutation::logged::{Tag, decode};
 use crate::mutation::{Context, Mutation, Outcome};
+#[cfg(feature = "cluster")]
+use crate::store::codec::Encoder;
+
+use super::EngineCore;
 
 /// A mutation with a place for what it returns.
 pub(super) struct Write {
     pub(super) apply: Apply,
     /// Whether it gives space or takes rights back, and so goes on when little space is left.
     pub(super) relieves: bool,
+    /// What of it goes into the log of a cluster.
+    #[cfg(feature = "cluster")]
+    pub(super) logged: Option<(Tag, Vec<u8>)>,
 }
 
 /// The outer error is the store's and fails the whole transaction, the inner one is a refusal.
 type Apply = Box<dyn FnOnce(&mut Context<'_, '_>) -> Result<Outcome> + Send>;
 
 impl Write {
-    /// A write that nobody waits for by itself.
-    pub(super) fn of(mutation: impl Mutation<Output = ()>) -> Self {
-        Self::keeping(mutation, |()| ())
-    }
-
     /// A write whose output goes to `keep`.
     pub(super) fn keeping<M: Mutation>(
         mutation: M,
@@ -27,6 +33,56 @@ impl Write {
         Self {
             relieves: M::RELIEVES,
             apply: Box::new(move |context| Ok(mutation.apply(context)?.map(keep))),
+            #[cfg(feature = "cluster")]
+            logged: None,
         }
+    }
+
+    /// The same for the log: what is applied here is what the other nodes will read.
+    #[cfg(feature = "cluster")]
+    pub(super) fn logged<M: Mutation>(
+        mutation: &M,
+        keep: impl FnOnce(M::Output) + Send + 'static,
+    ) -> Self {
+        let logged = mutation.tag().map(|tag| {
+            let mut bytes = Encoder::default();
+            mutation.encode(&mut bytes);
+            (tag, bytes.finish())
+        });
+        let decoded = logged.as_ref().map(|(tag, bytes)| decode::<M>(*tag, bytes));
+        Self {
+            relieves: M::RELIEVES,
+            apply: Box::new(move |context| {
+                let mutation = decoded.ok_or_else(not_logged)??;
+                Ok(mutation.apply(context)?.map(keep))
+            }),
+            logged,
+        }
+    }
+}
+
+/// The error of a mutation of one node alone that was to be shared.
+#[cfg(feature = "cluster")]
+pub(super) fn not_logged() -> EngineError {
+    let said = "a mutation of this node alone was to go into the log";
+    EngineError::new(ErrorKind::Internal, said)
+}
+
+impl EngineCore {
+    /// A mutation whose output goes to `keep`, as it is written here.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(clippy::unused_self, reason = "a node writes through its log")
+    )]
+    pub(super) fn write_of<M: Mutation>(
+        &self,
+        mutation: M,
+        keep: impl FnOnce(M::Output) + Send + 'static,
+    ) -> Write {
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some() {
+            return Write::logged(&mutation, keep);
+        }
+        Write::keeping(mutation, keep)
     }
 }

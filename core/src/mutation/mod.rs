@@ -6,6 +6,8 @@
 
 mod actions;
 mod audit;
+#[cfg(feature = "cluster")]
+pub(crate) mod configure;
 mod events;
 mod holds;
 mod import;
@@ -91,6 +93,8 @@ pub(crate) struct Context<'c, 't> {
     tables: &'c mut Tables<'t>,
     config: &'c Config,
     now: Timestamp,
+    /// Whether the other nodes of a fleet know nothing of this: then it has no events.
+    here: bool,
 }
 
 impl<'c, 't> Context<'c, 't> {
@@ -99,6 +103,16 @@ impl<'c, 't> Context<'c, 't> {
             tables,
             config,
             now,
+            here: false,
+        }
+    }
+
+    /// For what only this node of a fleet does.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn here(tables: &'c mut Tables<'t>, config: &'c Config, now: Timestamp) -> Self {
+        Self {
+            here: true,
+            ..Self::new(tables, config, now)
         }
     }
 }
@@ -112,7 +126,7 @@ impl Mutation for Slice {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome<bool>> {
         let (records, filed) = (self.records(), meta::filed(context.tables)?);
         let more = Self::apply(self, context.tables)?;
-        if meta::filed(context.tables)?.below != filed.below {
+        if !context.here && meta::filed(context.tables)?.below != filed.below {
             context.telemetry_filed(records)?;
         }
         Ok(Ok(more))

@@ -17,10 +17,11 @@ use super::folder::FileFolder;
 use super::keys::KeyIndex;
 use super::medium::Medium;
 use super::opening::{self, caught};
+use super::options::Writing;
 use super::segments::SegmentLog;
-use super::table::{ALL_KEYS, Read as _, Step, Table, Tables};
+use super::table::{ALL_KEYS, Read as _, Snapshot, Step, Table, Tables};
 use super::telemetry::queue::QueueIndex;
-use super::{Store, StoreOptions, folding, meta, queue_log};
+use super::{Store, StoreOptions, cluster, folding, meta, queue_log};
 
 impl Store {
     /// Opens or creates the file at `path`.
@@ -40,7 +41,7 @@ impl Store {
     /// Opens the file at `path` and never writes to it.
     pub(crate) fn open_read_only(path: &Path, options: StoreOptions) -> Result<Self> {
         let options = StoreOptions {
-            read_only: true,
+            writing: Writing::Never,
             ..options
         };
         let opened = file::open_to_read(path, |backend| Self::open_file(backend, path, options));
@@ -56,7 +57,7 @@ impl Store {
 
     fn at(mut self, place: Place) -> Result<Self> {
         self.place = Some(place);
-        if self.options.queue_storage == QueueStorage::Table && !self.options.read_only {
+        if self.options.queue_storage == QueueStorage::Table && !self.options.is_read_only() {
             self.end_log()?;
             self.log = None;
         }
@@ -83,10 +84,13 @@ impl Store {
         let mut queue = QueueIndex::default();
         let opened = opening::open(&medium, options, &KeyIndex::default(), &mut queue);
         let begun = opened.and_then(|opened| {
-            let (database, read_only) = (&opened.database, options.read_only);
+            let (database, read_only) = (&opened.database, options.is_read_only());
             let proven = log.as_ref().map(SegmentLog::with_proof);
             caught(|| queue_log::recover(database, proven, read_only, &mut queue))?;
-            if !options.read_only {
+            if !read_only && !options.is_lazy() {
+                cluster::refuse(&Snapshot::of(database)?)?;
+            }
+            if !options.is_read_only() {
                 medium.open_gate()?;
             }
             Ok(opened)
@@ -139,7 +143,7 @@ impl Store {
             }
             meta::write_format(tables)
         };
-        if self.options.read_only {
+        if self.options.is_read_only() {
             // For those who read here: it waits at the gate for good.
             return self.write_in_memory(convert);
         }

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub mod backends;
 pub(crate) mod checking;
+pub(crate) mod cluster;
 pub(crate) mod codec;
 mod copy;
 mod cursor;
@@ -37,7 +38,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use redb::{Database, StorageBackend, WriteTransaction};
+use redb::{Database, Durability, StorageBackend, WriteTransaction};
 
 use crate::config::CommitPhases;
 use crate::error::{EngineError, ErrorKind, Result};
@@ -48,6 +49,8 @@ use file::Place;
 use keys::KeyIndex;
 pub(crate) use medium::panic_text;
 pub(crate) use options::StoreOptions;
+#[cfg(feature = "cluster")]
+pub(crate) use options::Writing;
 
 use medium::Medium;
 use opening::caught;
@@ -144,19 +147,39 @@ impl Store {
         let _one_at_a_time = lock(&self.writing);
         self.open_gate()?;
         self.medium.begin();
-        self.try_write(work).map_err(|error| {
-            let medium_failed = matches!(
-                error.kind(),
-                ErrorKind::StorageUnavailable | ErrorKind::Corrupted
-            );
-            let error = if self.medium.is_in_doubt() {
-                indeterminate(error)
-            } else {
-                error
-            };
-            let reopened = medium_failed && self.reopen().is_ok();
-            WriteFailure { error, reopened }
-        })
+        self.try_write(work).map_err(|error| self.failed(error))
+    }
+
+    /// What the error of a transaction means, after which the file is opened again if the medium failed.
+    fn failed(&self, error: EngineError) -> WriteFailure {
+        let medium_failed = matches!(
+            error.kind(),
+            ErrorKind::StorageUnavailable | ErrorKind::Corrupted
+        );
+        let error = if self.medium.is_in_doubt() {
+            indeterminate(error)
+        } else {
+            error
+        };
+        let reopened = medium_failed && self.reopen().is_ok();
+        WriteFailure { error, reopened }
+    }
+
+    /// Makes durable what was committed lazily.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
+        let _one_at_a_time = lock(&self.writing);
+        self.open_gate()?;
+        self.medium.begin();
+        let synced = self
+            .database()
+            .as_ref()
+            .ok_or_else(closed)
+            .and_then(|database| {
+                let transaction = database.begin_write().map_err(from_transaction)?;
+                transaction.commit().map_err(from_commit)
+            });
+        synced.map_err(|error| self.failed(error))
     }
 
     /// The same in a store that is only read: what `work` writes stays in memory.
@@ -170,7 +193,7 @@ impl Store {
 
     /// Makes sure of an open database whose writes reach the medium.
     fn open_gate(&self) -> Result<()> {
-        if self.options.read_only {
+        if self.options.is_read_only() {
             let said = "the store was opened for reading only";
             return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
         }
@@ -186,7 +209,7 @@ impl Store {
 
     /// Makes sure that all that can be read is durable: what a failed commit left in doubt is written again first.
     pub(crate) fn confirm(&self) -> Result<()> {
-        if !self.options.read_only && (self.medium.has_failed() || self.medium.is_gated()) {
+        if !self.options.is_read_only() && (self.medium.has_failed() || self.medium.is_gated()) {
             self.open_gate()?;
         }
         Ok(())
@@ -198,6 +221,10 @@ impl Store {
         let mut transaction = database.begin_write().map_err(from_transaction)?;
         transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
         transaction.set_quick_repair(self.options.quick_repair);
+        if self.options.is_lazy() {
+            let lazy = transaction.set_durability(Durability::None);
+            lazy.map_err(failure::unavailable)?;
+        }
         let (result, effects, fleet_written) = {
             let mut tables = Tables::new(&transaction);
             tables.effects.next_block = read(&self.queue).next();
@@ -298,7 +325,7 @@ impl Store {
 
     /// Whether nothing is ever written.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.options.read_only
+        self.options.is_read_only()
     }
 
     /// Telemetry records that wait to be filed.

@@ -14,22 +14,42 @@ pub(crate) struct StoreOptions {
     pub(crate) quick_repair: bool,
     /// Whether the checksums of a file are left alone when it is opened.
     pub(crate) trust_file: bool,
-    /// Whether nothing is ever written.
-    pub(crate) read_only: bool,
+    /// When what is written becomes durable.
+    pub(crate) writing: Writing,
     /// Where the queue is kept, of a store that is opened by its path.
     pub(crate) queue_storage: QueueStorage,
     /// The time, for a file that begins now.
     pub(crate) now: Timestamp,
 }
 
+/// When what is written becomes durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// Nothing is ever written.
+    Never,
+    /// With each commit.
+    Synced,
+    /// Later, as it is durable elsewhere.
+    #[cfg(feature = "cluster")]
+    Lazy,
+}
+
 impl StoreOptions {
+    pub(super) fn is_read_only(&self) -> bool {
+        self.writing == Writing::Never
+    }
+
+    pub(super) fn is_lazy(&self) -> bool {
+        !self.is_read_only() && self.writing != Writing::Synced
+    }
+
     pub(crate) fn of(config: &Config, now: Timestamp) -> Self {
         Self {
             cache_bytes: config.limits.cache_bytes,
             commit_phases: config.commit_phases,
             quick_repair: config.quick_repair,
             trust_file: config.trust_file,
-            read_only: false,
+            writing: Writing::Synced,
             queue_storage: config.queue_storage,
             now,
         }

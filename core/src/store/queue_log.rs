@@ -69,7 +69,7 @@ impl Store {
 
     /// Whether telemetry is appended to a log of its own.
     pub(crate) fn has_log(&self) -> Option<Available> {
-        let log = self.log().filter(|_| !self.options.read_only);
+        let log = self.log().filter(|_| !self.options.is_read_only());
         log.map(|(available, _)| available)
     }
 
@@ -144,7 +144,7 @@ impl Store {
 
     /// Gives segments of which all blocks are filed back to the log. Where they were filed in memory alone, they stay.
     pub(crate) fn recycle_segments(&self) {
-        if let Some((_, log)) = self.log().filter(|_| !self.options.read_only) {
+        if let Some((_, log)) = self.log().filter(|_| !self.options.is_read_only()) {
             log.recycle();
         }
     }
@@ -158,7 +158,7 @@ impl Store {
         let Some(id) = log.id() else {
             return Ok(());
         };
-        if self.options.read_only {
+        if self.options.is_read_only() {
             return Ok(());
         }
         let queued = self.queue().blocks(Wanted::All);

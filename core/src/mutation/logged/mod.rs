@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
 use crate::store::telemetry::filing::Slice;
 
+use super::configure::Configure;
 use super::{
     Act, AuditRefusal, CompleteAction, Context, FailAction, ImportWorkspaces, IssueKey,
     Maintenance, Mutation, Outcome, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold,
@@ -69,6 +70,8 @@ macro_rules! tags {
 }
 
 tags! {
+    /// Sets what the nodes share.
+    Configure = 1: Configure,
     /// Starts a lifecycle action.
     Act = 2: Act,
     /// Ends an action as intended.
@@ -100,7 +103,7 @@ tags! {
 }
 
 /// The mutation of that type with these bytes, and no more.
-fn decode<M: Mutation>(tag: Tag, bytes: &[u8]) -> Result<M> {
+pub(crate) fn decode<M: Mutation>(tag: Tag, bytes: &[u8]) -> Result<M> {
     let mut decoder = Decoder::new(bytes);
     let mutation = M::decode(tag, &mut decoder)?;
     decoder.end()?;

@@ -1,0 +1,118 @@
+//! An engine as a node of a fleet that shares a log.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::engine_core::{ClusterStatus, EngineCore};
+use crate::error::Result;
+
+use super::Engine;
+
+/// A node of a fleet; see [`EngineBuilder::log`](super::EngineBuilder::log).
+impl Engine {
+    /// Applies what the other nodes appended to the log; where there is nothing, waits up to `patience` for something. Returns how many
+    /// entries were applied, by whichever thread. Once a second it also syncs the file and reports this node to the log.
+    ///
+    /// A host calls this on a thread of its own, again and again; after an error a little later. Without a log it does nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached or the file cannot be
+    /// written. Where this node cannot go on by itself, every call and every write fails from then on:
+    /// [`ErrorKind::Corrupted`](crate::ErrorKind::Corrupted) where the log lost what this node had applied,
+    /// [`ErrorKind::NewerFormat`](crate::ErrorKind::NewerFormat) where a newer version wrote an entry that this one does not
+    /// understand, [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) where the file and the log are of different fleets.
+    pub fn follow(&self, patience: Duration) -> Result<u64> {
+        self.core().follow(patience)
+    }
+
+    /// The position of the last entry of the log that is applied here; `None` without a log. What is read after this call is at least
+    /// as new.
+    #[must_use]
+    pub fn position(&self) -> Option<u64> {
+        Some(self.core().cluster()?.position())
+    }
+
+    /// Waits until the log is applied here up to `position`: then a read on this node sees what a client saw on another. At once
+    /// without a log. It may wait for ever, so a host gives it a time.
+    pub fn applied(&self, position: u64) -> AppliedFuture {
+        AppliedFuture {
+            core: Arc::clone(&self.running.core),
+            position,
+            waker: None,
+        }
+    }
+
+    /// Makes the settings that all nodes share, those of actions and retention, the ones that this engine was built with.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub fn configure_fleet(&self) -> Result<()> {
+        self.core().configure_fleet()
+    }
+
+    /// The shared settings that this engine was built with and the fleet has otherwise, as pairs of `name=value`, the fleet's last.
+    ///
+    /// # Errors
+    /// Those of a read.
+    pub fn foreign_settings(&self) -> Result<Vec<(String, String)>> {
+        self.core().foreign_settings()
+    }
+
+    /// The fleet as this node sees it; `None` without a log. Asks the log.
+    ///
+    /// # Errors
+    /// Those of a read. That the log cannot be reached is in the answer.
+    pub fn cluster_status(&self) -> Result<Option<ClusterStatus>> {
+        self.core().cluster_status()
+    }
+
+    /// Takes a node that is gone for good off the list, so that the log is no longer kept for it. One that runs reports itself again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log cannot be reached.
+    pub fn forget_node(&self, node: &str) -> Result<()> {
+        self.core().forget_node(node)
+    }
+}
+
+/// The future of [`Engine::applied`].
+#[must_use = "a future does nothing unless it is polled"]
+pub struct AppliedFuture {
+    core: Arc<EngineCore>,
+    position: u64,
+    /// The one that is woken.
+    waker: Option<Waker>,
+}
+
+impl Future for AppliedFuture {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let core = Arc::clone(&self.core);
+        let Some(cluster) = core.cluster() else {
+            return Poll::Ready(());
+        };
+        self.waker = Some(context.waker().clone());
+        cluster.poll_applied(self.position, context.waker())
+    }
+}
+
+impl Drop for AppliedFuture {
+    fn drop(&mut self) {
+        if let (Some(cluster), Some(waker)) = (self.core.cluster(), &self.waker) {
+            cluster.end_wait(waker);
+        }
+    }
+}
+
+impl fmt::Debug for AppliedFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AppliedFuture")
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,353 @@
+//! A node of a fleet that shares a log: what is written goes into the log first, and all nodes apply the log.
+//!
+//! A batch becomes one entry, or a few. The node that appended it then applies the log up to there, and hands out the outcomes as it
+//! meets its own entries. What is applied is always what was decoded, here as on every other node.
+
+mod applying;
+mod positions;
+mod reports;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::limits::LOG_READ_BYTES;
+use crate::locks::lock;
+use crate::log::{EntryId, Log, LogError, LogErrorKind};
+use crate::mutation::configure::{Configure, shared_settings, take_over};
+use crate::mutation::logged::entry::EntryWriter;
+use crate::mutation::logged::{Logged as _, Tag};
+use crate::mutation::{Context, Mutation, Outcome};
+use crate::store::codec::Encoder;
+use crate::store::{Store, WriteFailure, cluster as stored};
+use crate::timestamp::Timestamp;
+
+use super::write::{Write, not_logged};
+use super::{EngineCore, SharedLog, no_random};
+
+use applying::Applier;
+use positions::PositionWaiters;
+pub use reports::{ClusterStatus, LogPositions, NodeStatus};
+
+/// What makes an engine a node.
+pub(crate) struct Cluster {
+    log: Box<dyn Log>,
+    /// The name of this node.
+    node: String,
+    /// Held while entries are applied.
+    applier: Mutex<Applier>,
+    /// Where the applier stands.
+    applied: AtomicU64,
+    /// Where it stood when the file was synced last.
+    durable: AtomicU64,
+    /// The shared settings that this node was started with, which need not be those of the fleet.
+    own_settings: String,
+    /// Whether the log and the file were found to agree, since the log failed last.
+    verified: AtomicBool,
+    /// What this node appended and somebody waits for.
+    own: Mutex<BTreeMap<EntryId, Own>>,
+    /// The time of the last entry that is applied, in ticks.
+    applied_at: AtomicI64,
+    /// Milliseconds by which the clock of this node is ahead of the log's, or behind it; 0 while that is little.
+    clock_ahead_ms: AtomicI64,
+    /// Why this node applies nothing more; an operator has to act.
+    halted: Mutex<Option<EngineError>>,
+    waiters: PositionWaiters,
+    /// When the file was synced and a report given last, in ticks, and how many were given.
+    reported_at: Mutex<Option<(i64, i64)>>,
+}
+
+/// Writes in the log that wait for their outcomes.
+struct Own {
+    writes: Vec<Write>,
+    /// Once they are applied.
+    outcomes: Option<Vec<Outcome>>,
+}
+
+impl Cluster {
+    /// The node that a store is. The settings that the nodes share take the place of those in `config`.
+    pub(crate) fn begin(shared: SharedLog, store: &Store, config: &mut Config) -> Result<Self> {
+        if store.has_log().is_some() {
+            let said = "a node of a fleet keeps its queue in the file: open it with `queue_storage = \"table\"`";
+            return Err(EngineError::new(ErrorKind::Configuration, said));
+        }
+        let snapshot = store.snapshot()?;
+        let applied = stored::applied(&snapshot)?;
+        let own_settings = shared_settings(config);
+        if let Some(lines) = stored::fleet_configuration(&snapshot)? {
+            take_over(config, &lines);
+        }
+        let position = applied.map_or(0, |applied| applied.position);
+        Ok(Self {
+            log: shared.log,
+            node: shared.node,
+            applier: Mutex::new(Applier::new(applied, config.clone())),
+            applied: AtomicU64::new(position),
+            durable: AtomicU64::new(position),
+            applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
+            clock_ahead_ms: AtomicI64::new(0),
+            own_settings,
+            verified: AtomicBool::new(false),
+            own: Mutex::default(),
+            halted: Mutex::default(),
+            waiters: PositionWaiters::default(),
+            reported_at: Mutex::default(),
+        })
+    }
+
+    /// The position of the last entry that is applied here.
+    pub(crate) fn position(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
+    }
+
+    /// The time of the last entry that is applied here.
+    pub(crate) fn at(&self) -> Timestamp {
+        Timestamp::from_ticks(self.applied_at.load(Ordering::Acquire))
+    }
+
+    /// Refuses to append by a wrong clock: it decides what is too old, and by it records are filed.
+    fn check_clock(&self) -> Result<()> {
+        let ahead_ms = self.clock_ahead_ms.load(Ordering::Acquire);
+        if ahead_ms == 0 {
+            return Ok(());
+        }
+        let side = if ahead_ms > 0 { "ahead of" } else { "behind" };
+        let seconds = ahead_ms.unsigned_abs() / 1000;
+        let said = format!(
+            "the clock of this node is {seconds} s {side} that of the log, and nothing is written by it: set the clock"
+        );
+        Err(EngineError::new(ErrorKind::StorageUnavailable, said))
+    }
+
+    /// Refuses where an operator has to act.
+    fn check_running(&self) -> Result<()> {
+        lock(&self.halted).clone().map_or(Ok(()), Err)
+    }
+
+    /// Applies nothing more from here on.
+    fn halt(&self, kind: ErrorKind, said: impl Into<String>) -> EngineError {
+        let error = EngineError::new(kind, said);
+        *lock(&self.halted) = Some(error.clone());
+        error
+    }
+
+    /// Notes that the log failed: it may be another one when it is back.
+    fn failed(&self, error: LogError) -> EngineError {
+        self.verified.store(false, Ordering::Release);
+        let kind = match error.kind {
+            LogErrorKind::Unknown => ErrorKind::Indeterminate,
+            LogErrorKind::Unavailable | LogErrorKind::Trimmed | LogErrorKind::Unsafe => {
+                ErrorKind::StorageUnavailable
+            }
+        };
+        EngineError::caused(kind, "the log that the nodes share cannot be used", error)
+    }
+
+    /// What a log that cannot be read means for this node.
+    fn read_failed(&self, error: LogError) -> EngineError {
+        if error.kind == LogErrorKind::Trimmed {
+            return self.behind();
+        }
+        self.failed(error)
+    }
+
+    /// This node stands where the log begins no more.
+    fn behind(&self) -> EngineError {
+        let said = format!(
+            "the log was trimmed behind entry {}, where this node stands: remove its file and start it with --join and the \
+             address of another node",
+            self.position()
+        );
+        self.halt(ErrorKind::StorageUnavailable, said)
+    }
+
+    /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.
+    fn append_configuration(&self, id: EntryId, founds: Option<bool>) -> Result<u64> {
+        let configure = Configure {
+            settings: self.own_settings.clone(),
+            founds,
+        };
+        let mut bytes = Encoder::default();
+        configure.encode(&mut bytes);
+        let mut entry = EntryWriter::new();
+        entry.push(Tag::Configure, bytes.bytes());
+        self.append(id, &entry.finish())
+    }
+
+    /// Appends an entry. One that may have been appended is appended again with the same id, which the log knows then.
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64> {
+        let first = match self.log.append(id, body) {
+            Err(error) if error.kind == LogErrorKind::Unknown => error,
+            appended => return appended.map_err(|error| self.failed(error)),
+        };
+        // Where this fails for whatever reason, the first one may be there.
+        let again = self.log.append(id, body);
+        again.map_err(|_| self.failed(first))
+    }
+}
+
+impl EngineCore {
+    /// The node that this engine is, if it shares a log.
+    pub(crate) fn cluster(&self) -> Option<&Cluster> {
+        self.cluster.as_ref()
+    }
+
+    fn new_entry_id(&self) -> Result<EntryId> {
+        let mut id = [0; 16];
+        if !(self.injected.fill_random)(&mut id) {
+            return Err(no_random());
+        }
+        Ok(EntryId(id))
+    }
+
+    /// Writes through the log.
+    pub(super) fn write_to_log(
+        &self,
+        cluster: &Cluster,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Outcome>, WriteFailure> {
+        cluster.check_running()?;
+        cluster.check_clock()?;
+        // Before the first write of a fleet this appends the first entry.
+        self.verify(cluster)?;
+        let mut outcomes = Vec::with_capacity(writes.len());
+        let mut ids = Vec::new();
+        let mut last = 0;
+        for (body, writes) in in_entries(writes)? {
+            let id = self.new_entry_id()?;
+            let own = Own {
+                writes,
+                outcomes: None,
+            };
+            lock(&cluster.own).insert(id, own);
+            ids.push(id);
+            match cluster.append(id, &body) {
+                Ok(position) => last = position,
+                Err(error) => {
+                    forget(cluster, &ids);
+                    return Err(error.into());
+                }
+            }
+        }
+        let applied = self.apply_through(cluster, last);
+        let mut own = lock(&cluster.own);
+        let done: Vec<_> = ids.iter().map(|id| own.remove(id)).collect();
+        drop(own);
+        if let Err(error) = applied {
+            return Err(in_the_log(error).into());
+        }
+        for own in done {
+            outcomes.extend(own.and_then(|own| own.outcomes).into_iter().flatten());
+        }
+        Ok(outcomes)
+    }
+
+    /// A mutation of this node alone, which the others know nothing of. It waits for none of the writes that go into the log.
+    pub(super) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
+        self.store.check_place()?;
+        let now = self.now();
+        let written = self.store.write(|tables| {
+            let mut context = Context::here(tables, &self.config, now);
+            mutation.apply(&mut context)
+        });
+        written.map_err(|failure| failure.error)?
+    }
+
+    /// The lines `name=value` of the shared settings that this node was started with and the fleet has otherwise, with the fleet's.
+    pub(crate) fn foreign_settings(&self) -> Result<Vec<(String, String)>> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(Vec::new());
+        };
+        let fleets = stored::fleet_configuration(&self.store.snapshot()?)?;
+        let Some(fleets) = fleets else {
+            return Ok(Vec::new());
+        };
+        let pairs = cluster.own_settings.lines().zip(fleets.lines());
+        let differ = pairs.filter(|(own, fleets)| own != fleets);
+        Ok(differ
+            .map(|(own, fleets)| (own.to_owned(), fleets.to_owned()))
+            .collect())
+    }
+
+    /// Makes the settings that the nodes share those of this node.
+    pub(crate) fn configure_fleet(&self) -> Result<()> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(());
+        };
+        cluster.check_running()?;
+        self.verify(cluster)?;
+        let id = self.new_entry_id()?;
+        let position = cluster.append_configuration(id, None)?;
+        self.apply_through(cluster, position)
+    }
+
+    /// The id of the first entry, where this node appends it. In the file before the entry is in the log: a node that began a fleet
+    /// recognises it.
+    fn founding_id(&self) -> Result<EntryId> {
+        let known = stored::founding_id(&self.store.snapshot()?)?;
+        if let Some(id) = known {
+            return Ok(EntryId(id));
+        }
+        let id = self.new_entry_id()?;
+        let written = self
+            .store
+            .write(|tables| stored::set_founding_id(tables, id.0));
+        let synced = written.and_then(|()| self.store.sync());
+        synced.map_err(|failure| failure.error)?;
+        Ok(id)
+    }
+
+    /// Applies what the other nodes appended; waits up to `patience` for something where there is nothing. Returns how many entries.
+    pub(crate) fn follow(&self, patience: Duration) -> Result<u64> {
+        let Some(cluster) = self.cluster() else {
+            return Ok(0);
+        };
+        cluster.check_running()?;
+        self.verify(cluster)?;
+        let before = cluster.position();
+        let read = cluster.log.read(before + 1, LOG_READ_BYTES, patience);
+        let entries = match read {
+            Ok(entries) => entries,
+            Err(error) => return Err(cluster.read_failed(error)),
+        };
+        self.apply_entries(cluster, entries)?;
+        self.file_above_high_water();
+        self.report_when_due(cluster)?;
+        Ok(cluster.position() - before)
+    }
+}
+
+fn forget(cluster: &Cluster, ids: &[EntryId]) {
+    let mut own = lock(&cluster.own);
+    for id in ids {
+        own.remove(id);
+    }
+}
+
+/// The writes in the bodies of as few entries as hold them.
+fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
+    let mut entries = Vec::new();
+    let (mut body, mut held) = (EntryWriter::new(), Vec::new());
+    for write in writes {
+        let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
+        if !body.push(*tag, bytes) {
+            let full = std::mem::replace(&mut body, EntryWriter::new());
+            entries.push((full.finish(), std::mem::take(&mut held)));
+            body.push(*tag, bytes);
+        }
+        held.push(write);
+    }
+    if !held.is_empty() {
+        entries.push((body.finish(), held));
+    }
+    Ok(entries)
+}
+
+/// The error of a write that is in the log and could not be applied here.
+fn in_the_log(error: EngineError) -> EngineError {
+    let said = "the write is in the log, but this node could not apply it yet";
+    EngineError::caused(ErrorKind::Indeterminate, said, error)
+}

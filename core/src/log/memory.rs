@@ -1,0 +1,146 @@
+//! A log in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::locks::lock;
+
+use super::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+
+/// A log that the engines of one process share, for tests and examples. Clones are the same log. Nothing survives the process.
+#[derive(Clone)]
+pub struct MemoryLog(Arc<Shared>);
+
+struct Shared {
+    clock: Box<dyn Clock>,
+    held: Mutex<Held>,
+    appended: Condvar,
+}
+
+#[derive(Default)]
+struct Held {
+    /// Below which entries were removed.
+    first: u64,
+    entries: Vec<LogEntry>,
+    positions: BTreeMap<EntryId, u64>,
+    reports: BTreeMap<String, NodeReport>,
+}
+
+impl Held {
+    fn last(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+}
+
+impl MemoryLog {
+    /// An empty log with a clock of its own.
+    pub fn new(clock: impl Clock) -> Self {
+        Self(Arc::new(Shared {
+            clock: Box::new(clock),
+            held: Mutex::default(),
+            appended: Condvar::new(),
+        }))
+    }
+
+    /// Takes the entries after `last` away, as a log does that is not safe and loses what it acknowledged: for tests.
+    pub fn lose_after(&self, last: u64) {
+        let mut held = lock(&self.0.held);
+        let kept = last.saturating_sub(held.first);
+        held.entries
+            .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+        held.positions.retain(|_, position| *position <= last);
+    }
+}
+
+impl Log for MemoryLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+        let mut held = lock(&self.0.held);
+        if let Some(position) = held.positions.get(&id) {
+            return Ok(*position);
+        }
+        let position = held.last() + 1;
+        held.positions.insert(id, position);
+        held.entries.push(LogEntry {
+            position,
+            at: self.0.clock.now(),
+            id,
+            body: body.to_vec(),
+        });
+        drop(held);
+        self.0.appended.notify_all();
+        Ok(position)
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        let held = lock(&self.0.held);
+        let waits = |held: &mut Held| held.last() < from;
+        let waited = self.0.appended.wait_timeout_while(held, patience, waits);
+        let held = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        let Some(skipped) = from.checked_sub(held.first + 1) else {
+            let message = format!("the entry {from} was removed from the log");
+            return Err(LogError::new(LogErrorKind::Trimmed, message));
+        };
+        let mut bytes = 0;
+        let entries = held.entries.iter();
+        let entries = entries.skip(usize::try_from(skipped).unwrap_or(usize::MAX));
+        let entries = entries.take_while(|entry| {
+            let fits = bytes < bytes_max.max(1);
+            bytes += entry.body.len().max(1);
+            fits
+        });
+        Ok(entries.cloned().collect())
+    }
+
+    fn bounds(&self) -> Result<LogBounds, LogError> {
+        let held = lock(&self.0.held);
+        let (first, last) = (held.first + 1, held.last());
+        Ok(LogBounds { first, last })
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        let mut held = lock(&self.0.held);
+        let removed = below.min(held.last() + 1).saturating_sub(held.first + 1);
+        let count = usize::try_from(removed).unwrap_or(usize::MAX);
+        let removed_ids: Vec<_> = held.entries.drain(..count).map(|entry| entry.id).collect();
+        for id in removed_ids {
+            held.positions.remove(&id);
+        }
+        held.first += removed;
+        Ok(())
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        let report = NodeReport {
+            node: node.to_owned(),
+            at: self.0.clock.now(),
+            report: report.to_owned(),
+        };
+        lock(&self.0.held).reports.insert(node.to_owned(), report);
+        Ok(())
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        Ok(lock(&self.0.held).reports.values().cloned().collect())
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        lock(&self.0.held).reports.remove(node);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for MemoryLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let held = lock(&self.0.held);
+        f.debug_struct("MemoryLog")
+            .field("last", &held.last())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! What the file says of the log that it shares with other nodes.
+
+use crate::error::{EngineError, ErrorKind, Result};
+
+use super::table::{Read, Table};
+
+/// Where the node stands in the log; a file without it belongs to no cluster.
+const APPLIED_KEY: &[u8] = b"applied";
+
+/// Refuses a file that belongs to a cluster: what is written here alone would make it differ from those of the other nodes.
+pub(super) fn refuse(read: &impl Read) -> Result<()> {
+    if !read.contains(Table::Meta, APPLIED_KEY)? {
+        return Ok(());
+    }
+    let said = "the file belongs to a fleet of several nodes: start with --log and the address of its log, or open it for \
+                reading only; a backup that was taken with `deskfleet cluster leave` can be opened alone";
+    Err(EngineError::new(ErrorKind::Configuration, said))
+}
+
+#[cfg(feature = "cluster")]
+pub(crate) use shared::{
+    Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, leave, set_applied,
+    set_fleet_configuration, set_founding_id,
+};
+
+#[cfg(feature = "cluster")]
+mod shared {
+    use crate::error::Result;
+    use crate::store::codec::{Decoder, Encoder};
+    use crate::store::meta::{self, Sequence};
+    use crate::store::table::{ALL_KEYS, Read, Step, Table, Tables};
+    use crate::timestamp::Timestamp;
+
+    use super::APPLIED_KEY;
+
+    const FOUNDING_KEY: &[u8] = b"founding";
+    const CONFIGURATION_KEY: &[u8] = b"fleet_configuration";
+
+    /// A place in the hash chain over the log.
+    pub(crate) type Hash = [u8; 16];
+
+    /// How much of the log the tables hold.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Applied {
+        /// The id of the first entry of the log: two logs never begin with the same.
+        pub(crate) fleet: [u8; 16],
+        /// The position of the last entry.
+        pub(crate) position: u64,
+        /// Its time.
+        pub(crate) at: Timestamp,
+        /// The chain before it and with it.
+        pub(crate) before: Hash,
+        pub(crate) chain: Hash,
+    }
+
+    /// Where the node stands; `None` before it applied anything.
+    pub(crate) fn applied(read: &impl Read) -> Result<Option<Applied>> {
+        read.get(Table::Meta, APPLIED_KEY, |value| {
+            let mut decoder = Decoder::new(value);
+            let applied = Applied {
+                fleet: decoder.array()?,
+                position: u64::from_le_bytes(decoder.array()?),
+                at: Timestamp::from_ticks(i64::from_le_bytes(decoder.array()?)),
+                before: decoder.array()?,
+                chain: decoder.array()?,
+            };
+            decoder.end()?;
+            Ok(applied)
+        })
+    }
+
+    /// Notes where the node stands.
+    pub(crate) fn set_applied(tables: &Tables<'_>, applied: &Applied) -> Result<()> {
+        let mut value = Encoder::with_capacity(64);
+        value.raw(&applied.fleet);
+        value.raw(&applied.position.to_le_bytes());
+        value.raw(&applied.at.ticks().to_le_bytes());
+        value.raw(&applied.before);
+        value.raw(&applied.chain);
+        tables.put(Table::Meta, APPLIED_KEY, &value.finish())
+    }
+
+    /// Takes the file out of its cluster; returns whether it was in one.
+    pub(crate) fn leave(tables: &Tables<'_>) -> Result<bool> {
+        tables.remove(Table::Meta, CONFIGURATION_KEY)?;
+        tables.remove(Table::Meta, FOUNDING_KEY)?;
+        tables.remove(Table::Meta, APPLIED_KEY)
+    }
+
+    /// The settings that all nodes share, as lines `name=value`; `None` before the first entry.
+    pub(crate) fn fleet_configuration(read: &impl Read) -> Result<Option<String>> {
+        read.get(Table::Meta, CONFIGURATION_KEY, |value| {
+            Ok(String::from_utf8_lossy(value).into_owned())
+        })
+    }
+
+    /// Notes the settings that all nodes share.
+    pub(crate) fn set_fleet_configuration(tables: &Tables<'_>, lines: &str) -> Result<()> {
+        tables.put(Table::Meta, CONFIGURATION_KEY, lines.as_bytes())
+    }
+
+    /// The id of the first entry, if this node tried to append it.
+    pub(crate) fn founding_id(read: &impl Read) -> Result<Option<[u8; 16]>> {
+        read.get(Table::Meta, FOUNDING_KEY, |value| {
+            Decoder::new(value).array()
+        })
+    }
+
+    /// Notes the id of the first entry.
+    pub(crate) fn set_founding_id(tables: &Tables<'_>, id: [u8; 16]) -> Result<()> {
+        tables.put(Table::Meta, FOUNDING_KEY, &id)
+    }
+
+    /// Whether nothing was ever stored in the file.
+    pub(crate) fn is_fresh(read: &impl Read) -> Result<bool> {
+        for sequence in [Sequence::Audit, Sequence::Key, Sequence::Event] {
+            if meta::peek(read, sequence)? != 1 {
+                return Ok(false);
+            }
+        }
+        for table in [Table::Workspaces, Table::Queue, Table::History] {
+            let mut empty = true;
+            read.scan(table, ALL_KEYS, |_, _| {
+                empty = false;
+                Ok(Step::Break(()))
+            })?;
+            if !empty {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

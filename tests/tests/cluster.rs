@@ -1,0 +1,298 @@
+//! Several engines that share a log hold the same.
+
+use std::time::Duration;
+
+use deskfleet::{
+    ActionRequest, Clock as _, Config, Engine, EngineBuilder, EngineError, ErrorKind, HistoryQuery,
+    ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream, Timestamp, Workspace,
+    WorkspaceList,
+};
+
+fn start() -> Timestamp {
+    "2026-11-20T08:00:00Z".parse().unwrap()
+}
+
+fn builder(seed: u64, clock: &ManualClock) -> EngineBuilder {
+    Engine::builder().clock(clock.clone()).seed(seed)
+}
+
+fn node(seed: u64, clock: &ManualClock, log: &MemoryLog) -> Engine {
+    let builder = builder(seed, clock).log(log.clone(), format!("node-{seed}"));
+    builder.open_in_memory().unwrap()
+}
+
+fn follow(engine: &Engine) {
+    while engine.follow(Duration::ZERO).unwrap() > 0 {}
+}
+
+fn workspace(id: &str) -> Workspace {
+    Workspace {
+        id: id.into(),
+        username: Some("jdoe".into()),
+        state: Some(State::Available.into()),
+        ..Workspace::default()
+    }
+}
+
+fn record(engine: &Engine, id: &str, percent: i32) {
+    let record = StatsRecord {
+        instance_id: id.into(),
+        processor_in_use: Some(percent),
+        ..StatsRecord::default()
+    };
+    engine.record(record).unwrap();
+}
+
+#[test]
+fn nodes_that_share_a_log_hold_the_same() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    one.put_workspace(workspace("ws-1")).unwrap();
+    record(&one, "ws-1", 12);
+    assert_eq!(two.position(), Some(0));
+    follow(&two);
+    assert_eq!(two.position(), one.position());
+    assert_eq!(
+        two.workspace("ws-1").unwrap().unwrap().workspace,
+        workspace("ws-1")
+    );
+    clock.advance_seconds(1);
+    record(&two, "ws-1", 13);
+    two.act(ActionRequest::reboot("ws-1")).unwrap();
+    follow(&one);
+    for engine in [&one, &two] {
+        engine.file_pending().unwrap();
+        let history = engine.all_history(HistoryQuery::new(Stream::Stats, "ws-1"));
+        assert_eq!(history.count(), 2);
+        let state = engine.workspace("ws-1").unwrap().unwrap().workspace.state;
+        assert_eq!(state, Some(State::Rebooting.into()));
+    }
+    let status = two.cluster_status().unwrap().unwrap();
+    assert_eq!((status.node.as_str(), status.problem), ("node-2", None));
+}
+
+fn refusal<T>(result: Result<T, EngineError>) -> EngineError {
+    result.err().expect("a refusal")
+}
+
+fn stopped(engine: &Engine) -> EngineError {
+    refusal(engine.follow(Duration::ZERO))
+}
+
+#[test]
+fn a_refused_write_is_refused_on_the_node_that_asked_and_audited_on_all() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    let error = refusal(one.act(ActionRequest::reboot("nobody")));
+    assert_eq!(error.kind(), ErrorKind::WorkSpaceNotFound);
+    follow(&two);
+    let [first, second] = [&one, &two].map(|engine| {
+        let page = engine.audit(&deskfleet::AuditQuery::default()).unwrap();
+        format!("{:?}", page.rows)
+    });
+    assert!(first.contains("WorkSpaceNotFound"), "{first}");
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_key_of_one_node_is_accepted_on_the_others() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    let key = NewKey {
+        name: "operator".into(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    let issued = one.issue_key(key).unwrap();
+    follow(&two);
+    let request = http::Request::get("/operator/keys")
+        .header("x-api-key", &issued.secret)
+        .body(bytes::Bytes::new())
+        .unwrap();
+    assert_eq!(two.handle(request).status(), 200);
+}
+
+#[test]
+fn a_node_that_was_closed_goes_on_where_it_stood() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let open = || builder(2, &clock).log(log.clone(), "two").open(&path);
+    let one = node(1, &clock, &log);
+    let two = open().unwrap();
+    one.put_workspace(workspace("ws-1")).unwrap();
+    follow(&two);
+    two.close().unwrap();
+    one.put_workspace(workspace("ws-2")).unwrap();
+    let two = open().unwrap();
+    assert_eq!(two.position(), Some(2));
+    assert!(two.workspace("ws-2").unwrap().is_none());
+    follow(&two);
+    assert!(two.workspace("ws-2").unwrap().is_some());
+    two.close().unwrap();
+
+    let error = refusal(builder(2, &clock).open(&path));
+    assert_eq!(error.kind(), ErrorKind::Configuration);
+    assert!(error.context().contains("--log"), "{error}");
+    let alone = builder(2, &clock).open_read_only(&path).unwrap();
+    assert!(alone.workspace("ws-2").unwrap().is_some());
+}
+
+#[test]
+fn a_node_whose_log_lost_entries_stops_and_keeps_its_file() {
+    let clock = ManualClock::new(start());
+    for others in 0..3 {
+        let log = MemoryLog::new(clock.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.redb");
+        let open = || builder(2, &clock).log(log.clone(), "two").open(&path);
+        let two = open().unwrap();
+        two.put_workspace(workspace("ws-1")).unwrap();
+        two.put_workspace(workspace("ws-2")).unwrap();
+        two.close().unwrap();
+        log.lose_after(2);
+        let one = node(1, &clock, &log);
+        for other in 0..others {
+            one.put_workspace(workspace(&format!("other-{other}")))
+                .unwrap();
+        }
+        let two = open().unwrap();
+        let error = stopped(&two);
+        assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+        assert!(error.context().contains("lost entries"), "{error}");
+        let error = refusal(two.put_workspace(workspace("ws-3")));
+        assert_eq!(error.kind(), ErrorKind::Corrupted);
+        assert!(two.workspace("ws-2").unwrap().is_some());
+        follow(&one);
+        assert!(one.workspace("ws-3").unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_fleet_that_begins_with_the_data_of_a_node_takes_others_that_begin_with_its_backup() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let [first, copy] = ["first", "copy"].map(|name| folder.path().join(name));
+    let alone = builder(1, &clock).open(&first).unwrap();
+    alone.put_workspace(workspace("ws-1")).unwrap();
+    record(&alone, "ws-1", 12);
+    alone.close().unwrap();
+    let one = builder(1, &clock)
+        .log(log.clone(), "one")
+        .open(&first)
+        .unwrap();
+    one.put_workspace(workspace("ws-2")).unwrap();
+
+    let empty = node(2, &clock, &log);
+    let error = stopped(&empty);
+    assert!(error.context().contains("--join"), "{error}");
+    one.backup(&copy).unwrap();
+    let two = builder(2, &clock)
+        .log(log.clone(), "two")
+        .open(&copy)
+        .unwrap();
+    one.put_workspace(workspace("ws-3")).unwrap();
+    follow(&two);
+    assert_eq!(two.all_workspaces(WorkspaceList::All).count(), 3);
+    let history = two.all_history(HistoryQuery::new(Stream::Stats, "ws-1"));
+    assert_eq!(history.count(), 1);
+
+    let other = folder.path().join("other");
+    let alone = builder(3, &clock).open(&other).unwrap();
+    alone.put_workspace(workspace("ws-9")).unwrap();
+    alone.close().unwrap();
+    let other = builder(3, &clock)
+        .log(log.clone(), "three")
+        .open(&other)
+        .unwrap();
+    let error = stopped(&other);
+    assert!(error.context().contains("another fleet"), "{error}");
+}
+
+#[test]
+fn the_settings_of_the_fleet_hold_on_every_node() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let slow = |seconds| {
+        let mut config = Config::default();
+        config.actions.durations.reboot = Duration::from_secs(seconds);
+        config
+    };
+    let open = |seed, config: Config| {
+        let builder = builder(seed, &clock).config(config);
+        builder
+            .log(log.clone(), format!("node-{seed}"))
+            .open_in_memory()
+            .unwrap()
+    };
+    let one = open(1, slow(10));
+    let two = open(2, slow(99));
+    one.put_workspace(workspace("ws-1")).unwrap();
+    follow(&two);
+    let fleets = "actions.durations.reboot=10s".to_owned();
+    let own = "actions.durations.reboot=1m39s".to_owned();
+    assert_eq!(two.foreign_settings().unwrap(), [(own, fleets)]);
+    assert!(one.foreign_settings().unwrap().is_empty());
+    let due = |engine: &Engine| {
+        let view = engine.workspace("ws-1").unwrap().unwrap();
+        let transition = view.transition.expect("an action");
+        transition
+            .due_at
+            .unwrap()
+            .duration_since(transition.requested_at)
+            .as_secs()
+    };
+    two.act(ActionRequest::reboot("ws-1")).unwrap();
+    assert_eq!(due(&two), 10);
+    clock.advance_seconds(11);
+    two.configure_fleet().unwrap();
+    follow(&one);
+    one.act(ActionRequest::reboot("ws-1")).unwrap();
+    assert_eq!(due(&one), 99);
+}
+
+#[test]
+fn the_log_is_trimmed_to_what_the_slowest_node_needs() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let one = node(1, &clock, &log);
+    for _ in 0..deskfleet::limits::LOG_ENTRIES_KEPT + 10 {
+        record(&one, "ws-1", 12);
+    }
+    for _ in 0..60 {
+        clock.advance_seconds(1);
+        follow(&one);
+    }
+    let bounds = deskfleet::Log::bounds(&log).unwrap();
+    assert_eq!(
+        bounds.last - bounds.first,
+        deskfleet::limits::LOG_ENTRIES_KEPT
+    );
+    let late = node(2, &clock, &log);
+    let error = stopped(&late);
+    assert!(error.context().contains("--join"), "{error}");
+}
+
+#[test]
+fn a_node_with_a_wrong_clock_writes_nothing() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let wrong = ManualClock::new(start());
+    let two = node(2, &wrong, &log);
+    for seconds in [3, -3] {
+        wrong.set(clock.now().plus_seconds(seconds));
+        follow(&two);
+        let error = refusal(two.put_workspace(workspace("ws-1")));
+        assert!(error.context().contains("clock"), "{error}");
+        wrong.set(clock.now().plus_seconds(seconds / 3));
+        clock.advance_seconds(10);
+        wrong.set(clock.now());
+        follow(&two);
+        two.put_workspace(workspace("ws-1")).unwrap();
+    }
+}
