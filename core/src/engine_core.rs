@@ -40,8 +40,6 @@ use crate::view::Reader;
 
 #[cfg(feature = "cluster")]
 use cluster::Cluster;
-#[cfg(feature = "cluster")]
-pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
 use events::EventWaiters;
 use intake::Intake;
 pub(crate) use lanes::Lane;

@@ -88,8 +88,6 @@ pub use engine::{
     Engine, EngineBuilder, EventStream, Exchange, ResponseBody, ResponseFuture, TelemetryBatch,
     WorkspaceImport, WorkspaceList, WorkspacePage, WorkspaceQuery, WriteFuture,
 };
-#[cfg(feature = "cluster")]
-pub use engine_core::{ClusterStatus, LogPositions, NodeStatus};
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 #[cfg(feature = "cluster")]
 pub use log::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport};
@@ -101,6 +99,8 @@ pub use model::{
     Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus,
     Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
+#[cfg(feature = "cluster")]
+pub use model::{ClusterStatus, LogPositions, NodeStatus};
 #[cfg(feature = "cluster")]
 #[doc(hidden)]
 pub use mutation::logged::entry::logged_mutations;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::engine_core::{ClusterStatus, EngineCore};
+use crate::engine_core::EngineCore;
 use crate::error::Result;
+use crate::model::ClusterStatus;
 
 use super::Engine;
 

@@ -3,6 +3,8 @@
 mod activity;
 mod audit;
 mod borrowed;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod counts;
 mod event;
 pub(crate) mod field;
@@ -28,6 +30,8 @@ mod workspace;
 pub use activity::ActivityRecord;
 pub use audit::{AuditAction, AuditEntry, AuditResult};
 pub(crate) use borrowed::{FIELDS_MAX, RecordRef};
+#[cfg(feature = "cluster")]
+pub use cluster::{ClusterStatus, LogPositions, NodeStatus};
 pub use counts::{FleetCounts, StoreStatus};
 pub(crate) use event::{EventDetail, is_detail};
 pub use event::{EventType, FleetEvent};

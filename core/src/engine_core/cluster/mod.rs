@@ -30,7 +30,6 @@ use super::{EngineCore, SharedLog, no_random};
 
 use applying::Applier;
 use positions::PositionWaiters;
-pub use reports::{ClusterStatus, LogPositions, NodeStatus};
 
 /// What makes an engine a node.
 pub(crate) struct Cluster {

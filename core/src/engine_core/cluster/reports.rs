@@ -2,11 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
 use crate::locks::lock;
+use crate::model::{ClusterStatus, LogPositions, NodeStatus};
 use crate::mutation::logged::entry::RULES;
 use crate::store::cluster as stored;
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
@@ -22,8 +21,7 @@ const REPORT_SECONDS: i64 = 1;
 const TRIM_EVERY: i64 = 60;
 
 /// What a node says of itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Report {
     applied: u64,
     durable: u64,
@@ -33,60 +31,30 @@ struct Report {
     halted: Option<String>,
 }
 
-/// A fleet of several nodes, as one of them sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ClusterStatus {
-    /// The name of the node that answers.
-    pub node: String,
-    /// Names the fleet: the id of the first entry of its log, 32 hexadecimal digits; `null` before it was read.
-    pub fleet: Option<String>,
-    /// The position of the last entry that this node has applied.
-    pub position: u64,
-    /// The time of that entry.
-    pub position_at: Option<Timestamp>,
-    /// The first and the last position that the log holds; `null` where it cannot be reached.
-    pub log: Option<LogPositions>,
-    /// Why the log cannot be reached, or why this node applies nothing more.
-    pub problem: Option<String>,
-    /// All nodes that reported, by their names.
-    pub nodes: Vec<NodeStatus>,
-}
+impl Report {
+    /// Five words, and after them why the node applies nothing more, if so.
+    fn to_text(&self) -> String {
+        let halted = self.halted.as_deref().unwrap_or_default();
+        let (applied, durable, rules) = (self.applied, self.durable, self.rules);
+        format!(
+            "{applied} {durable} {} {rules} {} {halted}",
+            self.chain, self.version
+        )
+    }
 
-/// The positions that the log holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LogPositions {
-    /// The first that was not removed.
-    pub first: u64,
-    /// The last; 0 before the first entry.
-    pub last: u64,
-}
-
-/// What a node of the fleet said last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct NodeStatus {
-    /// Its name.
-    pub node: String,
-    /// When it said this, by the clock of the log.
-    pub reported_at: Timestamp,
-    /// The position of the last entry that it had applied.
-    pub position: u64,
-    /// The same as of the last sync of its file.
-    pub durable: u64,
-    /// Entries that it had not applied yet, of those in the log now.
-    pub lag: u64,
-    /// The hash chain over the log up to its position: of nodes at one position it is the same.
-    pub chain: String,
-    /// The newest rules that it knows.
-    pub rules: u16,
-    /// The version of deskfleet.
-    pub version: String,
-    /// Why it applies nothing more.
-    pub halted: Option<String>,
+    /// What [`Self::to_text`] wrote. What cannot be read, of a version that writes more, is 0 or empty.
+    fn of(text: &str) -> Self {
+        let mut words = text.splitn(6, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        Self {
+            applied: word().parse().unwrap_or_default(),
+            durable: word().parse().unwrap_or_default(),
+            chain: word().to_owned(),
+            rules: word().parse().unwrap_or_default(),
+            version: word().to_owned(),
+            halted: Some(word().to_owned()).filter(|text| !text.is_empty()),
+        }
+    }
 }
 
 impl EngineCore {
@@ -120,7 +88,7 @@ impl EngineCore {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
         };
-        let report = serde_json::to_string(&report).unwrap_or_default();
+        let report = report.to_text();
         let before = self.injected.clock.now();
         let reported = cluster.log.report(&cluster.node, &report);
         let reports = reported.and_then(|()| cluster.log.reports());
@@ -167,7 +135,7 @@ impl EngineCore {
         let last = bounds.as_ref().map_or(0, |bounds| bounds.last);
         let nodes = reports.unwrap_or_default().into_iter();
         let nodes = nodes.map(|said| {
-            let report: Report = serde_json::from_str(&said.report).unwrap_or_default();
+            let report = Report::of(&said.report);
             NodeStatus {
                 node: said.node,
                 reported_at: said.at,
@@ -217,7 +185,7 @@ fn trim(cluster: &Cluster) -> Result<()> {
     let heard_since = newest.plus_seconds(-NODE_SILENT_SECONDS);
     let live = reports.iter().filter(|said| said.at >= heard_since);
     let durable = live.map(|said| {
-        let report: Report = serde_json::from_str(&said.report).unwrap_or_default();
+        let report = Report::of(&said.report);
         report.durable
     });
     let below = durable.min().unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);

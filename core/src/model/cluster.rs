@@ -1,0 +1,61 @@
+//! A fleet of several nodes, as one of them sees it.
+
+use serde::Serialize;
+
+use crate::timestamp::Timestamp;
+
+/// A fleet of several nodes, as one of them sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// The name of the node that answers.
+    pub node: String,
+    /// Names the fleet: the id of the first entry of its log, 32 hexadecimal digits; `null` before it was read.
+    pub fleet: Option<String>,
+    /// The position of the last entry that this node has applied.
+    pub position: u64,
+    /// The time of that entry.
+    pub position_at: Option<Timestamp>,
+    /// The first and the last position that the log holds; `null` where it cannot be reached.
+    pub log: Option<LogPositions>,
+    /// Why the log cannot be reached, or why this node applies nothing more.
+    pub problem: Option<String>,
+    /// All nodes that reported, by their names.
+    pub nodes: Vec<NodeStatus>,
+}
+
+/// The positions that the log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogPositions {
+    /// The first that was not removed.
+    pub first: u64,
+    /// The last; 0 before the first entry.
+    pub last: u64,
+}
+
+/// What a node of the fleet said last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeStatus {
+    /// Its name.
+    pub node: String,
+    /// When it said this, by the clock of the log.
+    pub reported_at: Timestamp,
+    /// The position of the last entry that it had applied.
+    pub position: u64,
+    /// The same as of the last sync of its file.
+    pub durable: u64,
+    /// Entries that it had not applied yet, of those in the log now.
+    pub lag: u64,
+    /// The hash chain over the log up to its position: of nodes at one position it is the same.
+    pub chain: String,
+    /// The newest rules that it knows.
+    pub rules: u16,
+    /// The version of deskfleet.
+    pub version: String,
+    /// Why it applies nothing more.
+    pub halted: Option<String>,
+}
