@@ -5,6 +5,7 @@ mod cluster;
 mod condition;
 mod events;
 mod intake;
+mod keys;
 mod lanes;
 mod monitoring;
 mod pending;
@@ -19,17 +20,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::keys::{self, SECRET_BYTES};
 use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::locks::lock;
 #[cfg(feature = "cluster")]
 use crate::log::Log;
-use crate::model::SecretHash;
-use crate::mutation::{Context, Outcome, Telemetry, TouchKeys};
+use crate::mutation::{Context, Outcome, Telemetry};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
-use crate::store::keys::LiveKey;
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::telemetry::newest::SharedWindows;
 use crate::store::telemetry::queue::Wanted;
@@ -327,58 +324,6 @@ impl EngineCore {
             return Err(no_random());
         }
         Ok(u64::from_le_bytes(id))
-    }
-
-    // ---- keys
-
-    /// The key of that secret, if it is accepted now; notes its use.
-    pub(crate) fn accepted_key(&self, hash: &SecretHash) -> Option<Arc<LiveKey>> {
-        let now = self.now();
-        let key = Arc::clone(self.store.keys().get(hash)?);
-        if !keys::is_accepted(&key.info, now) {
-            return None;
-        }
-        if keys::is_new_use(key.used_at(), now) {
-            key.set_used_at(now);
-        }
-        Some(key)
-    }
-
-    /// A new secret and its hash.
-    pub(crate) fn new_secret(&self) -> Result<(String, SecretHash)> {
-        let mut bytes = [0; SECRET_BYTES];
-        if !(self.injected.fill_random)(&mut bytes) {
-            return Err(no_random());
-        }
-        let secret = keys::secret(&bytes);
-        let hash = keys::hash(&secret);
-        Ok((secret, hash))
-    }
-
-    /// Counts one request of a key; answers the seconds to wait when it made too many in this minute.
-    pub(crate) fn throttle(&self, key: u64) -> Option<u32> {
-        let max = self.config.limits.key_requests_per_minute?;
-        let seconds = self.now().ticks().div_euclid(10_000_000);
-        let minute = seconds.div_euclid(60);
-        let mut minutes = lock(&self.key_minutes);
-        let (current, count) = minutes.entry(key).or_insert((minute, 0));
-        if *current != minute {
-            (*current, *count) = (minute, 0);
-        }
-        if *count < max {
-            *count += 1;
-            return None;
-        }
-        u32::try_from(60 - seconds.rem_euclid(60)).ok()
-    }
-
-    fn write_key_uses(&self) -> Result<()> {
-        let uses = |key: &LiveKey| key.use_to_write().map(|used_at| (key.info.id, used_at));
-        let uses: Vec<_> = self.store.keys().iter().filter_map(uses).collect();
-        if !uses.is_empty() && !self.store.is_read_only() {
-            self.run(TouchKeys(uses))?;
-        }
-        Ok(())
     }
 
     /// Commits what is pending, writes down what is only in memory, and closes the file.

@@ -16,6 +16,18 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Waits up to `patience` for as long as `waits` says so.
+#[cfg(feature = "cluster")]
+pub(crate) fn wait_up_to<'g, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'g, T>,
+    patience: std::time::Duration,
+    waits: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'g, T> {
+    let waited = changed.wait_timeout_while(guard, patience, waits);
+    waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
 /// Waits until `changed` is notified, with the lock given back meanwhile. May return earlier.
 pub(crate) fn wait<'g, T>(changed: &Condvar, guard: MutexGuard<'g, T>) -> MutexGuard<'g, T> {
     changed.wait(guard).unwrap_or_else(PoisonError::into_inner)

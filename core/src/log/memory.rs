@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::locks::lock;
+use crate::locks::{lock, wait_up_to};
 
 use super::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 
@@ -81,8 +81,7 @@ impl Log for MemoryLog {
     ) -> Result<Vec<LogEntry>, LogError> {
         let held = lock(&self.0.held);
         let waits = |held: &mut Held| held.last() < from;
-        let waited = self.0.appended.wait_timeout_while(held, patience, waits);
-        let held = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        let held = wait_up_to(&self.0.appended, held, patience, waits);
         let Some(skipped) = from.checked_sub(held.first + 1) else {
             let message = format!("the entry {from} was removed from the log");
             return Err(LogError::new(LogErrorKind::Trimmed, message));

@@ -3,11 +3,9 @@
 use crate::config::Config;
 use crate::error::Result;
 use crate::settings::{self, Value};
-use crate::store::codec::{Decoder, Encoder};
 use crate::store::{cluster, meta};
 
-use super::logged::Tag;
-use super::{Context, Logged, Mutation, Outcome};
+use super::{Context, Mutation, Outcome};
 
 /// The groups of settings that mutations read.
 const SHARED: [&str; 2] = ["actions.", "retention_days."];
@@ -67,23 +65,5 @@ impl Mutation for Configure {
         }
         cluster::set_fleet_configuration(context.tables, &self.settings)?;
         Ok(Ok(()))
-    }
-}
-
-impl Logged for Configure {
-    fn tag(&self) -> Option<Tag> {
-        Some(Tag::Configure)
-    }
-
-    fn encode(&self, to: &mut Encoder) {
-        to.text(&self.settings);
-        to.option(self.founds, |to, founds| to.u8(u8::from(founds)));
-    }
-
-    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
-        Ok(Self {
-            settings: from.text()?.to_owned(),
-            founds: from.option(|from| Ok(from.u8()? != 0))?,
-        })
     }
 }

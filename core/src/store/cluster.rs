@@ -19,7 +19,7 @@ pub(super) fn refuse(read: &impl Read) -> Result<()> {
 
 #[cfg(feature = "cluster")]
 pub(crate) use shared::{
-    Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, leave, set_applied,
+    Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, set_applied,
     set_fleet_configuration, set_founding_id,
 };
 

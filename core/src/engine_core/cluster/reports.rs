@@ -8,7 +8,7 @@ use crate::locks::lock;
 use crate::model::{ClusterStatus, LogPositions, NodeStatus};
 use crate::mutation::logged::entry::RULES;
 use crate::store::cluster as stored;
-use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+use crate::timestamp::TICKS_PER_SECOND;
 
 use super::super::EngineCore;
 use super::Cluster;

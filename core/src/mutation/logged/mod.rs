@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), expect(dead_code, reason = "no node appends entries yet"))]
 
 mod actions;
+mod configure;
 pub(crate) mod entry;
 mod fields;
 mod operator;

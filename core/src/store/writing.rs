@@ -1,0 +1,154 @@
+//! Write transactions: one at a time, durable or not there.
+
+use std::sync::atomic::Ordering;
+
+use redb::{Database, Durability, WriteTransaction};
+
+use crate::config::CommitPhases;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::{lock, read, write};
+
+use super::failure::{from_commit, from_storage, from_transaction, indeterminate, unavailable};
+use super::keys::KeyIndex;
+use super::table::{Effects, Snapshot, Tables};
+use super::{Store, WriteFailure, closed};
+
+impl Store {
+    /// Runs `work` in one transaction; when this returns `Ok`, what it wrote is durable.
+    ///
+    /// An error of `work` leaves nothing behind, nor does one of the medium, now or after a crash, unless it is
+    /// [`ErrorKind::Indeterminate`]: then all of it may be there or nothing. After an error of the medium the file is opened again.
+    pub(crate) fn write<R>(
+        &self,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R, WriteFailure> {
+        let _one_at_a_time = lock(&self.writing);
+        self.open_gate()?;
+        self.medium.begin();
+        self.try_write(work).map_err(|error| self.failed(error))
+    }
+
+    /// What the error of a transaction means, after which the file is opened again if the medium failed.
+    fn failed(&self, error: EngineError) -> WriteFailure {
+        let medium_failed = matches!(
+            error.kind(),
+            ErrorKind::StorageUnavailable | ErrorKind::Corrupted
+        );
+        let error = if self.medium.is_in_doubt() {
+            indeterminate(error)
+        } else {
+            error
+        };
+        let reopened = medium_failed && self.reopen().is_ok();
+        WriteFailure { error, reopened }
+    }
+
+    /// Makes durable what was committed lazily.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn sync(&self) -> Result<(), WriteFailure> {
+        let _one_at_a_time = lock(&self.writing);
+        self.open_gate()?;
+        self.medium.begin();
+        let synced = self
+            .database()
+            .as_ref()
+            .ok_or_else(closed)
+            .and_then(|database| {
+                let transaction = database.begin_write().map_err(from_transaction)?;
+                transaction.commit().map_err(from_commit)
+            });
+        synced.map_err(|error| self.failed(error))
+    }
+
+    /// The same in a store that is only read: what `work` writes stays in memory.
+    pub(crate) fn write_in_memory<R>(
+        &self,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let _one_at_a_time = lock(&self.writing);
+        self.try_write(work)
+    }
+
+    /// Makes sure of an open database whose writes reach the medium.
+    pub(super) fn open_gate(&self) -> Result<()> {
+        if self.options.is_read_only() {
+            let said = "the store was opened for reading only";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        }
+        self.ensure_open()?;
+        // Nobody opens the database again meanwhile.
+        let _open = self.database();
+        if self.medium.is_gated() {
+            self.medium.open_gate()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes sure that all that can be read is durable: what a failed commit left in doubt is written again first.
+    pub(crate) fn confirm(&self) -> Result<()> {
+        if !self.options.is_read_only() && (self.medium.has_failed() || self.medium.is_gated()) {
+            self.open_gate()?;
+        }
+        Ok(())
+    }
+
+    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
+        let slot = self.database();
+        let database = slot.as_ref().ok_or_else(closed)?;
+        let mut transaction = database.begin_write().map_err(from_transaction)?;
+        transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
+        transaction.set_quick_repair(self.options.quick_repair);
+        if self.options.is_lazy() {
+            let lazy = transaction.set_durability(Durability::None);
+            lazy.map_err(unavailable)?;
+        }
+        let (result, effects, fleet_written) = {
+            let mut tables = Tables::new(&transaction);
+            tables.effects.next_block = read(&self.queue).next();
+            let result = work(&mut tables)?;
+            if !tables.written.get() {
+                drop(tables);
+                transaction.abort().map_err(from_storage)?;
+                return Ok(result);
+            }
+            let fleet_written = tables.fleet_written.get();
+            (result, tables.effects, fleet_written)
+        };
+        self.commit(database, transaction, effects, fleet_written)?;
+        Ok(result)
+    }
+
+    /// Makes a transaction durable, and then changes the memory beside the file. Not a part of [`Self::try_write`], of which
+    /// there is a compiled copy for each kind of work.
+    fn commit(
+        &self,
+        database: &Database,
+        transaction: WriteTransaction,
+        effects: Effects,
+        fleet_written: bool,
+    ) -> Result<()> {
+        transaction.commit().map_err(from_commit)?;
+        self.fleet_version
+            .fetch_add(u64::from(fleet_written), Ordering::AcqRel);
+        lock(&self.seen).commit(effects.seen.into_inner());
+        let keys_changed = effects.keys_changed;
+        let filed_below = effects.queue.filed_below;
+        self.change_queue(|index| index.publish(effects.queue));
+        if let Some((_, log)) = self.log()
+            && let Some(first_unfiled) = filed_below
+        {
+            log.set_filed(first_unfiled);
+        }
+        if keys_changed {
+            let snapshot = Snapshot::of(database)?;
+            let mut keys = write(&self.keys);
+            *keys = KeyIndex::rebuild(&snapshot, &keys)?;
+        }
+        // After the keys: whom an event wakes sees them as it left them.
+        if let Some(last_event) = effects.last_event {
+            self.last_event.store(last_event, Ordering::Release);
+        }
+        Ok(())
+    }
+}
