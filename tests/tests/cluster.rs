@@ -140,6 +140,12 @@ fn a_node_that_was_closed_goes_on_where_it_stood() {
     assert!(error.context().contains("--log"), "{error}");
     let alone = builder(2, &clock).open_read_only(&path).unwrap();
     assert!(alone.workspace("ws-2").unwrap().is_some());
+    drop(alone);
+    for was_node in [true, false] {
+        assert_eq!(builder(2, &clock).leave_fleet(&path).unwrap(), was_node);
+    }
+    let alone = builder(2, &clock).open(&path).unwrap();
+    alone.put_workspace(workspace("ws-3")).unwrap();
 }
 
 #[test]

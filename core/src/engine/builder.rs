@@ -16,11 +16,14 @@ use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
 use crate::observer::Observer;
 use crate::random::{FillRandom, SplitMix};
-#[cfg(feature = "cluster")]
-use crate::store::Writing;
 use crate::store::backends::SegmentFolder;
 use crate::store::segments::SegmentLog;
 use crate::store::{Store, StoreOptions};
+#[cfg(feature = "cluster")]
+use crate::store::{Writing, cluster::leave};
+
+#[cfg(feature = "cluster")]
+use crate::timestamp::Timestamp;
 
 use super::{Engine, Running};
 
@@ -219,6 +222,27 @@ impl EngineBuilder {
     /// Those of [`Self::open`].
     pub fn open_volatile(self, backend: impl StorageBackend) -> Result<Engine> {
         self.open_with(true, |options| Store::open(backend, None, options))
+    }
+
+    /// Makes the file of a node a store of its own, which no longer follows the log; returns whether it was that of a node. What the
+    /// node had not applied yet is not in it.
+    ///
+    /// # Errors
+    /// Those of [`Self::open_existing`].
+    #[cfg(feature = "cluster")]
+    pub fn leave_fleet(self, path: impl AsRef<Path>) -> Result<bool> {
+        let clock = self.clock.as_ref();
+        let now = clock.map_or_else(|| Timestamp::from_ticks(0), |clock| clock.now());
+        let options = StoreOptions {
+            writing: Writing::Lazy,
+            ..StoreOptions::of(&self.config, now)
+        };
+        let store = Store::open_existing(path.as_ref(), options)?;
+        let left = store.write(|tables| leave(tables));
+        let left = left.and_then(|left| store.sync().map(|()| left));
+        let left = left.map_err(|failure| failure.error)?;
+        store.close()?;
+        Ok(left)
     }
 
     fn open_store(self, open: impl FnOnce(StoreOptions) -> Result<Store>) -> Result<Engine> {

@@ -13,13 +13,13 @@ pub(super) fn refuse(read: &impl Read) -> Result<()> {
         return Ok(());
     }
     let said = "the file belongs to a fleet of several nodes: start with --log and the address of its log, or open it for \
-                reading only; a backup that was taken with `deskfleet cluster leave` can be opened alone";
+                reading only; `deskfleet cluster leave` makes a copy of it a store of its own";
     Err(EngineError::new(ErrorKind::Configuration, said))
 }
 
 #[cfg(feature = "cluster")]
 pub(crate) use shared::{
-    Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, set_applied,
+    Applied, Hash, applied, fleet_configuration, founding_id, is_fresh, leave, set_applied,
     set_fleet_configuration, set_founding_id,
 };
 
@@ -80,7 +80,7 @@ mod shared {
         tables.put(Table::Meta, APPLIED_KEY, &value.finish())
     }
 
-    /// Takes the file out of its cluster; returns whether it was in one.
+    /// Takes the file out of its fleet; returns whether it was in one.
     pub(crate) fn leave(tables: &Tables<'_>) -> Result<bool> {
         tables.remove(Table::Meta, CONFIGURATION_KEY)?;
         tables.remove(Table::Meta, FOUNDING_KEY)?;
