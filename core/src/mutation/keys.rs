@@ -93,7 +93,7 @@ impl Mutation for TouchKeys {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         for (id, time) in self.0 {
             if let Some(mut key) = keys::get(context.tables, id)?
-                && key.info.last_used != Some(time)
+                && key.info.last_used < Some(time)
             {
                 key.info.last_used = Some(time);
                 keys::put(context.tables, &key)?;

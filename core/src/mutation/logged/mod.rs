@@ -1,7 +1,5 @@
 //! The bytes of mutations in the log that the nodes of a fleet share. `core/docs/log.md` describes them.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "no node appends entries yet"))]
-
 mod actions;
 mod configure;
 pub(crate) mod entry;
