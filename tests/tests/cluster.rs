@@ -1,5 +1,7 @@
 //! Several engines that share a log hold the same.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
 use std::time::Duration;
 
 use deskfleet::{

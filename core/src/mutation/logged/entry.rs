@@ -44,11 +44,6 @@ impl EntryWriter {
         true
     }
 
-    /// Whether it has no mutation.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.is_empty
-    }
-
     /// The body.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.body.finish()

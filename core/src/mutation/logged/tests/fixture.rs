@@ -12,6 +12,7 @@ use super::*;
 /// The entry: its head, then each mutation. A line is added with a new tag, and none is ever changed.
 const ENTRY: &[&str] = &[
     "010100",
+    "011b18726574656e74696f6e5f646179732e73746174733d33300a0101",
     "022206010477732d310001097376632d64c3a9736b0105504f57455201ac02046465736b",
     "030107",
     "040d080101096e6f20616e73776572",
@@ -77,7 +78,12 @@ fn mutations() -> Vec<Sample> {
         id: Some("ws-3".into()),
         by: desk(),
     };
+    let configure = Configure {
+        settings: "retention_days.stats=30\n".into(),
+        founds: Some(true),
+    };
     let mut all = vec![
+        Sample::of(configure),
         Sample::of(act),
         Sample::of(CompleteAction(7)),
         Sample::of(fail),
