@@ -9,7 +9,7 @@ import { Problem, Warnings } from "../parts/problem.js";
 import { VirtualTable } from "../parts/virtual-table.js";
 import { desktopColumns } from "../preferences.js";
 import { href, route, setQuery } from "../router.js";
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { desktopColumnsOf } from "./desktops-columns.js";
 import { Filters } from "./desktops-filters.js";
 
@@ -79,7 +79,8 @@ function useView(fleet, wanted, sort) {
     const view = useMemo(() => new FleetView(fleet), [fleet]);
     const [, setDrawn] = useState(0);
     useMemo(() => view.set(wanted, sort), [view, JSON.stringify([wanted, sort])]);
-    useEffect(() => {
+    // Not after the picture, as other effects: what the fleet reads until then would be missing from the view for good.
+    useLayoutEffect(() => {
         /** @type {Set<number>} */
         let changed = new Set();
         let frame = 0;
