@@ -21,6 +21,7 @@ pub mod failing;
 pub mod files;
 pub mod fuzzing;
 pub mod http2;
+pub mod log_contract;
 pub mod model;
 pub mod openapi;
 pub mod panics;
