@@ -44,6 +44,7 @@
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
+//! | `cluster/` | the logs that the nodes of a fleet can share |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod accept;
@@ -52,6 +53,8 @@ mod backup_requests;
 mod backups;
 mod body;
 mod budget;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod connection;
 mod connection_slots;
 #[cfg(feature = "console")]

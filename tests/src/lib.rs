@@ -27,6 +27,7 @@ pub mod openapi;
 pub mod panics;
 pub mod posted;
 pub mod posting;
+pub mod servers;
 pub mod simulation;
 pub mod socket;
 mod sweeps;

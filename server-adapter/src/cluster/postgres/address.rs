@@ -1,0 +1,205 @@
+//! The URL of a log in PostgreSQL, as libpq reads it, and what is given beside it.
+
+use std::path::PathBuf;
+use std::{fmt, fs};
+
+use deskfleet::{LogError, LogErrorKind};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::tls::{self, Verification};
+
+/// The longest name of a fleet, in bytes.
+const FLEET_BYTES_MAX: usize = 64;
+const DEFAULT_PORT: u16 = 5432;
+
+/// What is given beside the URL of a log in PostgreSQL.
+#[derive(Clone, Default)]
+pub struct PostgresOptions {
+    /// The name of the fleet where the URL has no `fleet=`: several fleets can share a database. `fleet` where neither has it.
+    pub fleet: Option<String>,
+    /// A file with the certificates in PEM that the server's is verified with. Without it they are those of the platform.
+    pub ca: Option<PathBuf>,
+    /// A file with the password in its only line. Comes before the password of the URL, which other users of the machine can see in
+    /// the list of processes.
+    pub credentials: Option<PathBuf>,
+    /// The password where neither the file nor the URL has one: that of the environment variable `PGPASSWORD`.
+    pub password: Option<String>,
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("fleet", &self.fleet)
+            .field("ca", &self.ca)
+            .field("credentials", &self.credentials)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a log is, and how it is reached.
+pub(super) struct Address {
+    /// The name of the fleet.
+    pub(super) stream: String,
+    /// The servers, of which one is the primary.
+    pub(super) servers: Vec<Server>,
+    pub(super) tls: MakeRustlsConnect,
+}
+
+/// One server.
+#[derive(Clone)]
+pub(super) struct Server {
+    /// For messages: without user and password.
+    pub(super) name: String,
+    pub(super) config: Config,
+}
+
+impl Server {
+    pub(super) fn unavailable(&self, said: &str) -> LogError {
+        LogError::new(LogErrorKind::Unavailable, format!("{}: {said}", self.name))
+    }
+
+    /// It would lose entries.
+    pub(super) fn unfit(&self, said: &str) -> LogError {
+        LogError::new(LogErrorKind::Unsafe, format!("{}: {said}", self.name))
+    }
+}
+
+impl Address {
+    pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, LogError> {
+        let parts = Parts::of(url)?;
+        let mut config: Config = parts.rest.parse().map_err(|error| unreadable(error))?;
+        if let Some(path) = &options.credentials {
+            let text = fs::read_to_string(path)
+                .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))?;
+            config.password(text.trim_end_matches(['\r', '\n']));
+        } else if let (None, Some(password)) = (config.get_password(), &options.password) {
+            config.password(password);
+        }
+        let fleet = parts.fleet.or(options.fleet.as_deref()).unwrap_or("fleet");
+        if fleet.is_empty() || fleet.len() > FLEET_BYTES_MAX {
+            let said = format!("the name of a fleet has 1 to {FLEET_BYTES_MAX} bytes");
+            return Err(wrong(said));
+        }
+        let verification =
+            Verification::new(parts.ssl_mode, options.ca.is_some()).ok_or_else(|| {
+                wrong("sslmode is disable, prefer, require, verify-ca or verify-full")
+            })?;
+        config.ssl_mode(match (parts.ssl_mode, verification) {
+            (Some("disable"), _) => SslMode::Disable,
+            (None | Some("prefer"), Verification::None) => SslMode::Prefer,
+            _ => SslMode::Require,
+        });
+        Ok(Self {
+            stream: fleet.to_owned(),
+            servers: servers(&config)?,
+            tls: tls::connector(verification, options.ca.as_deref()).map_err(wrong)?,
+        })
+    }
+}
+
+/// A URL, and what tokio-postgres does not read of it.
+struct Parts<'a> {
+    rest: String,
+    fleet: Option<&'a str>,
+    ssl_mode: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(url: &'a str) -> Result<Self, LogError> {
+        let after = ["postgres://", "postgresql://"]
+            .iter()
+            .find_map(|scheme| url.strip_prefix(scheme))
+            .ok_or_else(|| wrong("it begins with postgres://"))?;
+        let (user, place) = after.split_once('@').unwrap_or(("", after));
+        // Else a part of a password would be taken for a host, and be named in messages.
+        if place.contains('@') {
+            return Err(wrong("an @ within it is written %40"));
+        }
+        let (place, query) = place.split_once('?').unwrap_or((place, ""));
+        let mut parts = Self {
+            rest: format!("postgres://{user}@{place}?"),
+            fleet: None,
+            ssl_mode: None,
+        };
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("fleet", fleet)) => parts.fleet = Some(fleet),
+                Some(("sslmode", mode)) => parts.ssl_mode = Some(mode),
+                Some(("sslrootcert", _)) => {
+                    return Err(wrong("in place of sslrootcert give the file with --log-ca"));
+                }
+                // The primary is searched for whatever it says.
+                Some(("target_session_attrs", "any" | "read-write" | "primary")) => {}
+                Some(("target_session_attrs", _)) => {
+                    return Err(wrong(
+                        "target_session_attrs is read-write: a log is appended to",
+                    ));
+                }
+                _ => {
+                    parts.rest.push_str(parameter);
+                    parts.rest.push('&');
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// A configuration for each server: tokio-postgres would try them one after the other, and wait for one that is stopped.
+fn servers(config: &Config) -> Result<Vec<Server>, LogError> {
+    let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    let ports = config.get_ports();
+    let count = hosts.len().max(addresses.len());
+    let uneven = |len: usize| len > 1 && len != count;
+    if count == 0 || uneven(ports.len()) || uneven(hosts.len()) || uneven(addresses.len()) {
+        return Err(wrong("it has a host for each port"));
+    }
+    let server = |index: usize| {
+        let port = ports.get(index).or(ports.first()).copied();
+        let port = port.unwrap_or(DEFAULT_PORT);
+        let mut own = Config::new();
+        own.port(port);
+        own.ssl_mode(config.get_ssl_mode());
+        own.ssl_negotiation(config.get_ssl_negotiation());
+        own.channel_binding(config.get_channel_binding());
+        own.application_name(config.get_application_name().unwrap_or("deskfleet"));
+        config.get_user().map(|user| own.user(user));
+        config.get_password().map(|password| own.password(password));
+        config.get_dbname().map(|name| own.dbname(name));
+        config.get_options().map(|options| own.options(options));
+        let address = addresses.get(index).inspect(|address| {
+            own.hostaddr(**address);
+        });
+        let name = match hosts.get(index) {
+            Some(Host::Tcp(host)) => {
+                own.host(host);
+                format!("{host}:{port}")
+            }
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => {
+                // As libpq does: a socket of this machine is not encrypted.
+                own.host_path(path).ssl_mode(SslMode::Disable);
+                format!("{}:{port}", path.display())
+            }
+            None => format!(
+                "{}:{port}",
+                address.map(ToString::to_string).unwrap_or_default()
+            ),
+        };
+        Server { name, config: own }
+    };
+    Ok((0..count).map(server).collect())
+}
+
+/// The cause names parameters, and no values.
+fn unreadable(error: tokio_postgres::Error) -> LogError {
+    let cause = error.into_source().map(|cause| cause.to_string());
+    wrong(cause.unwrap_or_default())
+}
+
+fn wrong(said: impl fmt::Display) -> LogError {
+    let said = format!("the URL of the log is not usable: {said}");
+    LogError::new(LogErrorKind::Unsafe, said)
+}

@@ -1,0 +1,445 @@
+//! A log in tables of PostgreSQL.
+//!
+//! Entries are ordered by a lock on the head of their stream, which is held until the commit: so positions have no gap, and become
+//! visible in their order. Everything is read from the primary: a standby may be behind what was read before.
+
+mod address;
+mod session;
+mod tls;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, mpsc};
+use std::time::Duration;
+
+use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{FromSql, ToSql};
+use tokio_postgres::{Error, Row};
+
+use crate::locks::lock;
+
+use address::Address;
+pub use address::PostgresOptions;
+use session::Session;
+
+/// After this time a statement has failed: the primary, or the way to it, is gone, or it waits for its standbys.
+const STATEMENT_MAX: Duration = Duration::from_secs(5);
+/// How often a waiting read looks again. Not NOTIFY: it takes a lock of the whole server at each commit.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The most bytes of bodies that one read returns: they must arrive within [`STATEMENT_MAX`].
+const READ_BYTES_MAX: usize = 4 << 20;
+/// How many entries are removed at a time.
+const TRIM_ENTRIES: i64 = 256;
+/// How often an entry is tried that another connection appends at the same time.
+const SAME_ID_MAX: usize = 3;
+
+/// One statement is one round trip. It locks the head first, whether or not the id is known: so it waits for an append that is under
+/// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
+const APPEND: &str = "
+WITH head AS MATERIALIZED (
+    SELECT seq FROM df_head WHERE stream = $1 FOR UPDATE
+), known AS MATERIALIZED (
+    SELECT log.seq FROM head, df_log log WHERE log.stream = $1 AND log.id = $2
+), added AS (
+    INSERT INTO df_log (stream, seq, id, body)
+    SELECT $1, seq + 1, $2, $3 FROM head WHERE NOT EXISTS (SELECT FROM known)
+    RETURNING seq
+), moved AS (
+    UPDATE df_head SET seq = added.seq FROM added WHERE stream = $1
+)
+SELECT seq FROM added UNION ALL SELECT seq FROM known";
+
+/// At least the row of the head. The lengths of bodies are known without reading them.
+const READ: &str = "
+SELECT head.seq, log.seq, (extract(epoch FROM log.at) * 1000000)::bigint, log.id, log.body
+FROM df_head head LEFT JOIN (
+    SELECT seq, at, id, body, sum(length(body)) OVER (ORDER BY seq) AS through
+    FROM df_log WHERE stream = $1 AND seq >= $2 AND seq < $2 + 1000
+) log ON log.through <= $3 OR log.seq = $2
+WHERE head.stream = $1 ORDER BY log.seq";
+
+const BOUNDS: &str =
+    "SELECT seq, (SELECT min(seq) FROM df_log WHERE stream = $1) FROM df_head WHERE stream = $1";
+
+const TRIM: &str = "DELETE FROM df_log WHERE stream = $1 AND seq < $2
+    AND seq < (SELECT min(seq) FROM df_log WHERE stream = $1) + $3 RETURNING seq";
+
+const REPORT: &str =
+    "INSERT INTO df_node (stream, node, at, report) VALUES ($1, $2, clock_timestamp(), $3)
+    ON CONFLICT (stream, node) DO UPDATE SET at = excluded.at, report = excluded.report";
+
+const REPORTS: &str = "SELECT node, (extract(epoch FROM at) * 1000000)::bigint, report FROM df_node
+    WHERE stream = $1 ORDER BY node COLLATE \"C\"";
+
+const FORGET: &str = "DELETE FROM df_node WHERE stream = $1 AND node = $2";
+
+/// A log in a database of PostgreSQL 12 or later, shared by all that open the same URL with the same name of a fleet.
+///
+/// It has two connections to the primary, one of which is for appends only, and replaces one that is lost at the next use. The
+/// server must not be behind a pool that changes connections between statements.
+pub struct PostgresLog {
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for PostgresLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresLog")
+            .field("stream", &self.shared.address.stream)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for PostgresLog {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl PostgresLog {
+    /// Connects, makes the tables where they are missing, and checks the settings that an acknowledged entry depends on.
+    ///
+    /// `url` is one of libpq, `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&fleet=NAME`. With several hosts the
+    /// primary among them is taken, again after each failover.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unsafe`] where the URL cannot be used or the server would lose acknowledged entries,
+    /// [`LogErrorKind::Unavailable`] where there is no primary to connect to. No message has the user or the password.
+    pub fn open(url: &str, options: &PostgresOptions) -> Result<Self, LogError> {
+        let address = Address::new(url, options)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("deskfleet-log")
+            .enable_all()
+            .build()
+            .map_err(|error| LogError::new(LogErrorKind::Unavailable, error.to_string()))?;
+        let log = Self {
+            runtime: Some(runtime),
+            shared: Arc::new(Shared {
+                address,
+                appends: Lane::new(APPEND),
+                others: Lane::new(READ),
+                timeline: AtomicU32::new(0),
+                warnings: StdMutex::default(),
+            }),
+        };
+        let shared = Arc::clone(&log.shared);
+        log.run(async move { shared.session(&shared.appends, deadline()).await.map(drop) })?;
+        Ok(log)
+    }
+
+    /// What the operator should know about the server, as of the last connection; sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        lock(&self.shared.warnings).clone()
+    }
+
+    /// Runs `task` to its end; also on a thread of another runtime.
+    fn run<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T, LogError>> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                // Fails only where the caller is gone.
+                let _ = sender.send(task.await);
+            });
+        }
+        let ended = || LogError::new(LogErrorKind::Unknown, "the thread of the log ended");
+        receiver.recv().unwrap_or_else(|_| Err(ended()))
+    }
+
+    fn stream(&self) -> Box<String> {
+        Box::new(self.shared.address.stream.clone())
+    }
+
+    /// Runs a statement that is not an append; what failed may be tried again.
+    fn query(
+        &self,
+        sql: &'static str,
+        parameters: Vec<Box<dyn ToSql + Sync + Send>>,
+    ) -> Result<Vec<Row>, LogError> {
+        let shared = Arc::clone(&self.shared);
+        self.run(async move {
+            let parameters: Vec<_> = parameters.iter().map(|value| value.as_ref() as _).collect();
+            shared.other(sql, &parameters).await
+        })
+    }
+}
+
+impl Log for PostgresLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+        let (shared, body) = (Arc::clone(&self.shared), body.to_vec());
+        self.run(async move { shared.append(id, &body).await })
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        let shared = Arc::clone(&self.shared);
+        self.run(async move {
+            let end = Instant::now() + patience;
+            loop {
+                let entries = shared.read(from, bytes_max).await?;
+                let now = Instant::now();
+                if !entries.is_empty() || now >= end {
+                    return Ok(entries);
+                }
+                sleep(POLL_INTERVAL.min(end - now)).await;
+            }
+        })
+    }
+
+    fn bounds(&self) -> Result<LogBounds, LogError> {
+        let rows = self.query(BOUNDS, vec![self.stream()])?;
+        let row = rows.first().ok_or_else(no_head)?;
+        let last = position(get(row, 0)?);
+        let first = get::<Option<i64>>(row, 1)?.map_or(last + 1, position);
+        Ok(LogBounds { first, last })
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        // Those that are appended meanwhile stay.
+        let below = below.min(self.bounds()?.last + 1);
+        let below = || Box::new(number(below));
+        while !self
+            .query(TRIM, vec![self.stream(), below(), Box::new(TRIM_ENTRIES)])?
+            .is_empty()
+        {}
+        Ok(())
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        let (node, report) = (node.to_owned(), report.to_owned());
+        self.query(
+            REPORT,
+            vec![self.stream(), Box::new(node), Box::new(report)],
+        )
+        .map(drop)
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        let rows = self.query(REPORTS, vec![self.stream()])?;
+        let report = |row: &Row| {
+            Ok(NodeReport {
+                node: get(row, 0)?,
+                at: time(get(row, 1)?),
+                report: get(row, 2)?,
+            })
+        };
+        rows.iter().map(report).collect()
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        let node = node.to_owned();
+        self.query(FORGET, vec![self.stream(), Box::new(node)])
+            .map(drop)
+    }
+}
+
+/// A connection, made when it is used, and the statement that is prepared on it.
+struct Lane {
+    statement: &'static str,
+    session: Mutex<Option<Arc<Session>>>,
+}
+
+impl Lane {
+    fn new(statement: &'static str) -> Self {
+        Self {
+            statement,
+            session: Mutex::default(),
+        }
+    }
+}
+
+/// What the thread of the log works with.
+struct Shared {
+    address: Address,
+    appends: Lane,
+    /// Another connection: an append never waits for a body that is read.
+    others: Lane,
+    /// That of the last primary.
+    timeline: AtomicU32,
+    warnings: StdMutex<Vec<String>>,
+}
+
+impl Shared {
+    async fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+        let end = deadline();
+        let session = self.session(&self.appends, end).await?;
+        let (stream, id) = (&self.address.stream, id.0.as_slice());
+        for _ in 0..SAME_ID_MAX {
+            let rows = self
+                .rows(&session, &self.appends, APPEND, &[stream, &id, &body], end)
+                .await;
+            match rows {
+                // The statement saw the tables as they were before it waited; now it sees the entry.
+                Err(Failure::Server(error))
+                    if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
+                Err(failure) => return Err(failure.of(&session)),
+                Ok(rows) => return get(rows.first().ok_or_else(no_head)?, 0).map(position),
+            }
+        }
+        let said = format!(
+            "{}: another connection appends the same entry",
+            session.server
+        );
+        Err(LogError::new(LogErrorKind::Unknown, said))
+    }
+
+    async fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<LogEntry>, LogError> {
+        let bytes_max = i64::try_from(bytes_max.min(READ_BYTES_MAX)).unwrap_or(i64::MAX);
+        let parameters: [&(dyn ToSql + Sync); 3] =
+            [&self.address.stream, &number(from), &bytes_max];
+        let rows = self.other(READ, &parameters).await?;
+        let head = position(get(rows.first().ok_or_else(no_head)?, 0)?);
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let Some(seq) = get::<Option<i64>>(row, 1)? else {
+                break;
+            };
+            let id: &[u8] = get(row, 3)?;
+            entries.push(LogEntry {
+                position: position(seq),
+                at: time(get(row, 2)?),
+                id: EntryId(id.try_into().map_err(|_| foreign())?),
+                body: get(row, 4)?,
+            });
+        }
+        let first = entries.first().map(|entry| entry.position);
+        if from <= head && first != Some(from) {
+            let said = format!(
+                "the entries before {} were removed",
+                first.unwrap_or(head + 1)
+            );
+            return Err(LogError::new(LogErrorKind::Trimmed, said));
+        }
+        Ok(entries)
+    }
+
+    /// Runs a statement that can be run again.
+    async fn other(
+        &self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, LogError> {
+        let end = deadline();
+        let session = self.session(&self.others, end).await?;
+        let rows = self
+            .rows(&session, &self.others, sql, parameters, end)
+            .await;
+        rows.map_err(|failure| LogError {
+            kind: LogErrorKind::Unavailable,
+            ..failure.of(&session)
+        })
+    }
+
+    async fn rows(
+        &self,
+        session: &Session,
+        lane: &Lane,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+        end: Instant,
+    ) -> Result<Vec<Row>, Failure> {
+        let rows = async {
+            if sql == lane.statement {
+                session.client.query(&session.statement, parameters).await
+            } else {
+                session.client.query(sql, parameters).await
+            }
+        };
+        match timeout_at(end, rows).await {
+            Ok(rows) => rows.map_err(Failure::Server),
+            Err(_) => {
+                session.close();
+                Err(Failure::Late)
+            }
+        }
+    }
+
+    /// The connection of `lane`, or a new one where it is lost.
+    async fn session(&self, lane: &Lane, end: Instant) -> Result<Arc<Session>, LogError> {
+        let opened = timeout_at(end, async {
+            let mut session = lane.session.lock().await;
+            let timeline = self.timeline.load(Ordering::Relaxed);
+            let is_usable = |session: &&Arc<Session>| {
+                !session.client.is_closed() && session.timeline >= timeline
+            };
+            if let Some(session) = session.as_ref().filter(is_usable) {
+                return Ok(Arc::clone(session));
+            }
+            let opened = Session::open(&self.address, timeline, lane.statement).await?;
+            self.timeline.fetch_max(opened.timeline, Ordering::Relaxed);
+            *lock(&self.warnings) = opened.warning.clone().into_iter().collect();
+            Ok(Arc::clone(session.insert(Arc::new(opened))))
+        });
+        let late = || LogError::new(LogErrorKind::Unavailable, "no server of the log responds");
+        opened.await.unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// Why a statement has no result.
+enum Failure {
+    Server(Error),
+    Late,
+}
+
+impl Failure {
+    fn of(&self, session: &Session) -> LogError {
+        match self {
+            Self::Server(error) => session.error(error),
+            Self::Late => LogError::new(
+                LogErrorKind::Unknown,
+                format!(
+                    "{}: no response within {} s; either the server is not reachable, or none of its synchronous standbys is connected",
+                    session.server,
+                    STATEMENT_MAX.as_secs()
+                ),
+            ),
+        }
+    }
+}
+
+fn deadline() -> Instant {
+    Instant::now() + STATEMENT_MAX
+}
+
+fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, LogError> {
+    row.try_get(column).map_err(|_| foreign())
+}
+
+fn position(seq: i64) -> u64 {
+    u64::try_from(seq).unwrap_or(0)
+}
+
+/// With room for what statements add.
+fn number(position: u64) -> i64 {
+    i64::try_from(position).map_or(i64::MAX / 2, |seq| seq.min(i64::MAX / 2))
+}
+
+fn time(microseconds: i64) -> Timestamp {
+    Timestamp::from_ticks(microseconds.saturating_mul(10))
+}
+
+fn no_head() -> LogError {
+    let said = "the row of the fleet in the table df_head is gone";
+    LogError::new(LogErrorKind::Unsafe, said)
+}
+
+fn foreign() -> LogError {
+    let said = "the tables df_head, df_log and df_node are not those of deskfleet";
+    LogError::new(LogErrorKind::Unsafe, said)
+}

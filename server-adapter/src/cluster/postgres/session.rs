@@ -1,0 +1,284 @@
+//! A connection to the primary, and what is checked before it is used.
+
+use std::error::Error as _;
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use deskfleet::{LogError, LogErrorKind};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::error::Severity;
+use tokio_postgres::{AsyncMessage, Client, Connection, Error, SimpleQueryMessage, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Address, Server};
+
+/// For one server, from the first packet to the last check.
+const CONNECT_MAX: Duration = Duration::from_secs(3);
+/// How long the other servers are waited for once one is found to be a primary: there may be a newer one.
+const OTHERS_MAX: Duration = Duration::from_millis(100);
+const VERSION_MIN: i32 = 120_000;
+
+/// Sets up a session; returns what is checked. The server gives up a connection whose client is gone, which may hold the lock, and a
+/// statement before the client does: then it is known that it did nothing. A commit that waits for its standbys ends by neither.
+const SET_UP: &str = "
+SET statement_timeout = '4s';
+SET tcp_keepalives_idle = 3;
+SET tcp_keepalives_interval = 1;
+SET tcp_keepalives_count = 3;
+SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') <> 'remote_apply';
+SELECT current_setting('server_version_num'),
+    current_setting('transaction_read_only'),
+    current_setting('fsync'),
+    current_setting('full_page_writes'),
+    current_setting('synchronous_standby_names'),
+    to_regclass('df_node') IS NOT NULL,
+    CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
+
+/// Bodies are not compressed: the server would try it with each, and they are stored out of line anyway.
+const CREATE: &str = "
+SELECT pg_advisory_xact_lock(7236270301);
+CREATE TABLE IF NOT EXISTS df_head (stream text PRIMARY KEY, seq bigint NOT NULL) WITH (fillfactor = 10);
+CREATE TABLE IF NOT EXISTS df_log (
+    stream text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    id bytea NOT NULL, body bytea NOT NULL,
+    PRIMARY KEY (stream, seq), UNIQUE (stream, id));
+ALTER TABLE df_log ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE IF NOT EXISTS df_node (
+    stream text NOT NULL, node text NOT NULL, at timestamptz NOT NULL, report text NOT NULL,
+    PRIMARY KEY (stream, node))";
+
+/// Makes the head of the stream, or locks it and writes: such a commit waits for the standbys, so all that is visible from here on is
+/// on one of them, also what a primary that crashed had not yet acknowledged.
+const FENCE: &str = "INSERT INTO df_head (stream, seq) VALUES ($1, 0)
+    ON CONFLICT (stream) DO UPDATE SET seq = df_head.seq";
+
+/// A connection to the primary.
+pub(super) struct Session {
+    pub(super) client: Client,
+    /// Prepared.
+    pub(super) statement: Statement,
+    /// For messages.
+    pub(super) server: String,
+    /// One more with each failover.
+    pub(super) timeline: u32,
+    /// What the operator should know.
+    pub(super) warning: Option<String>,
+    driver: AbortHandle,
+}
+
+/// A connection to a server that is a primary.
+struct Primary {
+    client: Client,
+    driver: AbortHandle,
+    server: Server,
+    timeline: u32,
+    has_tables: bool,
+    is_synchronous: bool,
+}
+
+impl Session {
+    /// Connects to all servers at once, and takes the primary: after a failover that of the last, should an earlier one be back.
+    ///
+    /// # Errors
+    /// What each server said, where none is a primary of `timeline` or later.
+    pub(super) async fn open(
+        address: &Address,
+        timeline: u32,
+        statement: &str,
+    ) -> Result<Self, LogError> {
+        let Primary {
+            client,
+            driver,
+            server,
+            timeline,
+            has_tables,
+            is_synchronous,
+        } = Primary::find(address, timeline).await?;
+        let set_up = async {
+            if !has_tables {
+                client.batch_execute(CREATE).await?;
+            }
+            client.execute(FENCE, &[&address.stream]).await?;
+            client.prepare(statement).await
+        };
+        let statement = set_up
+            .await
+            .map_err(|error| server.unavailable(&said(&error)))?;
+        let warning = (!is_synchronous).then(|| {
+            format!(
+                "{}: synchronous_standby_names is empty: what is acknowledged is on one server only and lost with it, unless its \
+                 storage is replicated",
+                server.name
+            )
+        });
+        Ok(Self {
+            client,
+            statement,
+            server: server.name,
+            timeline,
+            warning,
+            driver,
+        })
+    }
+
+    /// Ends the connection, and with it all that waits for it.
+    pub(super) fn close(&self) {
+        self.driver.abort();
+    }
+
+    /// A statement that failed.
+    pub(super) fn error(&self, error: &Error) -> LogError {
+        let kind = if did_nothing(error) {
+            LogErrorKind::Unavailable
+        } else {
+            LogErrorKind::Unknown
+        };
+        LogError::new(kind, format!("{}: {}", self.server, said(error)))
+    }
+}
+
+impl Primary {
+    async fn find(address: &Address, timeline: u32) -> Result<Self, LogError> {
+        let mut attempts = JoinSet::new();
+        for server in address.servers.clone() {
+            let tls = address.tls.clone();
+            attempts.spawn(async move {
+                let attempt = timeout(CONNECT_MAX, Self::connect(&server, tls)).await;
+                attempt.unwrap_or_else(|_| Err(server.unavailable("it does not respond")))
+            });
+        }
+        let mut found: Option<Self> = None;
+        let mut errors = Vec::new();
+        let mut end = Instant::now() + 2 * CONNECT_MAX;
+        while let Ok(Some(Ok(attempt))) = timeout_at(end, attempts.join_next()).await {
+            match attempt {
+                Ok(primary) if primary.timeline < timeline => {
+                    errors.push(primary.server.unavailable("another server took its place"));
+                }
+                Ok(primary) => {
+                    end = end.min(Instant::now() + OTHERS_MAX);
+                    let is_later = |other: &Self| other.timeline < primary.timeline;
+                    if found.as_ref().is_none_or(is_later) {
+                        found = Some(primary);
+                    }
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        found.ok_or_else(|| all_of(&errors))
+    }
+
+    async fn connect(server: &Server, tls: MakeRustlsConnect) -> Result<Self, LogError> {
+        let (client, connection) = server
+            .config
+            .connect(tls)
+            .await
+            .map_err(|error| server.unavailable(&refused(&error)))?;
+        let driver = tokio::spawn(drive(connection)).abort_handle();
+        let messages = client
+            .simple_query(SET_UP)
+            .await
+            .map_err(|error| server.unavailable(&said(&error)))?;
+        let row = messages.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let value = |column| row.and_then(|row| row.get(column)).unwrap_or_default();
+        if value(0).parse().unwrap_or(0) < VERSION_MIN {
+            return Err(server.unfit("it must be PostgreSQL 12 or later"));
+        }
+        if value(6).is_empty() {
+            return Err(server.unavailable("it is a standby in recovery, not the primary"));
+        }
+        if value(1) == "on" {
+            return Err(server.unavailable("it is read-only (default_transaction_read_only)"));
+        }
+        for (column, setting) in [(2, "fsync"), (3, "full_page_writes")] {
+            if value(column) != "on" {
+                return Err(server.unfit(&format!(
+                    "{setting} is {}: a loss of power would lose acknowledged entries; set it to on",
+                    value(column)
+                )));
+            }
+        }
+        Ok(Self {
+            timeline: u32::from_str_radix(value(6), 16).unwrap_or(0),
+            has_tables: value(5) == "t",
+            is_synchronous: !value(4).is_empty(),
+            server: server.clone(),
+            client,
+            driver,
+        })
+    }
+}
+
+/// Reads and writes until the connection ends. It ends also where the wait for the standbys was cancelled: the server would then
+/// acknowledge a commit that it alone has.
+async fn drive<S, T>(mut connection: Connection<S, T>)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    poll_fn(|context| {
+        loop {
+            match ready!(connection.poll_message(context)) {
+                Some(Ok(AsyncMessage::Notice(notice)))
+                    if notice.routine() == Some("SyncRepWaitForLSN") =>
+                {
+                    return Poll::Ready(());
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return Poll::Ready(()),
+            }
+        }
+    })
+    .await;
+}
+
+/// Whether the server said that it rolled the statement back.
+fn did_nothing(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|error| {
+        let code = error.code().code();
+        let is_unclear = code.starts_with("08") || code.starts_with("57P") || code == "40003";
+        error.parsed_severity() == Some(Severity::Error) && !is_unclear
+    })
+}
+
+/// What a server says to a client that it does not know yet names the user: not here.
+fn refused(error: &Error) -> String {
+    let Some(code) = error.code().map(|code| code.code()) else {
+        return said(error);
+    };
+    let reason = match code {
+        "3D000" => "there is no such database",
+        "57P03" => "it is starting up or shutting down",
+        "53300" => "it has too many connections",
+        code if code.starts_with("28") => "it does not accept the user or the password",
+        _ => "it refuses the connection",
+    };
+    format!("{reason} (SQLSTATE {code})")
+}
+
+fn said(error: &Error) -> String {
+    match (error.as_db_error(), error.source()) {
+        (Some(error), _) => format!("{} (SQLSTATE {})", error.message(), error.code().code()),
+        (None, Some(cause)) => format!("{error}: {cause}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+fn all_of(errors: &[LogError]) -> LogError {
+    let is_unsafe = errors
+        .iter()
+        .any(|error| error.kind == LogErrorKind::Unsafe);
+    let kind = if is_unsafe {
+        LogErrorKind::Unsafe
+    } else {
+        LogErrorKind::Unavailable
+    };
+    let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+    LogError::new(kind, messages.join("; "))
+}

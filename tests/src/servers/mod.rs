@@ -1,0 +1,3 @@
+//! Servers of other projects that suites start.
+
+pub mod postgres;
