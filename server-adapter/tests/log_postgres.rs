@@ -27,11 +27,41 @@ mod log_contract;
 #[path = "../../tests/src/servers/postgres.rs"]
 mod postgres;
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
 use postgres::Postgres;
 
 fn open(url: &str) -> PostgresLog {
     PostgresLog::open(url, &PostgresOptions::default()).unwrap()
+}
+
+/// What is said where a log cannot be opened.
+fn refusal(url: &str, options: &PostgresOptions) -> (LogErrorKind, String) {
+    let error = PostgresLog::open(url, options).expect_err(url);
+    (error.kind, error.message)
+}
+
+fn id(thread: u64, number: u64) -> EntryId {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&thread.to_be_bytes());
+    bytes[8..].copy_from_slice(&number.to_be_bytes());
+    EntryId(bytes)
+}
+
+/// All entries up to the last one there is.
+fn all(log: &PostgresLog) -> Vec<LogEntry> {
+    let last = log.bounds().unwrap().last;
+    let mut entries: Vec<LogEntry> = Vec::new();
+    while (entries.len() as u64) < last {
+        let from = entries.len() as u64 + 1;
+        entries.extend(log.read(from, 1 << 20, Duration::ZERO).unwrap());
+    }
+    entries
 }
 
 #[test]
@@ -41,4 +71,216 @@ fn log_in_postgres_keeps_the_contract() {
     };
     let url = postgres.url();
     log_contract::check(&|| Box::new(open(&url)));
+    // Another fleet in the same database.
+    let url = format!("{url}&fleet=another");
+    log_contract::check(&|| Box::new(open(&url)));
+}
+
+/// What the threads of [`failover_under_appends_loses_and_doubles_nothing`] share.
+#[derive(Default)]
+struct Appending {
+    acknowledged: AtomicU64,
+    ends: AtomicBool,
+}
+
+impl Appending {
+    /// Appends one entry after the other, each until it is acknowledged; returns the positions.
+    fn append(&self, log: &PostgresLog, thread: u64) -> Vec<u64> {
+        let mut positions = Vec::new();
+        while !self.ends.load(Ordering::Relaxed) {
+            let id = id(thread, positions.len() as u64);
+            loop {
+                match log.append(id, &id.0.repeat(100)) {
+                    Ok(position) => break positions.push(position),
+                    Err(error) => assert_ne!(error.kind, LogErrorKind::Unsafe, "{error}"),
+                }
+            }
+            self.acknowledged.fetch_add(1, Ordering::Relaxed);
+        }
+        positions
+    }
+
+    /// Reads what is appended, from the first entry on.
+    fn follow(&self, log: &PostgresLog) -> Vec<LogEntry> {
+        let mut entries: Vec<LogEntry> = Vec::new();
+        while !self.ends.load(Ordering::Relaxed) {
+            let from = entries.len() as u64 + 1;
+            match log.read(from, 1 << 20, Duration::from_millis(100)) {
+                Ok(read) => entries.extend(read),
+                Err(error) => assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}"),
+            }
+        }
+        entries
+    }
+
+    fn wait_for_more(&self) {
+        let before = self.acknowledged.load(Ordering::Relaxed);
+        while self.acknowledged.load(Ordering::Relaxed) < before + 40 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
+fn failover_under_appends_loses_and_doubles_nothing() {
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let logs = [open(&postgres.url()), open(&postgres.url())];
+    let appending = Appending::default();
+    let (acknowledged, followed) = std::thread::scope(|scope| {
+        let appending = &appending;
+        let threads = [0, 1, 2, 3].map(|thread| {
+            let log = &logs[thread % 2];
+            scope.spawn(move || appending.append(log, thread as u64))
+        });
+        let follower = scope.spawn(|| appending.follow(&logs[0]));
+        for _ in 0..5 {
+            appending.wait_for_more();
+            postgres.kill_primary();
+            postgres.promote();
+            appending.wait_for_more();
+            postgres.revive();
+        }
+        appending.wait_for_more();
+        appending.ends.store(true, Ordering::Relaxed);
+        let acknowledged = threads.map(|thread| thread.join().unwrap());
+        (acknowledged, follower.join().unwrap())
+    });
+    let entries = all(&open(&postgres.url()));
+    let ids: BTreeSet<_> = entries.iter().map(|entry| entry.id).collect();
+    assert_eq!(ids.len(), entries.len(), "an entry is doubled");
+    let mut count = 0;
+    for (thread, positions) in (0..).zip(&acknowledged) {
+        for (number, position) in (0..).zip(positions) {
+            let entry = &entries[usize::try_from(*position).unwrap() - 1];
+            assert_eq!((entry.position, entry.id), (*position, id(thread, number)));
+            assert_eq!(entry.body, entry.id.0.repeat(100));
+            count += 1;
+        }
+    }
+    assert_eq!(entries.len(), count, "each one was acknowledged");
+    assert_eq!(followed, entries[..followed.len()], "what was read is lost");
+}
+
+#[test]
+fn former_primary_that_returns_is_not_used() {
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let log = open(&postgres.url());
+    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    postgres.kill_primary();
+    postgres.promote();
+    postgres.restart();
+    for log in [log, open(&postgres.url())] {
+        let position = log.append(id(0, 1), b"after");
+        assert_eq!(
+            position
+                .or_else(|_| log.append(id(0, 1), b"after"))
+                .unwrap(),
+            2
+        );
+        assert_eq!(all(&log).len(), 2);
+    }
+}
+
+#[test]
+fn commit_without_standbys_is_not_acknowledged() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    // The session asks for more than that.
+    postgres.set("synchronous_commit", "off");
+    let log = open(&postgres.url());
+    assert!(log.warnings().is_empty());
+    assert_eq!(log.append(id(0, 0), b"with standbys").unwrap(), 1);
+    postgres.stop_standbys();
+    let appended = std::thread::scope(|scope| {
+        let append = scope.spawn(|| log.append(id(0, 1), b"without standbys"));
+        // The server then takes the commit for done, and says so to its client.
+        let cancel =
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        while postgres.sql(cancel).is_empty() && !append.is_finished() {}
+        append.join().unwrap()
+    });
+    assert_eq!(appended.unwrap_err().kind, LogErrorKind::Unknown);
+    assert_eq!(postgres.sql("SELECT max(seq) FROM df_log"), "2");
+    let again = log.append(id(0, 1), b"without standbys");
+    assert!(again.is_err(), "it is on no standby: {again:?}");
+    let read = try_open(&postgres);
+    assert!(read.is_err(), "it could read what is on no standby");
+    postgres.continue_standbys();
+    let appended = (0..20).find_map(|_| log.append(id(0, 1), b"without standbys").ok());
+    assert_eq!(appended, Some(2));
+    assert_eq!(all(&log).len(), 2);
+}
+
+fn try_open(postgres: &Postgres) -> Result<PostgresLog, deskfleet::LogError> {
+    PostgresLog::open(&postgres.url(), &PostgresOptions::default())
+}
+
+#[test]
+fn stopped_primary_ends_in_an_error() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let log = open(&postgres.url());
+    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    postgres.stop_primary();
+    let appended = log.append(id(0, 1), b"meanwhile").unwrap_err();
+    assert_eq!(appended.kind, LogErrorKind::Unknown, "{appended}");
+    for error in [
+        log.append(id(0, 2), b"meanwhile").unwrap_err(),
+        log.read(1, 1, Duration::ZERO).unwrap_err(),
+        log.bounds().unwrap_err(),
+        log.trim(1).unwrap_err(),
+    ] {
+        assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}");
+    }
+    postgres.continue_primary();
+    let again = (0..20).find_map(|_| log.append(id(0, 1), b"meanwhile").ok());
+    assert_eq!(again, Some(2));
+    assert_eq!(all(&log).len(), 2);
+}
+
+#[test]
+fn settings_that_lose_entries_are_refused() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let (url, options) = (postgres.url(), PostgresOptions::default());
+    let warnings = open(&url).warnings();
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].contains("synchronous_standby_names"),
+        "{warnings:?}"
+    );
+    for (setting, kind) in [
+        ("fsync", LogErrorKind::Unsafe),
+        ("full_page_writes", LogErrorKind::Unsafe),
+        ("default_transaction_read_only", LogErrorKind::Unavailable),
+    ] {
+        let is_on = postgres.sql(&format!("SHOW {setting}")) == "on";
+        postgres.set(setting, if is_on { "off" } else { "on" });
+        let (refused, said) = refusal(&url, &options);
+        assert_eq!(refused, kind, "{said}");
+        assert!(said.contains(setting), "{said}");
+        postgres.set(setting, if is_on { "on" } else { "off" });
+    }
+    drop(open(&url));
+}
+
+#[test]
+fn standby_alone_is_refused() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let url = format!(
+        "postgres://postgres@127.0.0.1:{}/postgres",
+        postgres.standby_ports()[0]
+    );
+    let (kind, said) = refusal(&url, &PostgresOptions::default());
+    assert_eq!(kind, LogErrorKind::Unavailable);
+    assert!(said.contains("standby in recovery"), "{said}");
 }

@@ -97,6 +97,18 @@ impl Postgres {
         self.sql_at(self.port(), statement)
     }
 
+    /// Changes a setting of the primary; returns once it holds.
+    pub fn set(&self, setting: &str, value: &str) {
+        self.sql(&format!("ALTER SYSTEM SET {setting} = {value}"));
+        self.reload();
+        self.wait(setting, |own| own.sql(&format!("SHOW {setting}")) == value);
+    }
+
+    /// Has the primary read its files of settings again.
+    pub fn reload(&self) {
+        self.sql("SELECT pg_reload_conf()");
+    }
+
     fn sql_at(&self, port: u16, statement: &str) -> String {
         let output = succeed(&mut self.psql(port, statement));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -150,12 +162,32 @@ impl Postgres {
         process.wait().unwrap();
     }
 
-    /// Stops or continues the standbys: `STOP` and `CONT`.
-    pub fn signal_standbys(&self, name: &str) {
-        for index in self.running_standbys() {
-            let process = self.servers[index].process.as_ref().unwrap().id();
-            let mut processes = vec![process];
-            processes.extend(children(process));
+    /// Stops the processes of the primary, as a machine would look from which no packet comes any more.
+    pub fn stop_primary(&self) {
+        self.signal("STOP", self.primary);
+    }
+
+    /// Continues those that [`Self::stop_primary`] stopped.
+    pub fn continue_primary(&self) {
+        self.signal("CONT", self.primary);
+    }
+
+    /// Stops the processes of the standbys: no commit is acknowledged.
+    pub fn stop_standbys(&self) {
+        let standbys = self.running_standbys();
+        standbys.for_each(|index| self.signal("STOP", index));
+    }
+
+    /// Continues those that [`Self::stop_standbys`] stopped.
+    pub fn continue_standbys(&self) {
+        let standbys = self.running_standbys();
+        standbys.for_each(|index| self.signal("CONT", index));
+    }
+
+    fn signal(&self, name: &str, index: usize) {
+        if let Some(process) = &self.servers[index].process {
+            let mut processes = vec![process.id()];
+            processes.extend(children(process.id()));
             signal(name, &processes);
         }
     }
@@ -172,6 +204,15 @@ impl Postgres {
         self.wait("the new primary", |own| {
             own.sql("SELECT pg_is_in_recovery()") == "f"
         });
+    }
+
+    /// Starts the servers that do not run as they were: a former primary takes itself for one still.
+    pub fn restart(&mut self) {
+        for index in 0..self.servers.len() {
+            if self.servers[index].process.is_none() {
+                self.launch(index);
+            }
+        }
     }
 
     /// Starts the servers that do not run, as standbys with a copy of the primary; returns once all standbys replicate.
