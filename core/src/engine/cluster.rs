@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::engine_core::EngineCore;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::model::ClusterStatus;
 
 use super::Engine;
@@ -25,7 +25,9 @@ impl Engine {
     /// written. Where this node cannot go on by itself, every call and every write fails from then on:
     /// [`ErrorKind::Corrupted`](crate::ErrorKind::Corrupted) where the log lost what this node had applied,
     /// [`ErrorKind::NewerFormat`](crate::ErrorKind::NewerFormat) where a newer version wrote an entry that this one does not
-    /// understand, [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) where the file and the log are of different fleets.
+    /// understand, [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) where the file and the log are of different fleets,
+    /// and [`ErrorKind::StorageUnavailable`](crate::ErrorKind::StorageUnavailable) where the log no longer has what this node lacks, so
+    /// that it has to begin with the backup of another. [`Self::halted`] returns that error from then on.
     pub fn follow(&self, patience: Duration) -> Result<u64> {
         self.core().follow(patience)
     }
@@ -35,6 +37,18 @@ impl Engine {
     #[must_use]
     pub fn position(&self) -> Option<u64> {
         Some(self.core().cluster()?.position())
+    }
+
+    /// The last position of the log that this node has heard of; [`Self::follow`] asks once a second. `None` without a log.
+    #[must_use]
+    pub fn log_last(&self) -> Option<u64> {
+        Some(self.core().cluster()?.last())
+    }
+
+    /// Why this node applies nothing more until an operator acts, see [`Self::follow`]; `None` while it does.
+    #[must_use]
+    pub fn halted(&self) -> Option<EngineError> {
+        self.core().cluster()?.halted()
     }
 
     /// Waits until the log is applied here up to `position`: then a read on this node sees what a client saw on another. At once

@@ -245,14 +245,12 @@ impl EngineCore {
         };
         if first.id != own {
             if !fresh {
-                let said = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
-                            give the fleet another log";
-                return Err(cluster.halt(ErrorKind::Configuration, said));
+                return Err(cluster.foreign());
             }
             if !begins_empty(&first.body) {
                 let said = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
                             address of another node";
-                return Err(cluster.halt(ErrorKind::Configuration, said));
+                return Err(cluster.halt(ErrorKind::StorageUnavailable, said));
             }
         }
         cluster.verified.store(true, Ordering::Release);
@@ -269,8 +267,12 @@ impl EngineCore {
             .log
             .bounds()
             .map_err(|error| cluster.failed(error))?;
+        cluster.last.store(bounds.last, Ordering::Release);
         let Some(applied) = &applier.applied else {
             if bounds.first > 1 {
+                if !stored::is_fresh(&self.store.snapshot()?)? {
+                    return Err(cluster.foreign());
+                }
                 return Err(cluster.behind());
             }
             return self.begin_fleet(cluster, bounds.last == 0);

@@ -42,6 +42,8 @@ pub(crate) struct Cluster {
     applied: AtomicU64,
     /// Where it stood when the file was synced last.
     durable: AtomicU64,
+    /// The last position of the log that this node has heard of.
+    last: AtomicU64,
     /// The shared settings that this node was started with, which need not be those of the fleet.
     own_settings: String,
     /// Whether the log and the file were found to agree, since the log failed last.
@@ -86,6 +88,7 @@ impl Cluster {
             applier: Mutex::new(Applier::new(applied, config.clone())),
             applied: AtomicU64::new(position),
             durable: AtomicU64::new(position),
+            last: AtomicU64::new(position),
             applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
             clock_ahead_ms: AtomicI64::new(0),
             own_settings,
@@ -121,9 +124,19 @@ impl Cluster {
         Err(EngineError::new(ErrorKind::StorageUnavailable, said))
     }
 
+    /// The last position of the log that this node has heard of.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire).max(self.position())
+    }
+
+    /// Why this node applies nothing more.
+    pub(crate) fn halted(&self) -> Option<EngineError> {
+        lock(&self.halted).clone()
+    }
+
     /// Refuses where an operator has to act.
     fn check_running(&self) -> Result<()> {
-        lock(&self.halted).clone().map_or(Ok(()), Err)
+        self.halted().map_or(Ok(()), Err)
     }
 
     /// Applies nothing more from here on.
@@ -161,6 +174,13 @@ impl Cluster {
             self.position()
         );
         self.halt(ErrorKind::StorageUnavailable, said)
+    }
+
+    /// This node began alone, and the log with another.
+    fn foreign(&self) -> EngineError {
+        let said = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
+                    give the fleet another log";
+        self.halt(ErrorKind::Configuration, said)
     }
 
     /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.

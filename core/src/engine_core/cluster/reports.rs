@@ -69,6 +69,9 @@ impl EngineCore {
         let count = reported_at.map_or(0, |(_, count)| count) + 1;
         *reported_at = Some((now.ticks(), count));
         drop(reported_at);
+        let bounds = cluster.log.bounds();
+        let bounds = bounds.map_err(|error| cluster.failed(error))?;
+        cluster.last.store(bounds.last, Ordering::Release);
         self.report(cluster)?;
         if count % TRIM_EVERY == 0 {
             trim(cluster)?;
