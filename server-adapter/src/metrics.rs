@@ -7,6 +7,8 @@ mod counter;
 mod exposition;
 mod figures;
 mod histogram;
+#[cfg(feature = "cluster")]
+mod node;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -21,6 +23,8 @@ use counter::{add, read};
 use exposition::Exposition;
 pub(crate) use figures::Figures;
 use histogram::Histogram;
+#[cfg(feature = "cluster")]
+pub(crate) use node::Standing;
 
 /// The statuses that have a counter of their own, lowest first; any other is counted as `other`.
 const STATUSES: [u16; 22] = [
@@ -48,6 +52,8 @@ struct Counters {
     maintenance_failures: AtomicU64,
     /// The end of the last round of maintenance that succeeded, in ticks; 0 before the first.
     maintained_at: AtomicI64,
+    #[cfg(feature = "cluster")]
+    node: node::NodeCounters,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +79,8 @@ impl Default for Counters {
             internal: AtomicU64::default(),
             maintenance_failures: AtomicU64::default(),
             maintained_at: AtomicI64::default(),
+            #[cfg(feature = "cluster")]
+            node: node::NodeCounters::default(),
         }
     }
 }
@@ -106,6 +114,36 @@ impl Metrics {
         add(&self.0.maintenance_failures, 1);
     }
 
+    /// The server is a node that stands at `position` of the log, and begins to follow it.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn node_begun(&self, position: u64) {
+        self.0.node.begun(position);
+    }
+
+    /// The log was read; its last entry is `last`.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn followed(&self, position: u64, last: u64) {
+        self.0.node.followed(position, last);
+    }
+
+    /// The log could not be read, or not be applied.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn follow_failed(&self) {
+        self.0.node.follow_failed();
+    }
+
+    /// An append to the log ended.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn appended(&self, duration: Duration, is_done: bool) {
+        self.0.node.appended(duration, is_done);
+    }
+
+    /// Where the node stands; `None` where the server is none.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        self.0.node.standing()
+    }
+
     /// The exposition text; `connections_max` is the bound of connections.
     pub(crate) fn text(&self, figures: &Figures, connections_max: usize) -> String {
         let mut text = Exposition::default();
@@ -121,6 +159,8 @@ impl Metrics {
             "Time of a transaction, from its first mutation to the end of its sync.",
         );
         self.0.commit_durations.write(&mut text, &commits, "");
+        #[cfg(feature = "cluster")]
+        self.0.node.write(&mut text);
         self.write_requests(&mut text);
         text.into_text()
     }

@@ -1,6 +1,11 @@
 //! The pages that the server serves itself. None needs a key, and none says anything about the fleet but its counts.
 
+#[cfg(feature = "cluster")]
+use std::time::Duration;
+
 use bytes::Bytes;
+#[cfg(feature = "cluster")]
+use deskfleet::EngineError;
 use deskfleet::{Code, ErrorKind};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -8,11 +13,16 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::landing;
+#[cfg(feature = "cluster")]
+use crate::metrics::Standing;
 use crate::openapi;
 use crate::page::Page;
 use crate::refusal;
 use crate::state::ServerState;
 
+/// The lag above which a node is not ready. A failover of the log takes less, and a load balancer would take all nodes out at once.
+#[cfg(feature = "cluster")]
+const LAG_MAX: Duration = Duration::from_secs(10);
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 /// The exposition format's own content type.
@@ -52,7 +62,7 @@ async fn content(
     let engine = &shared.engine;
     match page {
         Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
-        Page::Readyz => readiness(engine.ready()),
+        Page::Readyz => readiness(shared),
         Page::Metrics => {
             let figures = shared.scraped.figures(engine).await;
             let connections_max = shared.live().options.connections_max;
@@ -70,19 +80,57 @@ async fn content(
 }
 
 /// Which of the reasons it is; what is said of it, a path among that, is for the log.
-fn readiness(ready: deskfleet::Result<()>) -> Response<Bytes> {
-    let (status, said) = match ready.map_err(|error| error.kind()) {
-        Ok(()) => (StatusCode::OK, "ready\n"),
-        Err(ErrorKind::LowDisk) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "LowDisk: too little space is free; writes are refused\n",
-        ),
-        Err(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "StorageUnavailable: the store cannot be read, or its file was removed or replaced\n",
+fn readiness(shared: &ServerState) -> Response<Bytes> {
+    let said = match shared.engine.ready().map_err(|error| error.kind()) {
+        Ok(()) => {
+            #[cfg(feature = "cluster")]
+            if let Some(standing) = shared.metrics.standing() {
+                return node_readiness(standing, shared.engine.halted());
+            }
+            return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
+        }
+        Err(ErrorKind::LowDisk) => "LowDisk: too little space is free; writes are refused\n",
+        Err(_) => {
+            "StorageUnavailable: the store cannot be read, or its file was removed or replaced\n"
+        }
+    };
+    let said = Bytes::from_static(said.as_bytes());
+    page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said)
+}
+
+/// Whether a node has what the others have.
+#[cfg(feature = "cluster")]
+fn node_readiness(standing: Standing, halted: Option<EngineError>) -> Response<Bytes> {
+    let Standing { lag, position, .. } = standing;
+    let behind = format!(
+        "{} entries and {} ms behind the log",
+        standing.last.saturating_sub(position),
+        lag.as_millis()
+    );
+    let problem = if let Some(error) = halted {
+        Some(format!(
+            "Halted: this node applies nothing more: {error}; writes are refused"
+        ))
+    } else if !standing.is_reached {
+        Some("LogUnavailable: the log was not reached since the start; writes are refused".into())
+    } else if let Some(unread) = standing.unread.filter(|unread| *unread > LAG_MAX) {
+        let seconds = unread.as_secs();
+        Some(format!(
+            "LogUnavailable: the log was not reached for {seconds} s; writes are refused"
+        ))
+    } else if lag > LAG_MAX {
+        Some(format!("LogBehind: this node is {behind}"))
+    } else {
+        None
+    };
+    let (status, said) = match problem {
+        Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
+        None => (
+            StatusCode::OK,
+            format!("ready\nat entry {position}, {behind}\n"),
         ),
     };
-    page_response(status, TEXT, Bytes::from_static(said.as_bytes()))
+    page_response(status, TEXT, said.into())
 }
 
 fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {

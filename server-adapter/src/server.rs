@@ -11,6 +11,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+#[cfg(feature = "cluster")]
+use crate::cluster::Follower;
 use crate::connection::serve;
 use crate::connection_slots::ConnectionSlots;
 use crate::maintenance::Maintenance;
@@ -126,6 +128,14 @@ impl Server {
             }
             None => None,
         };
+        #[cfg(feature = "cluster")]
+        let mut follower = match self.shared.engine.position() {
+            Some(_) => {
+                let metrics = options.metrics.clone();
+                Some(Follower::start(self.shared.engine.clone(), metrics)?)
+            }
+            None => None,
+        };
         let slots = ConnectionSlots::new(options);
         let mut connections = JoinSet::new();
 
@@ -155,6 +165,10 @@ impl Server {
         if let Some(maintenance) = &mut maintenance {
             maintenance.stop();
         }
+        #[cfg(feature = "cluster")]
+        if let Some(follower) = &mut follower {
+            follower.stop();
+        }
 
         self.shared.draining.send_replace(true);
         let all_ended = async { while connections.join_next().await.is_some() {} };
@@ -163,6 +177,8 @@ impl Server {
         let cut_off = connections.len();
         drop(connections);
         drop(maintenance);
+        #[cfg(feature = "cluster")]
+        drop(follower);
         Ok(Drained { cut_off })
     }
 

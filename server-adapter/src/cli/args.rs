@@ -167,6 +167,9 @@ pub(crate) struct ServeArgs {
     /// Load a demo fleet with telemetry into an empty store
     #[arg(long)]
     pub(crate) demo: bool,
+    /// Make the settings that all nodes share, `actions` and `retention_days`, those of this node
+    #[arg(long, help_heading = "Several nodes")]
+    pub(crate) configure_fleet: bool,
 }
 
 impl Command {

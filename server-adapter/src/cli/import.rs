@@ -13,7 +13,7 @@ use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, say, visible};
 use super::progress_line::ProgressLine;
-use super::store::{self, builder, must_exist, open};
+use super::store::{self, must_exist, open_to_change};
 
 /// The result of an import, as `POST /operator/workspaces` returns it.
 #[derive(Debug, Deserialize)]
@@ -66,7 +66,7 @@ fn into_store(
          deskfleet import {} --url http://127.0.0.1:8080 --key-file FILE",
         file.display()
     );
-    let engine = open(builder(configuration), into, &when_locked)?;
+    let engine = open_to_change(configuration, into, &when_locked)?;
     let mut import = engine.import();
     push_all(&mut import, input, file)?;
     let report = import

@@ -5,7 +5,7 @@ use deskfleet::NewKey;
 use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, data_json, say};
-use super::store::{builder, file, open, open_existing, open_read_only};
+use super::store::{file, open_existing, open_read_only, open_to_change};
 
 const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
     curl -H \"X-Api-Key: $ADMIN_KEY\" http://127.0.0.1:8080/operator/keys\n\
@@ -16,7 +16,7 @@ const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
 pub(crate) fn issue(key: NewKey, configuration: &Configuration) -> Result<(), Failure> {
     let file = file(configuration)?;
     let made = !file.exists();
-    let engine = open(builder(configuration), file, WHEN_LOCKED)?;
+    let engine = open_to_change(configuration, file, WHEN_LOCKED)?;
     if made {
         let path = std::path::absolute(file);
         let path = path.as_deref().unwrap_or(file).display();

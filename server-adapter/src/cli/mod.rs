@@ -3,6 +3,7 @@
 mod args;
 mod backups;
 mod client;
+mod cluster_args;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;
@@ -15,6 +16,8 @@ mod export_source;
 mod failure;
 mod import;
 mod keys;
+#[cfg(feature = "cluster")]
+mod node;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -91,7 +94,7 @@ fn print(outcome: &clap::Error) -> ExitCode {
 
 fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
     match command {
-        Command::Serve(args) => serve::run(configuration, args.demo),
+        Command::Serve(args) => serve::run(configuration, &args),
         Command::Config(_) => configuration.print(),
         Command::Import(args) => import::run(args, configuration),
         Command::Export(args) => export::run(args, configuration),

@@ -6,7 +6,7 @@ use std::thread::Builder;
 use deskfleet::settings::{Value, values};
 use deskfleet_server::{ServerHandle, ServerOptions};
 
-use super::configuration::{Configuration, Settings};
+use super::configuration::{Configuration, Settings, shown};
 use super::output::log;
 
 /// The configuration in force.
@@ -73,6 +73,7 @@ impl InForce {
             log!("{name} is {value} now.");
         }
         for (name, value) in pending {
+            let value = shown(&value);
             log!("{name} is {value} in the configuration; restart to apply it.");
         }
         wanted.settings = reloaded;

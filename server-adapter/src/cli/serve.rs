@@ -6,15 +6,18 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{Engine, Event, Observer as _, WorkspaceQuery, error_chain};
+use deskfleet::{Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, listen, stderr_log};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::args::ServeArgs;
 use super::backups::{self, BackupThread};
 use super::configuration::{Configuration, Settings};
 use super::failure::Failure;
+#[cfg(feature = "cluster")]
+use super::node::{self, Node};
 use super::output::log;
 use super::reload::Reloads;
 use super::signals;
@@ -30,7 +33,7 @@ const OTHER_FILES: usize = 64;
 const RUNTIME_END: Duration = Duration::from_secs(1);
 
 /// Serves until SIGINT or SIGTERM; a second one ends at once.
-pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failure> {
+pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(), Failure> {
     let handed_over = systemd::listener()
         .map_err(|error| Failure::caused("cannot use the socket from systemd", &error))?;
     // The standard hook writes to standard error itself, and waits where that is not read.
@@ -57,8 +60,10 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
     };
     let address = listener.local_addr().unwrap_or(listen);
     let file = settings.data.as_deref();
-    start_keys::require(file.is_some_and(Path::exists), address, file)?;
-    let engine = open(settings, demo, metrics.clone())?;
+    // A node may find a key in the log.
+    let may_have_key = settings.cluster.log.is_some() || file.is_some_and(Path::exists);
+    start_keys::require(may_have_key, address, file)?;
+    let Opened { engine, is_current } = open(settings, args, &metrics)?;
     start_keys::require(engine.has_key(), address, file)?;
     let options = ServerOptions {
         connections_max: connections(configuration),
@@ -78,7 +83,7 @@ pub(crate) fn run(configuration: &Configuration, demo: bool) -> Result<(), Failu
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(file, address);
         // Only now: a key issued by a start that fails would be lost.
-        let shown = start_keys::issue_first(&engine, address, file)?;
+        let shown = is_current && start_keys::issue_first(&engine, address, file)?;
         offer_console(&server, shown, address, settings)?;
         serve(server, stop).await
     });
@@ -153,9 +158,40 @@ fn allow_files(files: usize) -> usize {
     files
 }
 
-fn open(settings: &Settings, demo: bool, metrics: Metrics) -> Result<Engine, Failure> {
+/// The engine of a server.
+struct Opened {
+    engine: Engine,
+    /// Whether it has all that there is: a node that cannot reach its log may lack something.
+    is_current: bool,
+}
+
+fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Opened, Failure> {
     let clock = DemoClock::default();
-    let builder = Engine::builder()
+    let builder = || builder(settings, &clock, metrics);
+    let file = settings.data.as_deref();
+    #[cfg(feature = "cluster")]
+    if let Some(node) = Node::connect(&settings.cluster, metrics.clone())? {
+        if args.demo {
+            let said = "--demo fills a store that is served alone; start without --log";
+            return Err(Failure(said.to_owned()));
+        }
+        let engine = open_store(node.share(builder()), file)?;
+        let is_current = node::start(&engine, args.configure_fleet)?;
+        return Ok(Opened { engine, is_current });
+    }
+    let engine = open_store(builder(), file)?;
+    if args.demo {
+        load_demo(&engine, &clock)?;
+    }
+    Ok(Opened {
+        engine,
+        is_current: true,
+    })
+}
+
+fn builder(settings: &Settings, clock: &DemoClock, metrics: &Metrics) -> EngineBuilder {
+    let metrics = metrics.clone();
+    Engine::builder()
         .config(settings.engine.clone())
         .random(getrandom::fill)
         .clock(clock.clone())
@@ -164,18 +200,16 @@ fn open(settings: &Settings, demo: bool, metrics: Metrics) -> Result<Engine, Fai
             if let Some((topic, said)) = store::described(event) {
                 LogQueue::stderr().line_about(topic, &said);
             }
-        });
-    let engine = match &settings.data {
-        Some(file) => {
-            let engine = store::open(builder, file, "Is a server running already?")?;
-            warn_of_readers(file);
-            engine
-        }
-        None => builder.open_in_memory()?,
+        })
+}
+
+/// Opens the store of a server, in memory where there is no file for it.
+fn open_store(builder: EngineBuilder, file: Option<&Path>) -> Result<Engine, Failure> {
+    let Some(file) = file else {
+        return Ok(builder.open_in_memory()?);
     };
-    if demo {
-        load_demo(&engine, &clock)?;
-    }
+    let engine = store::open(builder, file, "Is a server running already?")?;
+    warn_of_readers(file);
     Ok(engine)
 }
 

@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use deskfleet::settings::Value;
 use deskfleet_server::is_host_name;
 
+use super::cluster_args::ClusterArgs;
 use super::configuration::{Overrides, is_address};
 
 /// The store of a command, and the other settings.
@@ -77,6 +78,8 @@ pub(crate) struct SettingArgs {
     /// from one source
     #[arg(long, value_name = "N", value_parser = number)]
     connections_per_source: Option<NonZeroU64>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 impl SettingArgs {
@@ -115,6 +118,7 @@ impl SettingArgs {
             .into_iter()
             .filter_map(|(name, value, option)| Some((name, value?, option)));
         overrides.options.extend(given);
+        overrides.options.extend(self.cluster.given());
         overrides
     }
 }
@@ -155,7 +159,8 @@ mod tests {
     #[test]
     fn options_of_their_own_name_are_settings() {
         let line = "serve --memory --listen [::1]:0 --quiet --host a.example --host b --proxied --backups copies \
-            --connections 7 --connections-per-source 3 --config c.toml --set limits.uri_bytes=9";
+            --connections 7 --connections-per-source 3 --log postgres://db/fleet --node n1 --config c.toml \
+            --set limits.uri_bytes=9";
         let line = line.split_whitespace();
         let overrides = Line::try_parse_from(line).unwrap().settings.overrides();
         let options = overrides.options.iter();
@@ -171,6 +176,8 @@ mod tests {
                 "--backups: backups = \"copies\"",
                 "--connections: server.connections_max = 7",
                 "--connections-per-source: server.connections_per_source = 3",
+                "--log: cluster.log = \"postgres://db/fleet\"",
+                "--node: cluster.node = \"n1\"",
             ]
         );
         assert_eq!(overrides.file, Some("c.toml".into()));

@@ -8,10 +8,14 @@ use std::sync::{Arc, OnceLock};
 use deskfleet::{
     CheckReport, CommitDriver, Engine, EngineBuilder, EngineError, ErrorKind, Event, error_chain,
 };
+#[cfg(feature = "cluster")]
+use deskfleet_server::Metrics;
 use serde::Serialize;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
+#[cfg(feature = "cluster")]
+use super::node::{self, Node};
 use super::output::{data_json, say};
 
 /// An engine's builder with the machine's randomness and the real time, which needs no thread.
@@ -94,6 +98,22 @@ pub(crate) fn open(
         .map_err(|error| explain(error, file, when_locked))
 }
 
+/// Opens the store in `file` for a command that changes it; as the node that it is where the settings name a log.
+pub(crate) fn open_to_change(
+    configuration: &Configuration,
+    file: &Path,
+    when_locked: &str,
+) -> Result<Engine, Failure> {
+    let builder = builder(configuration);
+    #[cfg(feature = "cluster")]
+    if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
+        let engine = open(node.share(builder), file, when_locked)?;
+        node::require_all(&engine)?;
+        return Ok(engine);
+    }
+    open(builder, file, when_locked)
+}
+
 fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
     if error.kind() == ErrorKind::AlreadyOpen {
         let file = file.display();
@@ -115,7 +135,7 @@ pub(crate) fn open_existing(
 ) -> Result<Engine, Failure> {
     let file = file(configuration)?;
     must_exist(file)?;
-    open(builder(configuration), file, when_locked)
+    open_to_change(configuration, file, when_locked)
 }
 
 /// The same for reading only: of a file that may not be written as well.

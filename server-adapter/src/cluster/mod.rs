@@ -1,7 +1,11 @@
-//! The logs that the nodes of a fleet can share.
+//! A server as a node of a fleet: the logs that nodes can share, and the thread that follows one.
 
+mod fleet_log;
+mod follower;
 #[cfg(feature = "postgres")]
 mod postgres;
 
+pub use fleet_log::{FleetLog, LogOptions};
+pub use follower::Follower;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLog, PostgresOptions};

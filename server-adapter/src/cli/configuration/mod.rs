@@ -1,6 +1,7 @@
 //! The configuration of a command: the defaults, then a file, the environment, and the command line, each over those before it.
 
 mod file;
+mod hidden;
 mod print;
 mod settings;
 
@@ -13,6 +14,10 @@ use deskfleet::settings::{Value, Wrong, likeliest, names, set};
 
 use super::client::KEY_VARIABLE;
 
+pub(crate) use self::hidden::shown;
+use self::hidden::without_password;
+#[cfg(feature = "cluster")]
+pub(crate) use self::settings::{ClusterSettings, is_node_name};
 pub(crate) use self::settings::{Settings, is_address};
 
 /// The file that is read where `--config` names none, if it is there.
@@ -181,7 +186,7 @@ impl Configuration {
 
     fn read_options(&mut self, overrides: &Overrides, wrong: &mut Vec<String>) {
         for text in &overrides.set {
-            let place = format!("--set {text}");
+            let place = format!("--set {}", without_password(text));
             let Some((name, value)) = text.split_once('=') else {
                 wrong.push(format!("{place}: not of the form KEY=VALUE"));
                 continue;
@@ -236,7 +241,8 @@ impl NotSet {
                 format!("{place}: there is no setting {name}{nearest}")
             }
             Wrong::Value { expected } => {
-                format!("{place}: {name} is {}; expected {expected}", self.value)
+                let value = shown(&self.value);
+                format!("{place}: {name} is {value}; expected {expected}")
             }
         }
     }

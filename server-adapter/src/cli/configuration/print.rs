@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deskfleet::settings::{each, values};
 
-use super::{Configuration, Settings};
+use super::{Configuration, Settings, shown};
 use crate::cli::failure::Failure;
 use crate::cli::output::data;
 
@@ -65,7 +65,8 @@ impl Configuration {
             }
             let source = self.sources.get(setting.name);
             let source = source.map_or_else(|| "default".to_owned(), ToString::to_string);
-            let _ = writeln!(lines, "{key} = {} # {source}\n", setting.get());
+            let value = shown(&setting.get());
+            let _ = writeln!(lines, "{key} = {value} # {source}\n");
         });
         let texts: Vec<String> = tables.into_iter().map(|table| table.lines).collect();
         texts.concat()

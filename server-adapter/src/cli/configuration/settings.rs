@@ -7,6 +7,10 @@ use deskfleet::settings::Form;
 use deskfleet::{CommitDriver, CommitPhases, Config, settings};
 use deskfleet_server::ServerOptions;
 
+use crate::cli::server_url::ServerUrl;
+
+use super::hidden::HIDDEN;
+
 /// Connections at once by default: room for a thousand slow ones and everyone else. Each may hold a head of 64 KiB.
 const CONNECTIONS_MAX: usize = 4096;
 
@@ -21,11 +25,53 @@ settings! {
         /// Address and port to listen on; one that other machines can reach needs a key in the store first.
         pub(crate) listen: String as "server.listen" = "127.0.0.1:8080".to_owned(),
             Form::Text("an address and port such as \"127.0.0.1:8080\"", is_address);
+        /// What makes the server a node of a fleet.
+        pub(crate) cluster: ClusterSettings = ClusterSettings::default();
         /// The options of the server.
         pub(crate) server: ServerOptions = server();
         /// The configuration of the engine.
         pub(crate) engine: Config as "" = engine();
     }
+}
+
+settings! {
+    /// What makes a server a node of a fleet, whose nodes share a log.
+    #[derive(Debug, Clone)]
+    pub(crate) struct ClusterSettings {
+        /// The URL of the log that several nodes share; each serves the same fleet. With none the store is served alone. A password is
+        /// better put into the file `log_credentials`; here it is shown as ***.
+        pub(crate) log: Option<String> = None, Form::Text("a URL such as \"postgres://fleet@db.example.com/fleet\" or \"nats://n1.example.com\"", is_log_url);
+        /// The file with the certificates, in PEM, that the servers of the log are verified with; with none those of the system.
+        pub(crate) log_ca: Option<PathBuf> = None;
+        /// The file with the password for PostgreSQL, alone, or with the credentials for NATS.
+        pub(crate) log_credentials: Option<PathBuf> = None;
+        /// The name of this node among all of them; with none that of the host.
+        pub(crate) node: Option<String> = None, Form::Text("a name of at most 64 letters, digits, `-`, `_` and `.`", is_node_name);
+        /// The URL of another node, whose store is copied where there is none here, or the log no longer has what this one lacks.
+        pub(crate) join: Option<String> = None, Form::Text("a URL such as \"http://node-2:8080\"", is_server_url);
+        /// The file with an admin key of the fleet, for `join`.
+        pub(crate) join_key_file: Option<PathBuf> = None;
+    }
+}
+
+/// The longest name of a node, in bytes.
+const NODE_NAME_MAX: usize = 64;
+
+/// Whether `text` is the URL of a log, with the password itself if it has one.
+fn is_log_url(text: &str) -> bool {
+    let schemes = ["postgres://", "postgresql://", "nats://"];
+    let place = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
+    place.is_some_and(|place| !place.is_empty()) && !text.contains(HIDDEN)
+}
+
+/// Whether a node may have that name.
+pub(crate) fn is_node_name(name: &str) -> bool {
+    let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    (1..=NODE_NAME_MAX).contains(&name.len()) && name.as_bytes().iter().all(is_fit)
+}
+
+fn is_server_url(text: &str) -> bool {
+    text.parse::<ServerUrl>().is_ok()
 }
 
 /// Fewer connections are served where fewer files may be open.
@@ -63,6 +109,19 @@ impl Settings {
             return Some((
                 "server.maintain_every",
                 "is \"none\", for programs that call maintain themselves; expected a time such as \"1s\"",
+            ));
+        }
+        let url = self.cluster.log.as_deref().unwrap_or_default();
+        if url.starts_with("postgres") && !cfg!(feature = "postgres") {
+            return Some((
+                "cluster.log",
+                "is a log in PostgreSQL, which needs a deskfleet that is built with `--features postgres`",
+            ));
+        }
+        if url.starts_with("nats") && !cfg!(feature = "nats") {
+            return Some((
+                "cluster.log",
+                "is a log in NATS JetStream, which needs a deskfleet that is built with `--features nats`",
             ));
         }
         None

@@ -1,0 +1,55 @@
+//! The options of the command line that make a server a node of a fleet.
+
+use clap::{Args, ValueHint};
+use deskfleet::settings::Value;
+
+/// The settings of a node that have options of their own.
+#[derive(Debug, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Several nodes")]
+pub(crate) struct ClusterArgs {
+    /// The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same
+    /// fleet. Other users of the machine can read a password here; put it into --log-credentials
+    // Checked with the other settings, whose messages have no passwords.
+    #[arg(long, value_name = "URL")]
+    log: Option<String>,
+    /// The certificates, in PEM, that the servers of the log are verified with; by default those of the system
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    log_ca: Option<String>,
+    /// The password for PostgreSQL, alone in its file, or the credentials for NATS
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    log_credentials: Option<String>,
+    /// The name of this node among all of them; by default that of the host
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+    /// Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this
+    /// one lacks
+    #[arg(long, value_name = "URL")]
+    join: Option<String>,
+    /// The file with an admin key of the fleet, for --join
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    join_key_file: Option<String>,
+}
+
+impl ClusterArgs {
+    /// The settings that are given: name, value, option.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, Value, &'static str)> + '_ {
+        [
+            ("cluster.log", &self.log, "--log"),
+            ("cluster.log_ca", &self.log_ca, "--log-ca"),
+            (
+                "cluster.log_credentials",
+                &self.log_credentials,
+                "--log-credentials",
+            ),
+            ("cluster.node", &self.node, "--node"),
+            ("cluster.join", &self.join, "--join"),
+            (
+                "cluster.join_key_file",
+                &self.join_key_file,
+                "--join-key-file",
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(name, text, option)| Some((name, Value::Text(text.clone()?), option)))
+    }
+}

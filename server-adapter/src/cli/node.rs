@@ -1,0 +1,137 @@
+//! The store as a node of a fleet whose nodes share a log.
+
+use std::time::{Duration, Instant};
+
+use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, error_chain};
+use deskfleet_server::Metrics;
+use deskfleet_server::cluster::{FleetLog, LogOptions};
+
+use super::configuration::{ClusterSettings, is_node_name};
+use super::failure::Failure;
+use super::output::log;
+
+/// How often a node that is far behind says how far it has come.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// The node that a store becomes when it is opened.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    log: FleetLog,
+    name: String,
+}
+
+impl Node {
+    /// Connects to the log of the settings; `None` where they name none.
+    pub(crate) fn connect(
+        settings: &ClusterSettings,
+        metrics: Metrics,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(url) = &settings.log else {
+            return Ok(None);
+        };
+        let name = match &settings.node {
+            Some(name) => name.clone(),
+            None => host_name()?,
+        };
+        let options = LogOptions {
+            ca: settings.log_ca.clone(),
+            credentials: settings.log_credentials.clone(),
+        };
+        let warned = |warning: &str| log!("deskfleet: the log of the fleet: {warning}");
+        let log = FleetLog::open(url, options, metrics, warned)
+            .map_err(|error| Failure::caused("the log of the fleet cannot be used", &error))?;
+        Ok(Some(Self { log, name }))
+    }
+
+    /// Has the engine that `builder` opens share the log.
+    pub(crate) fn share(&self, builder: EngineBuilder) -> EngineBuilder {
+        builder.log(self.log.clone(), self.name.clone())
+    }
+}
+
+/// The name of this machine.
+fn host_name() -> Result<String, Failure> {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    if is_node_name(&name) {
+        return Ok(name);
+    }
+    Err(Failure(
+        "the name of this machine is none for a node; give it one with --node".to_owned(),
+    ))
+}
+
+/// What came of catching up with the log.
+#[derive(Debug)]
+pub(crate) enum CaughtUp {
+    /// The engine has all that was in the log at the beginning.
+    Whole,
+    /// The log cannot be used now.
+    Unreachable(EngineError),
+    /// The node applies nothing more until an operator acts.
+    Halted(EngineError),
+}
+
+/// Applies the log up to its end.
+pub(crate) fn catch_up(engine: &Engine) -> CaughtUp {
+    let mut said_at = Instant::now();
+    let mut end = None;
+    loop {
+        if let Err(error) = engine.follow(Duration::ZERO) {
+            return match engine.halted() {
+                Some(error) => CaughtUp::Halted(error),
+                None => CaughtUp::Unreachable(error),
+            };
+        }
+        let position = engine.position().unwrap_or_default();
+        // Later entries come while it serves.
+        let end = *end.get_or_insert(engine.log_last().unwrap_or_default());
+        if position >= end {
+            return CaughtUp::Whole;
+        }
+        if said_at.elapsed() > PROGRESS_EVERY {
+            said_at = Instant::now();
+            log!("Applying the log of the fleet: entry {position} of {end}.");
+        }
+    }
+}
+
+/// Has a started server that shares a log catch up with it. Returns whether it has all that the others have.
+pub(crate) fn start(engine: &Engine, configure_fleet: bool) -> Result<bool, Failure> {
+    match catch_up(engine) {
+        CaughtUp::Whole => {}
+        CaughtUp::Unreachable(error) => {
+            let said = error_chain(&error);
+            log!("deskfleet: the log of the fleet is lost, writes are refused until it is back: {said}");
+            return Ok(false);
+        }
+        CaughtUp::Halted(error) => {
+            // Reads go on with what the others have, or had.
+            let serves = matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat);
+            if !serves {
+                return Err(error.into());
+            }
+            return Ok(false);
+        }
+    }
+    if configure_fleet {
+        engine.configure_fleet()?;
+    }
+    for (own, fleets) in engine.foreign_settings()? {
+        log!(
+            "deskfleet: {own} is set here, but the fleet has {fleets}, which holds for all nodes; start one with \
+             --configure-fleet to change it"
+        );
+    }
+    Ok(true)
+}
+
+/// Has the engine of a command that is not `serve` catch up with the log that it shares.
+pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
+    match catch_up(engine) {
+        CaughtUp::Whole => Ok(()),
+        CaughtUp::Unreachable(error) | CaughtUp::Halted(error) => Err(error.into()),
+    }
+}

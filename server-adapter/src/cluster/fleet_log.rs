@@ -1,0 +1,159 @@
+//! The log that a URL names.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+
+use crate::locks::try_lock;
+use crate::metrics::Metrics;
+
+/// What is given beside the URL of a log.
+#[derive(Debug, Clone, Default)]
+pub struct LogOptions {
+    /// A file with the certificates in PEM that the servers of the log are verified with. Without it those of the system.
+    pub ca: Option<PathBuf>,
+    /// A file with the password or the credentials for the log.
+    pub credentials: Option<PathBuf>,
+}
+
+/// Receives what the operator should know about the servers of the log.
+type Warned = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The log at a URL, which is connected to when it is first needed, and again as long as that fails. Clones share the connection.
+#[derive(Clone)]
+pub struct FleetLog(Arc<Inner>);
+
+struct Inner {
+    url: String,
+    options: LogOptions,
+    metrics: Metrics,
+    warned: Warned,
+    connected: OnceLock<Box<dyn Log>>,
+    /// Held while it is connected to.
+    connecting: Mutex<()>,
+}
+
+impl FleetLog {
+    /// Connects to the log, or leaves that to the first use where it cannot be reached now. Appends are counted in `metrics`.
+    ///
+    /// # Errors
+    /// [`LogErrorKind::Unsafe`] where the URL cannot be used, or the log would lose acknowledged entries.
+    pub fn open(
+        url: &str,
+        options: LogOptions,
+        metrics: Metrics,
+        warned: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, LogError> {
+        let log = Self(Arc::new(Inner {
+            url: url.to_owned(),
+            options,
+            metrics,
+            warned: Box::new(warned),
+            connected: OnceLock::new(),
+            connecting: Mutex::default(),
+        }));
+        match log.0.connected() {
+            Err(error) if error.kind == LogErrorKind::Unsafe => Err(error),
+            _ => Ok(log),
+        }
+    }
+}
+
+impl Inner {
+    fn connected(&self) -> Result<&dyn Log, LogError> {
+        if let Some(log) = self.connected.get() {
+            return Ok(&**log);
+        }
+        // It takes long where a server does not answer: one at a time tries it.
+        let Some(_connecting) = try_lock(&self.connecting) else {
+            let said = "the log is being connected to";
+            return Err(LogError::new(LogErrorKind::Unavailable, said));
+        };
+        let (log, warnings) = connect(&self.url, &self.options)?;
+        for warning in warnings {
+            (self.warned)(&warning);
+        }
+        Ok(&**self.connected.get_or_init(|| log))
+    }
+}
+
+/// The log, and what the operator should know about it.
+type Connected = (Box<dyn Log>, Vec<String>);
+
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(unused_variables, reason = "there is none to connect to")
+)]
+fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    match scheme {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => {
+            let options = super::PostgresOptions {
+                ca: options.ca.clone(),
+                credentials: options.credentials.clone(),
+                password: std::env::var("PGPASSWORD").ok(),
+                ..super::PostgresOptions::default()
+            };
+            let log = super::PostgresLog::open(url, &options)?;
+            let warnings = log.warnings();
+            Ok((Box::new(log), warnings))
+        }
+        _ => {
+            let said = format!(
+                "this program cannot use a log at {}://",
+                scheme.unwrap_or_default()
+            );
+            Err(LogError::new(LogErrorKind::Unsafe, said))
+        }
+    }
+}
+
+impl Log for FleetLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+        let log = self.0.connected()?;
+        let begun = Instant::now();
+        let appended = log.append(id, body);
+        self.0.metrics.appended(begun.elapsed(), appended.is_ok());
+        appended
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        self.0.connected()?.read(from, bytes_max, patience)
+    }
+
+    fn bounds(&self) -> Result<LogBounds, LogError> {
+        self.0.connected()?.bounds()
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        self.0.connected()?.trim(below)
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        self.0.connected()?.report(node, report)
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        self.0.connected()?.reports()
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        self.0.connected()?.forget(node)
+    }
+}
+
+impl fmt::Debug for FleetLog {
+    /// Without the URL, which may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FleetLog").finish_non_exhaustive()
+    }
+}

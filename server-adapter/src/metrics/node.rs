@@ -1,0 +1,203 @@
+//! How far a node is with the log that it shares, and how appends to it went.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use crate::locks::lock;
+
+use super::counter::{add, read};
+use super::exposition::Exposition;
+use super::histogram::Histogram;
+
+/// A call that waits for entries returns at least this often: after a longer time the log, or the node, does not go on.
+const ROUND_MAX: Duration = Duration::from_secs(2);
+
+/// The counters of a node; there are none in a server without a log.
+#[derive(Debug, Default)]
+pub(super) struct NodeCounters {
+    appends: Histogram,
+    append_failures: AtomicU64,
+    follow_failures: AtomicU64,
+    /// `None` before the node is started.
+    progress: Mutex<Option<Progress>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    position: u64,
+    last: u64,
+    /// Whether the log was ever read.
+    is_reached: bool,
+    /// When the log was read last, or the start.
+    followed_at: Instant,
+    /// Since when entries are known that are not applied.
+    behind_since: Option<Instant>,
+}
+
+/// Where a node stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The last entry that is applied.
+    pub(crate) position: u64,
+    /// The last entry that the node has heard of.
+    pub(crate) last: u64,
+    /// How old the newest state is that the node surely has.
+    pub(crate) lag: Duration,
+    /// Since when the log was not read; `None` while it is.
+    pub(crate) unread: Option<Duration>,
+    /// Whether the log was read since the start.
+    pub(crate) is_reached: bool,
+}
+
+impl NodeCounters {
+    /// The node stands at `position` and is about to follow the log.
+    pub(super) fn begun(&self, position: u64) {
+        *lock(&self.progress) = Some(Progress {
+            position,
+            last: position,
+            is_reached: false,
+            followed_at: Instant::now(),
+            behind_since: None,
+        });
+    }
+
+    /// The log was read.
+    pub(super) fn followed(&self, position: u64, last: u64) {
+        let now = Instant::now();
+        let mut progress = lock(&self.progress);
+        let before = progress.and_then(|progress| progress.behind_since);
+        *progress = Some(Progress {
+            position,
+            last,
+            is_reached: true,
+            followed_at: now,
+            behind_since: (position < last).then(|| before.unwrap_or(now)),
+        });
+    }
+
+    pub(super) fn follow_failed(&self) {
+        add(&self.follow_failures, 1);
+    }
+
+    pub(super) fn appended(&self, duration: Duration, is_done: bool) {
+        self.appends.observe(duration);
+        if !is_done {
+            add(&self.append_failures, 1);
+        }
+    }
+
+    /// `None` in a server without a log.
+    pub(super) fn standing(&self) -> Option<Standing> {
+        let progress = (*lock(&self.progress))?;
+        Some(progress.standing(Instant::now()))
+    }
+
+    pub(super) fn write(&self, text: &mut Exposition) {
+        let Some(standing) = self.standing() else {
+            return;
+        };
+        text.gauge(
+            "log_position",
+            "Position of the last entry of the log that is applied here.",
+            standing.position,
+        );
+        text.gauge(
+            "log_last",
+            "Position of the last entry of the log, asked once a second.",
+            standing.last,
+        );
+        text.gauge(
+            "log_lag_seconds",
+            "Time since this node had all of the log; 0 while it has.",
+            standing.lag.as_secs_f64(),
+        );
+        text.counter(
+            "log_append_failures_total",
+            "Appends to the log that failed.",
+            read(&self.append_failures),
+        );
+        text.counter(
+            "log_follow_failures_total",
+            "Times the log could not be read or applied.",
+            read(&self.follow_failures),
+        );
+        let name = text.family(
+            "log_append_duration_seconds",
+            "histogram",
+            "Time of an append to the log.",
+        );
+        self.appends.write(text, &name, "");
+    }
+}
+
+impl Progress {
+    fn standing(self, now: Instant) -> Standing {
+        let since = now.saturating_duration_since(self.followed_at);
+        let unread = (!self.is_reached || since > ROUND_MAX).then_some(since);
+        let behind = self
+            .behind_since
+            .map(|behind| now.saturating_duration_since(behind));
+        Standing {
+            position: self.position,
+            last: self.last,
+            lag: behind.or(unread).unwrap_or_default(),
+            unread,
+            is_reached: self.is_reached,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lag_is_the_time_since_the_node_had_all_of_the_log() {
+        let begun = Instant::now();
+        let after = |seconds| begun + Duration::from_secs(seconds);
+        let progress = Progress {
+            position: 7,
+            last: 7,
+            is_reached: true,
+            followed_at: begun,
+            behind_since: None,
+        };
+        let standing = progress.standing(after(1));
+        assert_eq!((standing.lag, standing.unread), (Duration::ZERO, None));
+        let unread = Some(Duration::from_secs(3));
+        let standing = progress.standing(after(3));
+        assert_eq!((Some(standing.lag), standing.unread), (unread, unread));
+        let behind = Progress {
+            last: 9,
+            followed_at: after(4),
+            behind_since: Some(begun),
+            ..progress
+        };
+        let standing = behind.standing(after(5));
+        assert_eq!(
+            (standing.lag, standing.unread),
+            (Duration::from_secs(5), None)
+        );
+        let unreached = Progress {
+            is_reached: false,
+            ..progress
+        };
+        assert_eq!(unreached.standing(begun).unread, Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn node_behind_is_so_since_it_first_heard_of_an_entry() {
+        let counters = NodeCounters::default();
+        assert_eq!(counters.standing(), None);
+        counters.begun(3);
+        assert!(!counters.standing().unwrap().is_reached);
+        counters.followed(3, 5);
+        let since = |counters: &NodeCounters| lock(&counters.progress).unwrap().behind_since;
+        let first = since(&counters);
+        counters.followed(4, 6);
+        assert!(first.is_some() && since(&counters) == first);
+        counters.followed(6, 6);
+        assert_eq!(since(&counters), None);
+    }
+}
