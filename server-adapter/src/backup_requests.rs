@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use crate::backups::Backup;
 use crate::options::ServerOptions;
 use crate::refusal::{self, Refused};
+use crate::sent_copies::FileBody;
 use crate::state::ServerState;
 
 const NO_FOLDER: Refused = (
@@ -30,6 +31,11 @@ const NO_LIST: Refused = (
 );
 /// Of every failure to write one.
 const NOT_WRITTEN: &str = "No backup was written; the log of the server says why.";
+
+const NO_PLACE: Refused = (
+    Code::UnsupportedConfiguration,
+    "There is no place for a copy: the store is in memory, or its host gives none.",
+);
 
 /// The copies in the folder.
 #[derive(Debug, Serialize)]
@@ -80,4 +86,18 @@ pub(crate) async fn write(
     let written = written.await.map_err(|_| refusal::ENDED)?;
     let written = written?.ok_or(RUNNING)?;
     written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
+}
+
+/// Writes a copy, when those that were asked for before are sent, and returns it as it is read.
+pub(crate) async fn download(
+    shared: &ServerState,
+    options: &ServerOptions,
+) -> Result<FileBody, Refused> {
+    let copies = options.sent_copies.clone().ok_or(NO_PLACE)?;
+    let engine = shared.engine.clone();
+    let (send, begun) = oneshot::channel();
+    let thread = Builder::new().name("deskfleet-backup".into());
+    let started = thread.spawn(move || copies.send(&engine, send));
+    started.map_err(|_| refusal::BUSY)?;
+    begun.await.map_err(|_| refusal::ENDED)?
 }

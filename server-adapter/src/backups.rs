@@ -88,11 +88,7 @@ impl Backups {
 
     /// Whether as many bytes are free where the copies are; also where that cannot be found out.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        #[cfg(unix)]
-        if let Ok(medium) = rustix::fs::statvfs(&self.0.folder) {
-            return medium.f_bavail.saturating_mul(medium.f_frsize) >= bytes;
-        }
-        true
+        has_room(&self.0.folder, bytes)
     }
 
     /// Waits for the copy that is under way.
@@ -127,6 +123,16 @@ impl Backups {
         });
         Ok(found.collect())
     }
+}
+
+/// Whether as many bytes are free on the medium of `folder`; also where that cannot be found out.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "it cannot be found out"))]
+pub(crate) fn has_room(folder: &Path, bytes: u64) -> bool {
+    #[cfg(unix)]
+    if let Ok(medium) = rustix::fs::statvfs(folder) {
+        return medium.f_bavail.saturating_mul(medium.f_frsize) >= bytes;
+    }
+    true
 }
 
 impl Inner {

@@ -39,12 +39,12 @@
 //! | `console/` | the files of the console; its sign-in with a code for one use |
 //! | `openapi.rs` | the OpenAPI document, which `cargo openapi` writes |
 //! | `services.rs`, `small_body.rs` | the operations that the server has beside the engine's; their bodies |
-//! | `backups.rs`, `backup_requests.rs` | copies of the store in a folder; those that a client asks for |
+//! | `backups.rs`, `backup_requests.rs`, `sent_copies.rs` | copies of the store in a folder; those that a client asks for, and receives |
 //! | `operation.rs`, `page.rs`, `service.rs` | what a request asks for, as metrics and access log name it |
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
-//! | `cluster/` | the logs that the nodes of a fleet can share |
+//! | `cluster/` | the logs that the nodes of a fleet can share, and the thread that follows one |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod accept;
@@ -89,6 +89,7 @@ mod request;
 mod response_body;
 mod running;
 mod scraped;
+mod sent_copies;
 mod server;
 mod service;
 mod services;
@@ -106,4 +107,5 @@ pub use maintenance::Maintenance;
 pub use metrics::Metrics;
 pub use options::ServerOptions;
 pub use running::{RunningServer, spawn};
+pub use sent_copies::SentCopies;
 pub use server::{Drained, Server, ServerHandle, listen};

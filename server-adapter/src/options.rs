@@ -13,6 +13,7 @@ use crate::backups::Backups;
 use crate::cors::is_origin;
 use crate::hosts::is_host_name;
 use crate::metrics::Metrics;
+use crate::sent_copies::SentCopies;
 
 /// The most connections that may be configured.
 const CONNECTIONS_MAX: u64 = 1 << 20;
@@ -79,6 +80,8 @@ settings! {
             pub metrics: Metrics = Metrics::default();
             /// Where `POST /operator/backups` writes copies of the store; without it that is refused.
             pub backups: Option<Backups> = None;
+            /// Where a copy is written that `POST /operator/backups/download` sends; without it that is refused.
+            pub sent_copies: Option<SentCopies> = None;
             /// Receives the lines of the access log.
             pub access_log: Option<AccessLog> = None;
             /// Whether the threads of `spawn_blocking` that slow reads run on give way to all others from then on, where the system has

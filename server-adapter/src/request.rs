@@ -57,7 +57,7 @@ pub(crate) async fn respond(
             let (response, key) =
                 services::respond(service, shared, options, progress, request).await;
             handled.with_key(key.as_deref());
-            response.map(OutgoingBody::from)
+            response
         }
         (None, Some(Operation::Page(page))) => {
             handled.operation = Operation::Page(page);

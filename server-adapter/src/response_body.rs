@@ -14,6 +14,7 @@ use crate::event_body::EventBody;
 #[cfg(feature = "http2")]
 use crate::http2_requests::Http2Request;
 use crate::progress::{Progress, Turn};
+use crate::sent_copies::FileBody;
 use crate::slow_reads::{Place, SlowReads};
 use crate::sources::Source;
 
@@ -33,7 +34,7 @@ impl std::error::Error for Unfinished {}
 /// Called at the end of a body, however it ends, with the bytes that were handed to hyper.
 type AtEnd = Box<dyn FnOnce(usize) + Send>;
 
-/// The body of a response: bytes, events as they happen, or chunks that are made one after another, each when hyper wants it. hyper wants the next
+/// The body of a response: bytes, events as they happen, a file, or chunks that are made one after another, each when hyper wants it. hyper wants the next
 /// one when the one before has left, but for what its buffer takes; so a client that does not read has one made in vain.
 pub(crate) struct OutgoingBody {
     state: State,
@@ -51,6 +52,7 @@ enum State {
     Whole(Bytes),
     Chunks(Box<Chunks>),
     Events(EventBody),
+    File(FileBody),
     Over,
 }
 
@@ -89,6 +91,11 @@ impl OutgoingBody {
         Self::of(State::Events(body))
     }
 
+    /// The bytes of a file.
+    pub(crate) fn file(body: FileBody) -> Self {
+        Self::of(State::File(body))
+    }
+
     fn of(state: State) -> Self {
         Self {
             state,
@@ -101,11 +108,11 @@ impl OutgoingBody {
         }
     }
 
-    /// Its length, where it is known.
+    /// Its length, where all of it is there.
     pub(crate) fn len(&self) -> Option<usize> {
         match &self.state {
             State::Whole(bytes) => Some(bytes.len()),
-            State::Chunks(_) | State::Events(_) => None,
+            State::Chunks(_) | State::Events(_) | State::File(_) => None,
             State::Over => Some(0),
         }
     }
@@ -221,6 +228,15 @@ impl Body for OutgoingBody {
                 self.state = State::Over;
                 Poll::Ready(None)
             }
+            State::File(file) => {
+                let frame = match ready!(file.poll_next(cx)) {
+                    Some(Ok(bytes)) => return Poll::Ready(Some(Ok(self.frame(bytes)))),
+                    Some(Err(unfinished)) => Some(Err(unfinished)),
+                    None => None,
+                };
+                self.state = State::Over;
+                Poll::Ready(frame)
+            }
             State::Over => Poll::Ready(None),
         }
     }
@@ -230,9 +246,11 @@ impl Body for OutgoingBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.len().map_or_else(SizeHint::default, |length| {
-            SizeHint::with_exact(length as u64)
-        })
+        let length = match &self.state {
+            State::File(file) => Some(file.left()),
+            _ => self.len().map(|length| length as u64),
+        };
+        length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 

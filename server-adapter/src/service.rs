@@ -9,6 +9,8 @@ pub(crate) enum Service {
     ListBackups,
     /// Writing a backup.
     BackUp,
+    /// Writing a copy that is sent and not kept.
+    DownloadBackup,
     /// Signing in to the console.
     #[cfg(feature = "console")]
     Session,
@@ -19,6 +21,7 @@ impl Service {
     pub(crate) const ALL: &[Self] = &[
         Self::ListBackups,
         Self::BackUp,
+        Self::DownloadBackup,
         #[cfg(feature = "console")]
         Self::Session,
     ];
@@ -27,6 +30,7 @@ impl Service {
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::ListBackups | Self::BackUp => "/operator/backups",
+            Self::DownloadBackup => "/operator/backups/download",
             #[cfg(feature = "console")]
             Self::Session => "/console/session",
         }
@@ -37,6 +41,7 @@ impl Service {
         match self {
             Self::ListBackups => "listBackups",
             Self::BackUp => "backUp",
+            Self::DownloadBackup => "downloadBackup",
             #[cfg(feature = "console")]
             Self::Session => "consoleSession",
         }
@@ -46,7 +51,7 @@ impl Service {
     pub(crate) fn takes(self, method: &Method) -> bool {
         match self {
             Self::ListBackups => method == Method::GET || method == Method::HEAD,
-            Self::BackUp => method == Method::POST,
+            Self::BackUp | Self::DownloadBackup => method == Method::POST,
             #[cfg(feature = "console")]
             Self::Session => method == Method::POST,
         }
@@ -56,6 +61,7 @@ impl Service {
     pub(crate) const fn allow(self) -> &'static str {
         match self {
             Self::ListBackups | Self::BackUp => "GET, HEAD, POST",
+            Self::DownloadBackup => "POST",
             #[cfg(feature = "console")]
             Self::Session => "POST",
         }
@@ -89,6 +95,7 @@ mod tests {
             (Method::HEAD, "/Operator/Backups/", Some("listBackups")),
             (Method::POST, "/operator/backups", Some("backUp")),
             (Method::DELETE, "/operator/backups", Some("listBackups")),
+            (Method::POST, "/operator/backups/download", Some("downloadBackup")),
             (Method::GET, "/operator/backups/x", None),
             (Method::GET, "/operator/backups//", None),
             (Method::GET, "/", None),

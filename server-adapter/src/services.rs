@@ -4,7 +4,7 @@ use bytes::Bytes;
 use deskfleet::Code;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
 use serde::Serialize;
 
@@ -14,6 +14,8 @@ use crate::console::session;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
+use crate::response_body::OutgoingBody;
+use crate::sent_copies::FileBody;
 use crate::service::Service;
 use crate::small_body;
 use crate::state::ServerState;
@@ -41,9 +43,11 @@ pub(crate) async fn respond(
     options: &ServerOptions,
     progress: &Progress,
     request: Request<Incoming>,
-) -> (Response<Bytes>, Option<String>) {
+) -> (Response<OutgoingBody>, Option<String>) {
     let attempt = match service {
-        Service::ListBackups | Service::BackUp => KeyAttempt::of(shared, progress, &request),
+        Service::ListBackups | Service::BackUp | Service::DownloadBackup => {
+            KeyAttempt::of(shared, progress, &request)
+        }
         #[cfg(feature = "console")]
         Service::Session => Some(KeyAttempt::from(shared, progress, &request)),
     };
@@ -58,9 +62,9 @@ pub(crate) async fn respond(
                 let allow = HeaderValue::from_static(service.allow());
                 response.headers_mut().insert(ALLOW, allow);
             }
-            response
+            whole(&method, response)
         }
-        Refusal::Engine(response) => response,
+        Refusal::Engine(response) => whole(&method, response),
     });
     if progress.is_cut() {
         refusal::close(&mut response, version);
@@ -68,7 +72,7 @@ pub(crate) async fn respond(
     if let Some(attempt) = attempt {
         response = attempt.after(shared, options, response);
     }
-    (refusal::to(&method, response), key)
+    (response, key)
 }
 
 async fn answer(
@@ -78,7 +82,8 @@ async fn answer(
     progress: &Progress,
     request: Request<Incoming>,
     key: &mut Option<String>,
-) -> Result<Response<Bytes>, Refusal> {
+) -> Result<Response<OutgoingBody>, Refusal> {
+    let method = request.method().clone();
     let (head, body) = request.into_parts();
     let takes = service.takes(&head.method);
     #[cfg_attr(
@@ -89,7 +94,7 @@ async fn answer(
     if !takes {
         return Err((Code::MethodNotAllowed, "").into());
     }
-    Ok(match service {
+    let response = match service {
         Service::ListBackups => {
             check_admin(shared, head, key).await?;
             json(StatusCode::OK, &backup_requests::list(options).await?)
@@ -101,13 +106,19 @@ async fn answer(
                 &backup_requests::write(shared, options).await?,
             )
         }
+        Service::DownloadBackup => {
+            check_admin(shared, head, key).await?;
+            let copy = backup_requests::download(shared, options).await?;
+            return Ok(file(copy));
+        }
         #[cfg(feature = "console")]
         Service::Session => {
             let issued = session::exchange(shared, &head.headers, &body).await?;
             key.replace(issued.info.name.clone());
             json(StatusCode::CREATED, &issued)
         }
-    })
+    };
+    Ok(whole(&method, response))
 }
 
 /// Refuses a request without a key of scope `admin`, as the list of keys is refused without one: the engine checks both.
@@ -131,18 +142,33 @@ async fn check_admin(
     ))
 }
 
+/// A response whose body is there already, to a request of that method.
+fn whole(method: &Method, response: Response<Bytes>) -> Response<OutgoingBody> {
+    refusal::to(method, response).map(OutgoingBody::from)
+}
+
 /// A response that nobody keeps.
 fn json(status: StatusCode, value: &impl Serialize) -> Response<Bytes> {
     let json = serde_json::to_vec(value).unwrap_or_default();
     let mut response = Response::new(json.into());
     *response.status_mut() = status;
-    let headers = response.headers_mut();
+    describe(response.headers_mut(), "application/json; charset=utf-8");
+    response
+}
+
+/// The same with the bytes of a file.
+fn file(body: FileBody) -> Response<OutgoingBody> {
+    let mut response = Response::new(OutgoingBody::file(body));
+    describe(response.headers_mut(), "application/octet-stream");
+    response
+}
+
+fn describe(headers: &mut HeaderMap, content_type: &'static str) {
     for (name, value) in [
-        (CONTENT_TYPE, "application/json; charset=utf-8"),
+        (CONTENT_TYPE, content_type),
         (CACHE_CONTROL, "no-store"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    response
 }

@@ -61,6 +61,12 @@ impl Client {
         self.send(Method::GET, target, Pieces::default(), "")
     }
 
+    /// Posts nothing and returns the body of the response, piece by piece.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn post_for_download(&self, target: &str) -> Result<Download<'_>, Failure> {
+        self.send(Method::POST, target, Pieces::default(), "")
+    }
+
     /// Posts `body`, whose first bytes say what it is, and returns the body of the response.
     pub(crate) fn post(&self, target: &str, body: Pieces) -> Result<Bytes, Failure> {
         let advice = "; a part may have been committed, and it is safe to send the same again";

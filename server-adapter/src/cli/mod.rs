@@ -15,6 +15,8 @@ mod export_rows;
 mod export_source;
 mod failure;
 mod import;
+#[cfg(feature = "cluster")]
+mod join;
 mod keys;
 #[cfg(feature = "cluster")]
 mod node;

@@ -6,8 +6,9 @@ use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, error_chain};
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{FleetLog, LogOptions};
 
-use super::configuration::{ClusterSettings, is_node_name};
+use super::configuration::{ClusterSettings, Settings, is_node_name};
 use super::failure::Failure;
+use super::join::{self, Peer};
 use super::output::log;
 
 /// How often a node that is far behind says how far it has come.
@@ -64,8 +65,7 @@ fn host_name() -> Result<String, Failure> {
 }
 
 /// What came of catching up with the log.
-#[derive(Debug)]
-pub(crate) enum CaughtUp {
+enum CaughtUp {
     /// The engine has all that was in the log at the beginning.
     Whole,
     /// The log cannot be used now.
@@ -75,7 +75,7 @@ pub(crate) enum CaughtUp {
 }
 
 /// Applies the log up to its end.
-pub(crate) fn catch_up(engine: &Engine) -> CaughtUp {
+fn catch_up(engine: &Engine) -> CaughtUp {
     let mut said_at = Instant::now();
     let mut end = None;
     loop {
@@ -98,23 +98,55 @@ pub(crate) fn catch_up(engine: &Engine) -> CaughtUp {
     }
 }
 
-/// Has a started server that shares a log catch up with it. Returns whether it has all that the others have.
-pub(crate) fn start(engine: &Engine, configure_fleet: bool) -> Result<bool, Failure> {
+/// Has the engine of a command that is not `serve` catch up with the log that it shares.
+pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
     match catch_up(engine) {
+        CaughtUp::Whole => Ok(()),
+        CaughtUp::Unreachable(error) | CaughtUp::Halted(error) => Err(error.into()),
+    }
+}
+
+/// The engine of a node that is about to serve, and whether it has all that the others have. `open` opens the store.
+pub(crate) fn start(
+    settings: &Settings,
+    configure_fleet: bool,
+    open: impl Fn() -> Result<Engine, Failure>,
+) -> Result<(Engine, bool), Failure> {
+    let file = settings.data.as_deref();
+    let peer = file.zip(Peer::of(&settings.cluster));
+    if let Some((file, peer)) = &peer
+        && !file.exists()
+        && let Err(failure) = peer.copy_to(file)
+    {
+        // The first node of a fleet has none to copy.
+        log!("deskfleet: no node is copied, the log alone has to do: {failure}");
+    }
+    let mut engine = open()?;
+    let mut caught_up = catch_up(&engine);
+    if let (CaughtUp::Halted(error), Some((file, peer))) = (&caught_up, &peer)
+        && error.kind() == ErrorKind::StorageUnavailable
+    {
+        let position = engine.position().unwrap_or_default();
+        engine.close()?;
+        join::set_aside(file, position, error)?;
+        peer.copy_to(file)?;
+        engine = open()?;
+        caught_up = catch_up(&engine);
+    }
+    match caught_up {
         CaughtUp::Whole => {}
         CaughtUp::Unreachable(error) => {
             let said = error_chain(&error);
-            log!("deskfleet: the log of the fleet is lost, writes are refused until it is back: {said}");
-            return Ok(false);
+            log!("deskfleet: the log of the fleet cannot be used now: {said}");
+            return Ok((engine, false));
         }
-        CaughtUp::Halted(error) => {
-            // Reads go on with what the others have, or had.
-            let serves = matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat);
-            if !serves {
-                return Err(error.into());
-            }
-            return Ok(false);
+        // Reads go on. The thread that follows the log says so.
+        CaughtUp::Halted(error)
+            if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat) =>
+        {
+            return Ok((engine, false));
         }
+        CaughtUp::Halted(error) => return Err(error.into()),
     }
     if configure_fleet {
         engine.configure_fleet()?;
@@ -125,13 +157,5 @@ pub(crate) fn start(engine: &Engine, configure_fleet: bool) -> Result<bool, Fail
              --configure-fleet to change it"
         );
     }
-    Ok(true)
-}
-
-/// Has the engine of a command that is not `serve` catch up with the log that it shares.
-pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
-    match catch_up(engine) {
-        CaughtUp::Whole => Ok(()),
-        CaughtUp::Unreachable(error) | CaughtUp::Halted(error) => Err(error.into()),
-    }
+    Ok((engine, true))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deskfleet::{Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
 use deskfleet_server::demo::{self, DemoClock};
-use deskfleet_server::{LogQueue, Metrics, Server, ServerOptions, listen, stderr_log};
+use deskfleet_server::{LogQueue, Metrics, SentCopies, Server, ServerOptions, listen, stderr_log};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -69,6 +69,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         connections_max: connections(configuration),
         metrics,
         backups: backups.clone(),
+        sent_copies: file.map(SentCopies::beside),
         access_log: Some(stderr_log()),
         slow_reads_give_way: true,
         ..settings.server.clone()
@@ -175,8 +176,8 @@ fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Open
             let said = "--demo fills a store that is served alone; start without --log";
             return Err(Failure(said.to_owned()));
         }
-        let engine = open_store(node.share(builder()), file)?;
-        let is_current = node::start(&engine, args.configure_fleet)?;
+        let open = || open_store(node.share(builder()), file);
+        let (engine, is_current) = node::start(settings, args.configure_fleet, open)?;
         return Ok(Opened { engine, is_current });
     }
     let engine = open_store(builder(), file)?;

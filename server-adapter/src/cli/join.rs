@@ -1,0 +1,123 @@
+//! A node begins with a copy of another node's store.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use deskfleet::EngineError;
+
+use super::client::Client;
+use super::configuration::ClusterSettings;
+use super::failure::Failure;
+use super::output::log;
+use super::progress_line::ProgressLine;
+use super::server_url::ServerUrl;
+
+const DOWNLOAD: &str = "/operator/backups/download";
+const MB: u64 = 1_000_000;
+
+/// The node to copy.
+pub(crate) struct Peer {
+    url: ServerUrl,
+    key_file: Option<PathBuf>,
+}
+
+impl Peer {
+    /// The one that the settings name.
+    pub(crate) fn of(settings: &ClusterSettings) -> Option<Self> {
+        Some(Self {
+            url: settings.join.as_deref()?.parse().ok()?,
+            key_file: settings.join_key_file.clone(),
+        })
+    }
+
+    /// Copies its store to `file`, which must not exist.
+    pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let client = Client::new(self.url.clone(), self.key_file.as_deref())?;
+        log!("Copying the store of {}.", self.url);
+        let part = beside(file, ".joining");
+        let written = write(&client, &part).and_then(|bytes| {
+            std::fs::rename(&part, file).map_err(|error| cannot_write(file, &error))?;
+            sync_folder(file).map_err(|error| cannot_write(file, &error))?;
+            Ok(bytes)
+        });
+        match written {
+            Ok(bytes) => {
+                let (mb, seconds) = (bytes / MB, begun.elapsed().as_secs());
+                log!("Copied {mb} MB from {} in {seconds} s.", self.url);
+                Ok(())
+            }
+            Err(failure) => {
+                // What is left of it is written over next time.
+                let _ = std::fs::remove_file(&part);
+                Err(failure)
+            }
+        }
+    }
+}
+
+fn write(client: &Client, part: &Path) -> Result<u64, Failure> {
+    let failed = |error: &io::Error| cannot_write(part, error);
+    let pieces = client.post_for_download(DOWNLOAD)?;
+    let mut file = create(part).map_err(|error| failed(&error))?;
+    let mut progress = ProgressLine::new(None);
+    let mut bytes = 0;
+    for piece in pieces {
+        let piece = piece?;
+        file.write_all(&piece).map_err(|error| failed(&error))?;
+        progress.advance(piece.len());
+        bytes += piece.len() as u64;
+    }
+    file.sync_all().map_err(|error| failed(&error))?;
+    Ok(bytes)
+}
+
+/// For the owner alone, as a store is.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Makes the new name durable.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
+/// Moves the store of a node that cannot go on out of the way; one that holds nothing is removed.
+pub(crate) fn set_aside(file: &Path, position: u64, why: &EngineError) -> Result<(), Failure> {
+    if position == 0 {
+        return std::fs::remove_file(file).map_err(|error| cannot_write(file, &error));
+    }
+    let mut kept = beside(file, &format!(".at-{position}"));
+    let mut number = 1;
+    while kept.exists() {
+        number += 1;
+        kept = beside(file, &format!(".at-{position}-{number}"));
+    }
+    std::fs::rename(file, &kept).map_err(|error| cannot_write(file, &error))?;
+    log!("deskfleet: {why}. The old file is kept as {}.", kept.display());
+    Ok(())
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut path: OsString = file.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> Failure {
+    Failure::caused(format_args!("cannot write {}", file.display()), error)
+}
