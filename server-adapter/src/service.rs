@@ -95,7 +95,11 @@ mod tests {
             (Method::HEAD, "/Operator/Backups/", Some("listBackups")),
             (Method::POST, "/operator/backups", Some("backUp")),
             (Method::DELETE, "/operator/backups", Some("listBackups")),
-            (Method::POST, "/operator/backups/download", Some("downloadBackup")),
+            (
+                Method::POST,
+                "/operator/backups/download",
+                Some("downloadBackup"),
+            ),
             (Method::GET, "/operator/backups/x", None),
             (Method::GET, "/operator/backups//", None),
             (Method::GET, "/", None),

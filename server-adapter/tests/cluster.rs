@@ -57,7 +57,9 @@ impl Fleet {
 
     /// With a password, which PostgreSQL does not ask for here.
     fn url(&self) -> String {
-        self.postgres.url().replacen("@", &format!(":{PASSWORD}@"), 1)
+        self.postgres
+            .url()
+            .replacen("@", &format!(":{PASSWORD}@"), 1)
     }
 
     /// A folder for a node that has no store yet.
@@ -93,7 +95,9 @@ fn wait_until(mut is_there: impl FnMut() -> bool) {
 }
 
 fn has(client: &mut Client, id: &str) -> bool {
-    let (status, _) = client.ask(&format!("GET /operator/workspaces/{id}"), "").unwrap();
+    let (status, _) = client
+        .ask(&format!("GET /operator/workspaces/{id}"), "")
+        .unwrap();
     status == 200
 }
 

@@ -214,10 +214,7 @@ fn a_fleet_that_begins_with_the_data_of_a_node_takes_others_that_begin_with_its_
     let alone = builder(3, &clock).open(&other).unwrap();
     alone.put_workspace(workspace("ws-9")).unwrap();
     alone.close().unwrap();
-    let other = builder(3, &clock)
-        .log(log, "three")
-        .open(&other)
-        .unwrap();
+    let other = builder(3, &clock).log(log, "three").open(&other).unwrap();
     let error = stopped(&other);
     assert!(error.context().contains("another fleet"), "{error}");
 }

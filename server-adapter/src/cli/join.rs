@@ -88,7 +88,9 @@ fn create(path: &Path) -> io::Result<File> {
 fn sync_folder(file: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
     }
     #[cfg(not(unix))]
@@ -108,7 +110,10 @@ pub(crate) fn set_aside(file: &Path, position: u64, why: &EngineError) -> Result
         kept = beside(file, &format!(".at-{position}-{number}"));
     }
     std::fs::rename(file, &kept).map_err(|error| cannot_write(file, &error))?;
-    log!("deskfleet: {why}. The old file is kept as {}.", kept.display());
+    log!(
+        "deskfleet: {why}. The old file is kept as {}.",
+        kept.display()
+    );
     Ok(())
 }
 

@@ -53,7 +53,10 @@ impl Node {
 /// The name of this machine.
 fn host_name() -> Result<String, Failure> {
     #[cfg(unix)]
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
     #[cfg(not(unix))]
     let name = std::env::var("COMPUTERNAME").unwrap_or_default();
     if is_node_name(&name) {

@@ -13,6 +13,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -54,6 +55,14 @@ impl Place {
         Self {
             admin: admin.trim().to_owned(),
             folder,
+        }
+    }
+
+    /// A folder without a store, for a server that takes `admin`.
+    pub(crate) fn empty(admin: &str) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            admin: admin.to_owned(),
         }
     }
 
@@ -117,36 +126,52 @@ impl Place {
 
     /// Writes from several clients at once, until `end` has ended the server and every client has noticed. Each round
     /// has its own names.
-    /// of its own.
     pub(crate) fn write_until(
         &self,
         served: &mut Served,
         round: u32,
         end: impl FnOnce(&mut Served),
     ) -> Ledger {
-        let address = served.address;
-        std::thread::scope(|scope| {
-            let clients: Vec<_> = workers::ALL
-                .into_iter()
-                .enumerate()
-                .map(|(number, work)| {
-                    let name = format!("{round}-{number}");
-                    scope.spawn(move || {
-                        let mut ledger = Ledger::default();
-                        let mut client = Client::connect(address, &self.admin).ok()?;
-                        // It writes until the server is gone.
-                        let gone = work(&mut client, &name, &mut ledger).err();
-                        gone.map(|_| ledger)
-                    })
-                })
-                .collect();
+        let clients = [(served.address, format!("{round}"))];
+        write_to(&clients, &self.admin, &AtomicBool::new(false), || {
             end(served);
-            let ledgers = clients
-                .into_iter()
-                .filter_map(|client| client.join().unwrap());
-            ledgers.fold(Ledger::default(), Ledger::with)
         })
     }
+}
+
+/// Writes to servers from several clients at once, each until its server is gone or refuses for now, or until `is_over`; `end` runs
+/// meanwhile. The names of what is written begin with that of its server.
+pub(crate) fn write_to(
+    servers: &[(SocketAddr, String)],
+    key: &str,
+    is_over: &AtomicBool,
+    end: impl FnOnce(),
+) -> Ledger {
+    std::thread::scope(|scope| {
+        let all = servers.iter().flat_map(|server| {
+            workers::ALL
+                .into_iter()
+                .enumerate()
+                .map(move |work| (server, work))
+        });
+        let clients: Vec<_> = all
+            .map(|((address, name), (number, work))| {
+                let name = format!("{name}-{number}");
+                scope.spawn(move || {
+                    let mut ledger = Ledger::default();
+                    let mut client = Client::connect(*address, key).ok()?;
+                    client.is_over = Some(is_over);
+                    let gone = work(&mut client, &name, &mut ledger).err();
+                    gone.map(|_| ledger)
+                })
+            })
+            .collect();
+        end();
+        let ledgers = clients
+            .into_iter()
+            .filter_map(|client| client.join().unwrap());
+        ledgers.fold(Ledger::default(), Ledger::with)
+    })
 }
 
 /// A running server; it is killed when this is dropped.
@@ -194,12 +219,14 @@ impl Drop for Served {
 }
 
 /// One connection, whose every exchange may fail because the server is gone.
-pub(crate) struct Client {
+pub(crate) struct Client<'o> {
     stream: BufReader<TcpStream>,
     key: String,
+    /// Whether it is to write nothing more; a server that refuses for now is gone then too.
+    is_over: Option<&'o AtomicBool>,
 }
 
-impl Client {
+impl Client<'_> {
     pub(crate) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -207,6 +234,7 @@ impl Client {
         Ok(Self {
             stream: BufReader::new(stream),
             key: key.to_owned(),
+            is_over: None,
         })
     }
 
@@ -263,7 +291,16 @@ impl Client {
 
     /// A request that is accepted, or fails because the server is gone; anything else fails the test.
     pub(crate) fn accepted(&mut self, line: &str, body: &str) -> io::Result<String> {
+        if self
+            .is_over
+            .is_some_and(|over| over.load(Ordering::Relaxed))
+        {
+            return Err(io::Error::other("nothing more is to be written"));
+        }
         let (status, answer) = self.ask(line, body)?;
+        if status == 503 && self.is_over.is_some() {
+            return Err(io::Error::other(answer));
+        }
         assert!(matches!(status, 200 | 201), "{line}: {status} {answer}");
         Ok(answer)
     }

@@ -53,10 +53,19 @@ mod tests {
         for (text, shown) in [
             ("deskfleet.redb", "deskfleet.redb"),
             ("postgres://db/fleet", "postgres://db/fleet"),
-            ("postgres://fleet@db/fleet?a=b&c", "postgres://fleet@db/fleet?a=b&c"),
-            ("postgres://fleet:p/w@x@db:5/fleet", "postgres://fleet:***@db:5/fleet"),
+            (
+                "postgres://fleet@db/fleet?a=b&c",
+                "postgres://fleet@db/fleet?a=b&c",
+            ),
+            (
+                "postgres://fleet:p/w@x@db:5/fleet",
+                "postgres://fleet:***@db:5/fleet",
+            ),
             ("nats://:pw@db", "nats://:***@db"),
-            ("postgres://db/f?user=u&Password=pw&x=1", "postgres://db/f?user=u&password=***&x=1"),
+            (
+                "postgres://db/f?user=u&Password=pw&x=1",
+                "postgres://db/f?user=u&password=***&x=1",
+            ),
             ("cluster.log=x://u:p w@h", "cluster.log=x://u:***@h"),
         ] {
             assert_eq!(without_password(text), shown);
