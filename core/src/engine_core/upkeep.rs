@@ -10,8 +10,7 @@ use crate::limits::{
     QUESTION_FILES_MAX, ROLLUP_STEPS_MAX, SEAL_STEPS_MAX,
 };
 use crate::locks::lock;
-use crate::model::Stream;
-use crate::mutation::Maintenance;
+use crate::mutation::{Derived, Maintenance, Span};
 use crate::observer::Event;
 use crate::store::meta;
 use crate::store::rollup::building;
@@ -231,16 +230,16 @@ impl EngineCore {
                 break;
             }
         }
-        let histories = Stream::ALL.map(|stream| Maintenance::DropHistory(stream, time, None));
+        for of in Derived::ALL {
+            if !self.drop_derived(of, time, go_on)? {
+                return Ok(());
+            }
+        }
         let others = [
             Maintenance::DropAudit(time, None),
-            Maintenance::ForgetUsers(time, None),
-            Maintenance::DropDaily(time, None),
-            Maintenance::DropHourly(time),
-            Maintenance::DropLatest(time, None),
             Maintenance::DropEvents(self.first_event_kept(time)?),
         ];
-        for mut step in histories.into_iter().chain(others) {
+        for mut step in others {
             loop {
                 if !go_on() {
                     return Ok(());
@@ -252,6 +251,24 @@ impl EngineCore {
             }
         }
         Ok(())
+    }
+
+    /// Removes what is too old of one kind, each step prepared beside the writer; returns whether that was all.
+    fn drop_derived(&self, of: Derived, time: Timestamp, go_on: GoOn<'_>) -> Result<bool> {
+        let days = &self.config.retention_days;
+        let mut from = None;
+        loop {
+            if !go_on() {
+                return Ok(false);
+            }
+            let snapshot = self.store.snapshot()?;
+            let span = Span::next(&snapshot, of, from, (days, time), of.step_max())?;
+            from = span.before.clone();
+            self.take_step(Maintenance::DropDerived(of, time, span))?;
+            if from.is_none() {
+                return Ok(true);
+            }
+        }
     }
 
     /// The number below which events go, looked up beside the writer.

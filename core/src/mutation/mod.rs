@@ -15,7 +15,7 @@ mod keys;
 #[cfg(feature = "cluster")]
 pub(crate) mod logged;
 mod maintenance;
-mod rollups;
+mod retention;
 mod telemetry;
 mod workspaces;
 
@@ -37,6 +37,7 @@ pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};
 #[cfg(feature = "cluster")]
 pub(crate) use logged::Logged;
 pub(crate) use maintenance::Maintenance;
+pub(crate) use retention::{Derived, Span};
 pub(crate) use telemetry::Telemetry;
 pub(crate) use workspaces::{PutWorkspace, PutWorkspaces, RemoveWorkspace};
 

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::model::user_key;
 
-use super::table::{Read, Step, Tables};
+use super::table::{ALL_KEYS, Read, Step, Tables};
 use super::telemetry::key_name;
 use super::telemetry::users::{self, UserLatest};
 use super::{meta, rollup, workspaces};
@@ -38,7 +38,7 @@ pub(super) fn verify_users(read: &impl Read, broken: &mut Vec<String>) -> Result
 
 /// Visits the rows of `users` whose key is not that of their name, and reads all of them.
 fn for_each_misplaced(read: &impl Read, mut visit: impl FnMut(&[u8], &UserLatest)) -> Result<()> {
-    users::scan_after(read, None, |key, latest| {
+    users::scan(read, ALL_KEYS, |key, latest| {
         if key_name(&user_key(&latest.username)) != key {
             visit(key, &latest);
         }

@@ -93,6 +93,13 @@ pub(crate) fn after_key<K: AsRef<[u8]> + ?Sized>(key: Option<&K>) -> KeyRange<'_
     (start, Bound::Unbounded)
 }
 
+/// The keys from `from` on to before `before`; none where those end before they begin.
+pub(crate) fn key_range<'k>(from: Option<&'k [u8]>, before: Option<&'k [u8]>) -> KeyRange<'k> {
+    let from = from.unwrap_or_default();
+    let end = before.map_or(Bound::Unbounded, |before| Bound::Excluded(before.max(from)));
+    (Bound::Included(from), end)
+}
+
 /// The number that the key of a row is.
 pub(super) fn row_number(key: &[u8]) -> Result<u64> {
     key.try_into()

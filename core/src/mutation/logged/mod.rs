@@ -6,6 +6,7 @@ pub(crate) mod entry;
 mod fields;
 mod operator;
 mod telemetry;
+mod upkeep;
 mod workspaces;
 
 use std::fmt;
@@ -37,7 +38,6 @@ pub(crate) trait Logged: Sized {
     }
 }
 
-impl Logged for Maintenance {}
 impl Logged for Slice {}
 
 /// Declares the tags: the number of each, and the mutation that has it.
@@ -99,6 +99,18 @@ tags! {
     RemoveWorkspace = 14: RemoveWorkspace,
     /// Appends telemetry to the queue.
     Telemetry = 15: Telemetry,
+    /// Ends what is due.
+    Settle = 16: Maintenance,
+    /// Notes that a sweep begins.
+    Sweep = 17: Maintenance,
+    /// Removes workspaces that were terminated long ago.
+    DropTerminated = 18: Maintenance,
+    /// Removes old audit rows.
+    DropAudit = 19: Maintenance,
+    /// Removes old events.
+    DropEvents = 20: Maintenance,
+    /// Removes what is derived from telemetry and old.
+    DropDerived = 21: Maintenance,
 }
 
 /// The mutation of that type with these bytes, and no more.

@@ -2,11 +2,11 @@
 //!
 //! Key: day, 4 bytes big-endian; the folded name of the instance (name in a key).
 
-use std::ops::{Bound, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
 
 use crate::error::Result;
 use crate::store::codec::{Decoder, Encoder, damaged};
-use crate::store::table::{ALL_KEYS, Read, Step, Table};
+use crate::store::table::{ALL_KEYS, KeyRange, Read, Step, Table};
 
 use super::VERSION;
 use super::day::{DayRef, DayRollup};
@@ -69,20 +69,15 @@ pub(super) fn stored_days(read: &impl Read, days: &RangeInclusive<u32>) -> Resul
     }))
 }
 
-/// Visits the days before `day` after the key `after`, in the order of their keys.
-pub(crate) fn scan_before(
+/// Visits the days with these keys.
+pub(crate) fn scan(
     read: &impl Read,
-    day: u32,
-    after: Option<&[u8]>,
+    keys: KeyRange<'_>,
     mut visit: impl FnMut(&[u8], &[u8], DayRef<'_>) -> Result<Step>,
 ) -> Result<()> {
-    let end = day.to_be_bytes();
-    let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-    read.scan(
-        Table::Daily,
-        (start, Bound::Excluded(&end)),
-        |key, value| visit(key, place(key)?.1, read_value(key, value)?),
-    )
+    read.scan(Table::Daily, keys, |key, value| {
+        visit(key, place(key)?.1, read_value(key, value)?)
+    })
 }
 
 /// Calls `look` with the rollups of an instance within `days`, newest first; returns false where the instance never sent anything.

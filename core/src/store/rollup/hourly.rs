@@ -286,7 +286,7 @@ pub(crate) fn scan_back(
     (from, to): (u32, u32),
     mut visit: impl FnMut(u32, Group<&str>, HourRef<'_>) -> Result<Step>,
 ) -> Result<()> {
-    let (start, end) = (bound(stream, from), bound(stream, to));
+    let (start, end) = (hour_prefix(stream, from), hour_prefix(stream, to));
     let range = (Bound::Included(&*start), Bound::Excluded(&*end));
     read.scan_back(Table::Hourly, range, |key, value| {
         let (_, hour, group) = place(key)?;
@@ -294,29 +294,8 @@ pub(crate) fn scan_back(
     })
 }
 
-/// The keys of the hours before `day`, no more than `max`.
-pub(crate) fn keys_before(read: &impl Read, day: u32, max: usize) -> Result<Vec<Vec<u8>>> {
-    let mut keys = Vec::new();
-    for stream in [Stream::Stats, Stream::Startup] {
-        let (start, end) = (bound(stream, 0), bound(stream, day.saturating_mul(24)));
-        let range = (Bound::Included(&*start), Bound::Excluded(&*end));
-        if keys.len() == max {
-            break;
-        }
-        read.scan(Table::Hourly, range, |key, _| {
-            keys.push(key.to_vec());
-            Ok(if keys.len() < max {
-                Step::Continue(())
-            } else {
-                Step::Break(())
-            })
-        })?;
-    }
-    Ok(keys)
-}
-
 /// What the keys of an hour begin with.
-fn bound(stream: Stream, hour: u32) -> Vec<u8> {
+pub(crate) fn hour_prefix(stream: Stream, hour: u32) -> Vec<u8> {
     let mut key = vec![stream.number()];
     key.extend_from_slice(&hour.to_be_bytes());
     key

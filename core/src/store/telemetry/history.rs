@@ -7,7 +7,7 @@ use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::Stream;
-use crate::store::table::{Read, Step, Table, Tables, after_prefix};
+use crate::store::table::{KeyRange, Read, Step, Table, Tables, after_prefix};
 use crate::timestamp::Timestamp;
 
 use super::repetitions::Repetitions;
@@ -20,13 +20,12 @@ mod verify;
 mod visit;
 
 pub(in crate::store) use key::part_name;
-pub(super) use key::{bucket_prefix, key_bucket, key_place, part_key};
+pub(super) use key::{bucket_prefix, key_place, part_key};
+pub(crate) use key::{day_prefix, key_bucket};
 pub(crate) use part::StoredPart;
 pub(super) use part::{PartHead, PartValue, PartWriter};
 pub(crate) use verify::verify;
 pub(crate) use visit::visit_day;
-
-use key::day_prefix;
 
 /// Visits the parts from the key `start` on, or after the key `after`, and before the key `end`, no more than `max`; returns whether
 /// that was the end.
@@ -82,17 +81,16 @@ pub(super) fn scan_day(
     scan_prefix(read, &day_prefix(stream, day), visit)
 }
 
-/// Visits the parts of `stream` before `day` after the key `after`, no more than `max`; returns whether that was the end.
-pub(crate) fn scan_before(
+/// Visits the parts with these keys.
+pub(crate) fn scan_keys(
     read: &impl Read,
-    stream: Stream,
-    day: u32,
-    after: Option<&[u8]>,
-    max: Work,
+    keys: KeyRange<'_>,
     visit: &mut dyn FnMut(StoredPart<'_>) -> Result<()>,
-) -> Result<bool> {
-    let (start, end) = ([stream.number()], day_prefix(stream, day));
-    scan(read, (&start, after), Some(&end), max, visit)
+) -> Result<()> {
+    read.scan(Table::History, keys, |key, value| {
+        visit(StoredPart::read(key, value)?)?;
+        Ok(Step::Continue(()))
+    })
 }
 
 /// What the keys of the first bucket after that of the keys with `prefix` begin with; the first of all after an empty prefix.

@@ -4,12 +4,11 @@
 //! stats, startup, activity.
 
 use std::cmp::Reverse;
-use std::ops::Bound;
 
 use crate::error::Result;
 use crate::model::{Received, RecordRef, Stream};
 use crate::store::codec::{Decoder, Encoder};
-use crate::store::table::{Read, Step, Table, Tables};
+use crate::store::table::{KeyRange, Read, Step, Table, Tables};
 use crate::timestamp::Timestamp;
 
 use super::block::{self, BlockEncoder};
@@ -282,14 +281,13 @@ pub(crate) fn remove(tables: &Tables<'_>, user_key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Visits the users after the key `after`, in the order of the keys.
-pub(crate) fn scan_after(
+/// Visits the users with these keys.
+pub(crate) fn scan(
     read: &impl Read,
-    after: Option<&[u8]>,
+    keys: KeyRange<'_>,
     mut visit: impl FnMut(&[u8], UserLatest) -> Result<Step>,
 ) -> Result<()> {
-    let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-    read.scan(Table::Users, (start, Bound::Unbounded), |key, value| {
+    read.scan(Table::Users, keys, |key, value| {
         visit(key, UserLatest::decode(value)?)
     })
 }

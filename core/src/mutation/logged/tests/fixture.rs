@@ -2,9 +2,9 @@
 
 use crate::model::{
     Action, ActionRequest, AuditAction, AuditResult, FailedState, NewKey, Nullable, Record, Scope,
-    StatsRecord, Workspace, WorkspacePatch,
+    StatsRecord, Stream, Workspace, WorkspacePatch,
 };
-use crate::mutation::{Caller, ImportCounts};
+use crate::mutation::{Caller, Derived, ImportCounts, Span};
 
 use super::samples::telemetry_of;
 use super::*;
@@ -98,6 +98,7 @@ fn mutations() -> Vec<Sample> {
     all.extend(inventory());
     all.push(Sample::of(remove));
     all.push(Sample::of(telemetry()));
+    all.extend(upkeep().map(Sample::of));
     all
 }
 
@@ -174,6 +175,22 @@ fn telemetry() -> Telemetry {
         (stats("ws-1"), now()),
         (stats("ws-2"), now().plus_seconds(1)),
     ])
+}
+
+fn upkeep() -> [Maintenance; 6] {
+    let span = Span {
+        from: None,
+        before: Some(vec![1, 0, 255]),
+    };
+    let activity = Derived::History(Stream::Activity);
+    [
+        Maintenance::Settle(vec!["ws-1".into(), "ws-2".into()]),
+        Maintenance::Sweep(now()),
+        Maintenance::DropTerminated(vec!["ws-3".into()], now()),
+        Maintenance::DropAudit(now(), Some(300)),
+        Maintenance::DropEvents(301),
+        Maintenance::DropDerived(activity, now(), span),
+    ]
 }
 
 fn fixture() -> Vec<u8> {

@@ -10,7 +10,7 @@ use crate::model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditResult, FailedState, FieldValue,
     Fields, NewKey, Record, RecordRef, Scopes, State, StatsRecord, Workspace, WorkspacePatch,
 };
-use crate::mutation::{Caller, ImportCounts};
+use crate::mutation::{Caller, Derived, ImportCounts, Span};
 use crate::store::telemetry::arrivals::Arrivals;
 use crate::timestamp::Timestamp;
 
@@ -37,7 +37,7 @@ impl Sample {
 }
 
 pub(super) fn any_sample() -> impl Strategy<Value = Sample> {
-    prop_oneof![lifecycle(), operator(), inventory(), telemetry()]
+    prop_oneof![lifecycle(), operator(), inventory(), telemetry(), upkeep()]
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -218,6 +218,22 @@ fn telemetry() -> BoxedStrategy<Sample> {
     let records = vec((prop_oneof![stats, activity], time()), 0..6);
     records
         .prop_map(|records| Sample::of(telemetry_of(&records)))
+        .boxed()
+}
+
+fn upkeep() -> BoxedStrategy<Sample> {
+    let ids = || vec(id(), 0..3);
+    let key = || of(vec(any::<u8>(), 0..4));
+    let settle = ids().prop_map(Maintenance::Settle);
+    let sweep = time().prop_map(Maintenance::Sweep);
+    let terminated = (ids(), time()).prop_map(|(ids, at)| Maintenance::DropTerminated(ids, at));
+    let audit = (time(), of(0..20_u64)).prop_map(|(at, after)| Maintenance::DropAudit(at, after));
+    let events = (0..20_u64).prop_map(Maintenance::DropEvents);
+    let derived = (select(Derived::ALL.to_vec()), time(), key(), key());
+    let derived = derived
+        .prop_map(|(of, at, from, before)| Maintenance::DropDerived(of, at, Span { from, before }));
+    prop_oneof![1 => settle, 1 => sweep, 1 => terminated, 1 => audit, 1 => events, 3 => derived]
+        .prop_map(Sample::of)
         .boxed()
 }
 

@@ -7,7 +7,8 @@ use crate::store::telemetry::key_name;
 use crate::store::telemetry::rows::Bucket;
 use crate::timestamp::Timestamp;
 
-pub(super) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
+/// What the keys of a day of a stream begin with.
+pub(crate) fn day_prefix(stream: Stream, day: u32) -> Vec<u8> {
     let mut key = vec![stream.number()];
     key.extend_from_slice(&day.to_be_bytes());
     key
@@ -61,8 +62,8 @@ fn place(decoder: &mut Decoder<'_>) -> Result<(Stream, u32)> {
     Ok((stream, u32::from_be_bytes(decoder.array()?)))
 }
 
-/// A key without its part.
-pub(in crate::store::telemetry) fn key_bucket(key: &[u8]) -> &[u8] {
+/// A key without its part: what all keys of its bucket begin with, and no other.
+pub(crate) fn key_bucket(key: &[u8]) -> &[u8] {
     key.split_last_chunk::<4>()
         .map_or(key, |(bucket, _)| bucket)
 }
