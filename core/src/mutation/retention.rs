@@ -45,8 +45,8 @@ impl Derived {
     /// All of it, in the order in which it is swept.
     pub(crate) const ALL: [Self; 9] = [
         Self::History(Stream::Stats),
-        Self::History(Stream::Startup),
         Self::History(Stream::Activity),
+        Self::History(Stream::Startup),
         Self::History(Stream::Processes),
         Self::Users,
         Self::Daily,

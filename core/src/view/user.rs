@@ -90,7 +90,7 @@ type Arrival = (u64, usize);
 /// The pending records of a user and a stream of which one is the newest.
 #[derive(Default)]
 struct PendingRecords {
-    /// The newest of those that stand at the time they carry, or carry none; of several at one time the first. A repetition of
+    /// The newest of those that stand at the time they carry, or carry none, by [`users::age`]. A repetition of
     /// such a record stands at the same time and came later, so this is none.
     dated: Option<(Timestamp, Reverse<Arrival>)>,
     dated_row: Rows,
@@ -130,20 +130,22 @@ impl PendingRecords {
     }
 
     fn see(&mut self, rows: &Rows, block: u64, is_wanted: impl Fn(usize) -> bool) {
-        let before = self.dated;
         for row in (0..rows.len()).filter(|row| is_wanted(*row)) {
             if rows.is_misdated(row) {
                 self.misdated.adopt(rows, row);
                 self.misdated_bytes += rows.weight(row);
                 self.arrivals.push((block, row));
-            } else {
-                let found = (rows.filed_at(row), Reverse((block, row)));
-                self.dated = self.dated.max(Some(found));
+                continue;
             }
-        }
-        if let Some((_, Reverse((_, row)))) = self.dated.filter(|_| self.dated != before) {
-            self.dated_row = Rows::default();
-            self.dated_row.adopt(rows, row);
+            let found = (rows.filed_at(row), Reverse((block, row)));
+            let is_newer = self.dated.is_none_or(|(_, arrival)| {
+                (users::age(rows, row), found.1) > (users::age(&self.dated_row, 0), arrival)
+            });
+            if is_newer {
+                self.dated = Some(found);
+                self.dated_row = Rows::default();
+                self.dated_row.adopt(rows, row);
+            }
         }
     }
 
@@ -158,8 +160,8 @@ impl PendingRecords {
             misdated.adopt(&self.misdated, row as usize);
         }
         let fresh = history::fresh(&reader.snapshot, &mut misdated)?;
-        let filed_at = |row: &u32| (misdated.filed_at(*row as usize), Reverse(*row));
-        if let Some(newest) = fresh.into_iter().max_by_key(filed_at) {
+        let age = |row: &u32| (users::age(&misdated, *row as usize), Reverse(*row));
+        if let Some(newest) = fresh.into_iter().max_by(|a, b| age(a).cmp(&age(b))) {
             rows.adopt(&misdated, newest as usize);
         }
         Ok(())

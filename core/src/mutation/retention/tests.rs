@@ -24,19 +24,19 @@ const DAY: i64 = 86_400;
 const INSTANCES: [&str; 5] = ["ws-1", "WS-1", "pc-1", "ws-2", ""];
 const USERS: [&str; 5] = ["ann", "Ann", "bob", "cid", ""];
 
-/// 2026-11-20T00:00:00Z
+/// 2026-11-20T12:00:00Z
 fn start() -> Timestamp {
-    Timestamp::from_unix_seconds(1_795_132_800)
+    Timestamp::from_unix_seconds(1_795_176_000)
 }
 
-/// A record, and how long before now it is filed, in seconds.
+/// A record, and how long before now it was received, in seconds.
 #[derive(Debug, Clone)]
 struct Sent {
     stream: usize,
     instance: usize,
     user: usize,
     ago: i64,
-    /// Whether it carries the time of now, though filed long ago: the clock was behind.
+    /// Whether it carries the time of now, though it was received long ago: the clock was behind.
     is_dated: bool,
 }
 
@@ -251,7 +251,7 @@ impl Fleet {
                 for sent in all {
                     let record = sent.record(self.now);
                     let filed_at = self.now.plus_seconds(-sent.ago);
-                    arrivals.push(&RecordRef::of(&record), self.now, filed_at);
+                    arrivals.push(&RecordRef::of(&record), filed_at, filed_at);
                 }
                 Telemetry::new(arrivals)
             }),

@@ -31,12 +31,18 @@ const KEPT: [Stream; 3] = [Stream::Stats, Stream::Startup, Stream::Activity];
 /// What rows say of one user.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct News {
-    /// The filed time of the newest row, and of several the first.
-    seen: Option<(Timestamp, Reverse<u32>)>,
-    /// The name in it.
+    /// The filed time of the newest row.
+    seen: Option<Timestamp>,
+    /// The name in it; of several the least.
     username: u32,
     /// The newest row of each of [`KEPT`].
     newest: [Option<u32>; KEPT.len()],
+}
+
+/// Rows of a user and a stream by this are from the oldest to the newest. Of those filed at one time the least instance counts, and of these that
+/// which was accepted first, so a repetition never does: so it is the same in whatever order buckets are filed.
+pub(crate) fn age(rows: &Rows, row: usize) -> (Timestamp, Reverse<&str>) {
+    (rows.filed_at(row), Reverse(rows.instance_id(row)))
 }
 
 impl News {
@@ -49,13 +55,14 @@ impl News {
         news
     }
 
-    /// Adds a row. Of two filed at one time that which was accepted first counts, so a repetition at that time never does.
+    /// Adds a row, of several of one bucket in the order in which they were accepted.
     pub(crate) fn add(&mut self, rows: &Rows, row: u32) {
-        let order = |row: u32| (rows.filed_at(row as usize), Reverse(row));
-        if self.seen < Some(order(row)) {
-            self.seen = Some(order(row));
-            self.username = rows.user(row as usize);
+        let seen = Some(rows.filed_at(row as usize));
+        let is_less = || rows.username(row as usize) < rows.texts.text(self.username);
+        if self.seen < seen || self.seen == seen && is_less() {
+            (self.seen, self.username) = (seen, rows.user(row as usize));
         }
+        let order = |row: u32| (age(rows, row as usize), Reverse(row));
         let stream = rows.stream(row as usize);
         let place = KEPT.iter().position(|kept| *kept == stream);
         if let Some(newest) = place.and_then(|place| self.newest.get_mut(place))
@@ -159,7 +166,7 @@ impl<'a> Stored<'a> {
         let end = rows.mark();
         let known = rows.len();
         block::decode_into(block, rows)?;
-        let newer = rows.filed_at(row) > rows.filed_at(known);
+        let newer = age(rows, row) > age(rows, known);
         rows.truncate(end);
         Ok(newer)
     }
@@ -170,7 +177,7 @@ impl<'a> Stored<'a> {
             block::decode_into(block, rows)?;
         }
         Ok(News {
-            seen: Some((self.last_seen, Reverse(0))),
+            seen: Some(self.last_seen),
             username: rows.texts.intern(self.username),
             ..News::of_all(rows)
         })
@@ -193,10 +200,13 @@ impl<'a> Stored<'a> {
             *newest = is_newer.then_some(row as usize);
         }
         let (mut username, mut last_seen) = (self.username, self.last_seen);
-        let seen = news.seen.map(|(seen, _)| seen);
-        let seen = seen.filter(|seen| *seen > last_seen || username.is_empty());
-        if let Some(seen) = seen {
-            (username, last_seen) = (rows.texts.text(news.username), seen);
+        let name = rows.texts.text(news.username);
+        let is_new = |seen: &Timestamp| {
+            let is_less = *seen == last_seen && name < username;
+            *seen > last_seen || is_less || username.is_empty()
+        };
+        if let Some(seen) = news.seen.filter(is_new) {
+            (username, last_seen) = (name, seen);
         } else if newest == [None; KEPT.len()] {
             return Ok(None);
         }
