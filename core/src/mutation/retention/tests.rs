@@ -364,7 +364,7 @@ fn step_bounded_by_the_parts_of_one_node_ends_at_a_bucket() {
         stream: 0,
         instance,
         user: 3,
-        ago: 5 * DAY,
+        ago: 4 * DAY,
         is_dated: false,
     };
     fleet.happen(&Happening::Posted(vec![sent(0), sent(2)]));
