@@ -28,9 +28,8 @@ mod log_contract;
 mod postgres;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
@@ -283,4 +282,54 @@ fn standby_alone_is_refused() {
     let (kind, said) = refusal(&url, &PostgresOptions::default());
     assert_eq!(kind, LogErrorKind::Unavailable);
     assert!(said.contains("standby in recovery"), "{said}");
+}
+
+/// The figures of the documents: `cargo test -p deskfleet-server --features postgres --test log_postgres -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures appends a second"]
+fn appends_a_second_are_printed() {
+    const SECONDS: u64 = 5;
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    println!("body, appenders: appends a second, p50 and p99 in ms");
+    let mut number = 0;
+    for (bytes, appenders) in [2_000, 60_000, 1_000_000]
+        .into_iter()
+        .flat_map(|bytes| [(bytes, 1), (bytes, 3)])
+    {
+        number += 1;
+        let end = Instant::now() + Duration::from_secs(SECONDS);
+        // As nodes do: each has its own connection.
+        let append = |appender: u64| {
+            let (log, body) = (open(&postgres.url()), vec![7; bytes]);
+            let mut taken = Vec::new();
+            while Instant::now() < end {
+                let begun = Instant::now();
+                log.append(id(number << 32 | appender, taken.len() as u64), &body)
+                    .unwrap();
+                taken.push(begun.elapsed());
+            }
+            taken
+        };
+        let append = &append;
+        let mut taken = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..appenders)
+                .map(|appender| scope.spawn(move || append(appender)))
+                .collect();
+            let taken = threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap());
+            taken.collect::<Vec<_>>()
+        });
+        taken.sort_unstable();
+        let at = |hundredth: usize| taken[taken.len() * hundredth / 100].as_secs_f64() * 1000.0;
+        let a_second = taken.len() as u64 / SECONDS;
+        println!(
+            "{bytes:>9} B, {appenders}: {a_second:>4}/s, {:.1}, {:.1}",
+            at(50),
+            at(99)
+        );
+        open(&postgres.url()).trim(u64::MAX).unwrap();
+    }
 }

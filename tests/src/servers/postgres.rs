@@ -61,7 +61,8 @@ impl Postgres {
             primary: 0,
         };
         let mut initdb = started.command("initdb");
-        initdb.args(["--auth=trust", "--no-sync", "--username", USER]);
+        initdb.args(["--auth=trust", "--no-sync", "--wal-segsize=1"]);
+        initdb.args(["--username", USER]);
         succeed(initdb.arg("--pgdata").arg(started.data(0)));
         started.launch(0);
         for index in 1..=standbys {
@@ -269,6 +270,8 @@ impl Postgres {
             "max_connections=50".to_owned(),
             "wal_keep_size=512MB".to_owned(),
             "wal_retrieve_retry_interval=100ms".to_owned(),
+            // A copy is synced as a whole, not file by file.
+            "recovery_init_sync_method=syncfs".to_owned(),
         ];
         if ports.len() > 1 {
             // Each one has the same, so whichever is promoted waits for one of the others.

@@ -1,0 +1,204 @@
+//! Passwords of and TLS to a log in PostgreSQL, with a real server.
+#![cfg(all(unix, feature = "postgres"))]
+
+#[allow(
+    clippy::pedantic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "servers for several suites, each of which needs a part"
+)]
+#[path = "../../tests/src/servers/postgres.rs"]
+mod postgres;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deskfleet::{Log as _, LogErrorKind};
+use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
+use postgres::Postgres;
+
+const USER: &str = "careful";
+const PASSWORD: &str = "s3cret@/?% #ä";
+const ENCODED: &str = "s3cret%40%2F%3F%25%20%23%C3%A4";
+
+/// What is said where a log cannot be opened.
+fn refusal(url: &str, options: &PostgresOptions) -> (LogErrorKind, String) {
+    let error = PostgresLog::open(url, options).expect_err(url);
+    let said = format!("{error} {error:?} {options:?}");
+    for secret in [USER, PASSWORD, ENCODED, "s3cret", "wrong-pass"] {
+        assert!(!said.contains(secret), "{secret} in {said}");
+    }
+    (error.kind, error.message)
+}
+
+/// A server with a user that needs a password.
+fn with_password() -> Option<Postgres> {
+    let postgres = Postgres::start_alone()?;
+    postgres.sql(&format!("CREATE ROLE {USER} LOGIN PASSWORD '{PASSWORD}'"));
+    postgres.sql(&format!("GRANT ALL ON SCHEMA public TO {USER}"));
+    let rules = postgres.folder().join("pg_hba.conf");
+    let before = fs::read_to_string(&rules).unwrap();
+    let rule = format!("host all {USER} 127.0.0.1/32 scram-sha-256\n{before}");
+    fs::write(&rules, rule).unwrap();
+    postgres.reload();
+    Some(postgres)
+}
+
+#[test]
+fn password_is_accepted_from_file_url_and_environment_and_never_shown() {
+    let Some(postgres) = with_password() else {
+        return;
+    };
+    let place = format!("127.0.0.1:{}/postgres", postgres.port());
+    let with = |password: &str| format!("postgres://{USER}:{password}@{place}");
+    let without = format!("postgres://{USER}@{place}");
+    let none = PostgresOptions::default();
+    let given = |password: &str| PostgresOptions {
+        password: Some(password.to_owned()),
+        ..PostgresOptions::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("password");
+    fs::write(&path, format!("{PASSWORD}\n")).unwrap();
+    let file = PostgresOptions {
+        credentials: Some(path),
+        ..given("wrong-pass")
+    };
+    for (url, options) in [
+        (&with(ENCODED), &none),
+        (&with(ENCODED), &given("wrong-pass")),
+        (&without, &given(PASSWORD)),
+        (&without, &file),
+        (&with("wrong-pass"), &file),
+    ] {
+        let log = PostgresLog::open(url, options).unwrap();
+        let shown = format!("{log:?} {:?}", log.warnings());
+        assert!(
+            !shown.contains(USER) && !shown.contains("s3cret"),
+            "{shown}"
+        );
+    }
+    for (url, options) in [
+        (&with("wrong-pass"), &none),
+        (&without, &given("wrong-pass")),
+    ] {
+        let (kind, said) = refusal(url, options);
+        assert_eq!(kind, LogErrorKind::Unavailable);
+        assert!(
+            said.contains("does not accept the user or the password"),
+            "{said}"
+        );
+    }
+    refusal(&without, &none);
+    // An @ that is not escaped would make a host of the rest of the password.
+    let (kind, said) = refusal(&with("wrong-pass@s3cret"), &none);
+    assert_eq!(kind, LogErrorKind::Unsafe);
+    assert!(said.contains("%40"), "{said}");
+}
+
+#[test]
+fn url_that_cannot_be_used_is_refused() {
+    for (url, reason) in [
+        ("https://127.0.0.1/", "postgres://"),
+        ("postgres:///database", "host"),
+        ("postgres://127.0.0.1:a/", "port"),
+        ("postgres://127.0.0.1/?sslmode=maybe", "sslmode"),
+        ("postgres://127.0.0.1/?sslrootcert=ca.pem", "--log-ca"),
+        (
+            "postgres://127.0.0.1/?target_session_attrs=read-only",
+            "read-write",
+        ),
+        ("postgres://127.0.0.1/?fleet=", "fleet"),
+        ("postgres://127.0.0.1/?colour=blue", "colour"),
+    ] {
+        let (kind, said) = refusal(url, &PostgresOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{url}");
+        assert!(said.contains(reason), "{url}: {said}");
+    }
+}
+
+/// A certificate for `localhost` and the one of its issuer, in the folder of the servers; returns the latter.
+fn issue(postgres: &Postgres, issuer: &str) -> PathBuf {
+    let run = |arguments: &str| {
+        let mut openssl = postgres.command("openssl");
+        let output = openssl.args(arguments.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "openssl {arguments}: {said}");
+    };
+    let folder = postgres.folder();
+    let place = folder.display();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    let ca = format!("{place}/{issuer}.pem");
+    run(&format!(
+        "req -x509 {key} -keyout {place}/{issuer}.key -out {ca} -subj /CN={issuer} -days 2"
+    ));
+    run(&format!(
+        "req {key} -keyout {place}/server.key -out {place}/server.csr -subj /CN=server"
+    ));
+    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
+    run(&format!(
+        "x509 -req -in {place}/server.csr -CA {ca} -CAkey {place}/{issuer}.key -CAcreateserial -extfile {place}/names \
+         -out {place}/server.pem -days 2"
+    ));
+    ca.into()
+}
+
+#[test]
+fn certificate_is_verified_as_sslmode_says() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let other_ca = issue(&postgres, "other");
+    let ca = issue(&postgres, "own");
+    postgres.sql("ALTER SYSTEM SET ssl_cert_file = 'server.pem'");
+    postgres.sql("ALTER SYSTEM SET ssl_key_file = 'server.key'");
+    let url = |host: &str, mode: &str| {
+        format!(
+            "postgres://postgres@{host}:{}/postgres?{mode}",
+            postgres.port()
+        )
+    };
+    let with = |ca: Option<&Path>| PostgresOptions {
+        ca: ca.map(Path::to_owned),
+        ..PostgresOptions::default()
+    };
+    let (address, name) = ("127.0.0.1", "localhost");
+    let encrypted = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+        WHERE application_name = 'deskfleet' AND ssl";
+    let opens = |host, mode, ca, is_encrypted: bool| {
+        let log = PostgresLog::open(&url(host, mode), &with(ca)).unwrap();
+        assert_eq!(log.bounds().unwrap().last, 0);
+        let connections = if is_encrypted { "2" } else { "0" };
+        assert_eq!(postgres.sql(encrypted), connections, "{host} {mode}");
+        drop(log);
+        postgres.sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'deskfleet'");
+    };
+    opens(address, "", None, false);
+    let (_, said) = refusal(&url(address, "sslmode=require"), &with(None));
+    assert!(said.contains("TLS"), "{said}");
+    postgres.set("ssl", "on");
+    opens(address, "", None, true);
+    opens(address, "sslmode=disable", None, false);
+    opens(address, "sslmode=require", None, true);
+    opens(address, "sslmode=require", Some(&ca), true);
+    opens(address, "sslmode=verify-ca", Some(&ca), true);
+    opens(name, "sslmode=verify-full", Some(&ca), true);
+    opens(name, "", Some(&ca), true);
+    for (host, mode, ca) in [
+        (address, "sslmode=verify-full", Some(ca.as_path())),
+        (address, "", Some(&ca)),
+        (address, "sslmode=require", Some(&other_ca)),
+        (address, "sslmode=verify-ca", Some(&other_ca)),
+        (name, "sslmode=verify-full", Some(&other_ca)),
+        (name, "sslmode=verify-full", None),
+    ] {
+        let (_, said) = refusal(&url(host, mode), &with(ca));
+        assert!(said.contains("certificate"), "{host} {mode}: {said}");
+    }
+}
