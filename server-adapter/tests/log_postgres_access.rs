@@ -1,15 +1,16 @@
 //! Passwords of and TLS to a log in PostgreSQL, with a real server.
 #![cfg(all(unix, feature = "postgres"))]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
 
 #[allow(
     clippy::pedantic,
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
     dead_code,
-    missing_debug_implementations,
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]

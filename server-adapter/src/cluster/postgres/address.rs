@@ -69,7 +69,7 @@ impl Server {
 impl Address {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, LogError> {
         let parts = Parts::of(url)?;
-        let mut config: Config = parts.rest.parse().map_err(|error| unreadable(error))?;
+        let mut config: Config = parts.rest.parse().map_err(unreadable)?;
         if let Some(path) = &options.credentials {
             let text = fs::read_to_string(path)
                 .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))?;
@@ -157,8 +157,8 @@ fn servers(config: &Config) -> Result<Vec<Server>, LogError> {
         return Err(wrong("it has a host for each port"));
     }
     let server = |index: usize| {
-        let port = ports.get(index).or(ports.first()).copied();
-        let port = port.unwrap_or(DEFAULT_PORT);
+        let port = ports.get(index).or_else(|| ports.first());
+        let port = port.copied().unwrap_or(DEFAULT_PORT);
         let mut own = Config::new();
         own.port(port);
         own.ssl_mode(config.get_ssl_mode());

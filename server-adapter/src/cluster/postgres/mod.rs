@@ -17,9 +17,8 @@ use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeR
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql};
-use tokio_postgres::{Error, Row};
 
 use crate::locks::lock;
 
@@ -35,8 +34,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const READ_BYTES_MAX: usize = 4 << 20;
 /// How many entries are removed at a time.
 const TRIM_ENTRIES: i64 = 256;
-/// How often an entry is tried that another connection appends at the same time.
-const SAME_ID_MAX: usize = 3;
+/// Before an entry is appended again that may have been.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// One statement is one round trip. It locks the head first, whether or not the id is known: so it waits for an append that is under
 /// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
@@ -158,11 +157,7 @@ impl PostgresLog {
         receiver.recv().unwrap_or_else(|_| Err(ended()))
     }
 
-    fn stream(&self) -> Box<String> {
-        Box::new(self.shared.address.stream.clone())
-    }
-
-    /// Runs a statement that is not an append; what failed may be tried again.
+    /// Runs a statement that is not an append; its first parameter is the stream. What failed may be tried again.
     fn query(
         &self,
         sql: &'static str,
@@ -171,7 +166,7 @@ impl PostgresLog {
         let shared = Arc::clone(&self.shared);
         self.run(async move {
             let parameters: Vec<_> = parameters.iter().map(|value| value.as_ref() as _).collect();
-            shared.other(sql, &parameters).await
+            shared.other(Some(sql), &parameters).await
         })
     }
 }
@@ -203,7 +198,7 @@ impl Log for PostgresLog {
     }
 
     fn bounds(&self) -> Result<LogBounds, LogError> {
-        let rows = self.query(BOUNDS, vec![self.stream()])?;
+        let rows = self.query(BOUNDS, Vec::new())?;
         let row = rows.first().ok_or_else(no_head)?;
         let last = position(get(row, 0)?);
         let first = get::<Option<i64>>(row, 1)?.map_or(last + 1, position);
@@ -215,7 +210,7 @@ impl Log for PostgresLog {
         let below = below.min(self.bounds()?.last + 1);
         let below = || Box::new(number(below));
         while !self
-            .query(TRIM, vec![self.stream(), below(), Box::new(TRIM_ENTRIES)])?
+            .query(TRIM, vec![below(), Box::new(TRIM_ENTRIES)])?
             .is_empty()
         {}
         Ok(())
@@ -223,15 +218,12 @@ impl Log for PostgresLog {
 
     fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
         let (node, report) = (node.to_owned(), report.to_owned());
-        self.query(
-            REPORT,
-            vec![self.stream(), Box::new(node), Box::new(report)],
-        )
-        .map(drop)
+        self.query(REPORT, vec![Box::new(node), Box::new(report)])
+            .map(drop)
     }
 
     fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
-        let rows = self.query(REPORTS, vec![self.stream()])?;
+        let rows = self.query(REPORTS, Vec::new())?;
         let report = |row: &Row| {
             Ok(NodeReport {
                 node: get(row, 0)?,
@@ -244,8 +236,7 @@ impl Log for PostgresLog {
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
         let node = node.to_owned();
-        self.query(FORGET, vec![self.stream(), Box::new(node)])
-            .map(drop)
+        self.query(FORGET, vec![Box::new(node)]).map(drop)
     }
 }
 
@@ -276,34 +267,33 @@ struct Shared {
 }
 
 impl Shared {
+    /// An entry that may have been appended is appended again for as long as there is time: over a failover it comes to one answer.
     async fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
         let end = deadline();
-        let session = self.session(&self.appends, end).await?;
-        let (stream, id) = (&self.address.stream, id.0.as_slice());
-        for _ in 0..SAME_ID_MAX {
-            let rows = self
-                .rows(&session, &self.appends, APPEND, &[stream, &id, &body], end)
-                .await;
-            match rows {
-                // The statement saw the tables as they were before it waited; now it sees the entry.
-                Err(Failure::Server(error))
-                    if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
-                Err(failure) => return Err(failure.of(&session)),
-                Ok(rows) => return get(rows.first().ok_or_else(no_head)?, 0).map(position),
+        let mut unknown = None;
+        loop {
+            let error = match self.append_once(id, body, end).await {
+                Err(error) if unknown.is_some() || error.kind == LogErrorKind::Unknown => error,
+                appended => return appended,
+            };
+            let first = unknown.get_or_insert(error);
+            if Instant::now() + RETRY_INTERVAL >= end {
+                return Err(first.clone());
             }
+            sleep(RETRY_INTERVAL).await;
         }
-        let said = format!(
-            "{}: another connection appends the same entry",
-            session.server
-        );
-        Err(LogError::new(LogErrorKind::Unknown, said))
+    }
+
+    async fn append_once(&self, id: EntryId, body: &[u8], end: Instant) -> Result<u64, LogError> {
+        let session = self.session(&self.appends, end).await?;
+        let parameters: [&(dyn ToSql + Sync); 3] = [&self.address.stream, &id.0.as_slice(), &body];
+        let rows = session.query(None, &parameters, end).await?;
+        get(rows.first().ok_or_else(no_head)?, 0).map(position)
     }
 
     async fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<LogEntry>, LogError> {
         let bytes_max = i64::try_from(bytes_max.min(READ_BYTES_MAX)).unwrap_or(i64::MAX);
-        let parameters: [&(dyn ToSql + Sync); 3] =
-            [&self.address.stream, &number(from), &bytes_max];
-        let rows = self.other(READ, &parameters).await?;
+        let rows = self.other(None, &[&number(from), &bytes_max]).await?;
         let head = position(get(rows.first().ok_or_else(no_head)?, 0)?);
         let mut entries = Vec::with_capacity(rows.len());
         for row in &rows {
@@ -329,45 +319,21 @@ impl Shared {
         Ok(entries)
     }
 
-    /// Runs a statement that can be run again.
+    /// Runs a statement that can be run again, the prepared one where there is none; its first parameter is the stream.
     async fn other(
         &self,
-        sql: &'static str,
+        sql: Option<&str>,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, LogError> {
         let end = deadline();
         let session = self.session(&self.others, end).await?;
-        let rows = self
-            .rows(&session, &self.others, sql, parameters, end)
-            .await;
-        rows.map_err(|failure| LogError {
+        let stream: &(dyn ToSql + Sync) = &self.address.stream;
+        let parameters = [&[stream], parameters].concat();
+        let rows = session.query(sql, &parameters, end).await;
+        rows.map_err(|error| LogError {
             kind: LogErrorKind::Unavailable,
-            ..failure.of(&session)
+            ..error
         })
-    }
-
-    async fn rows(
-        &self,
-        session: &Session,
-        lane: &Lane,
-        sql: &'static str,
-        parameters: &[&(dyn ToSql + Sync)],
-        end: Instant,
-    ) -> Result<Vec<Row>, Failure> {
-        let rows = async {
-            if sql == lane.statement {
-                session.client.query(&session.statement, parameters).await
-            } else {
-                session.client.query(sql, parameters).await
-            }
-        };
-        match timeout_at(end, rows).await {
-            Ok(rows) => rows.map_err(Failure::Server),
-            Err(_) => {
-                session.close();
-                Err(Failure::Late)
-            }
-        }
     }
 
     /// The connection of `lane`, or a new one where it is lost.
@@ -375,9 +341,8 @@ impl Shared {
         let opened = timeout_at(end, async {
             let mut session = lane.session.lock().await;
             let timeline = self.timeline.load(Ordering::Relaxed);
-            let is_usable = |session: &&Arc<Session>| {
-                !session.client.is_closed() && session.timeline >= timeline
-            };
+            let is_usable =
+                |session: &&Arc<Session>| !session.is_closed() && session.timeline >= timeline;
             if let Some(session) = session.as_ref().filter(is_usable) {
                 return Ok(Arc::clone(session));
             }
@@ -388,28 +353,6 @@ impl Shared {
         });
         let late = || LogError::new(LogErrorKind::Unavailable, "no server of the log responds");
         opened.await.unwrap_or_else(|_| Err(late()))
-    }
-}
-
-/// Why a statement has no result.
-enum Failure {
-    Server(Error),
-    Late,
-}
-
-impl Failure {
-    fn of(&self, session: &Session) -> LogError {
-        match self {
-            Self::Server(error) => session.error(error),
-            Self::Late => LogError::new(
-                LogErrorKind::Unknown,
-                format!(
-                    "{}: no response within {} s; either the server is not reachable, or none of its synchronous standbys is connected",
-                    session.server,
-                    STATEMENT_MAX.as_secs()
-                ),
-            ),
-        }
     }
 }
 

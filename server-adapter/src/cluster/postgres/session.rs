@@ -8,8 +8,9 @@ use std::time::Duration;
 use deskfleet::{LogError, LogErrorKind};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_postgres::error::Severity;
-use tokio_postgres::{AsyncMessage, Client, Connection, Error, SimpleQueryMessage, Statement};
+use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Client, Connection, Error, Row, SimpleQueryMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Server};
@@ -57,11 +58,11 @@ const FENCE: &str = "INSERT INTO df_head (stream, seq) VALUES ($1, 0)
 
 /// A connection to the primary.
 pub(super) struct Session {
-    pub(super) client: Client,
+    client: Client,
     /// Prepared.
-    pub(super) statement: Statement,
+    statement: Statement,
     /// For messages.
-    pub(super) server: String,
+    server: String,
     /// One more with each failover.
     pub(super) timeline: u32,
     /// What the operator should know.
@@ -124,19 +125,36 @@ impl Session {
         })
     }
 
-    /// Ends the connection, and with it all that waits for it.
-    pub(super) fn close(&self) {
-        self.driver.abort();
+    /// Whether the connection is lost.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
     }
 
-    /// A statement that failed.
-    pub(super) fn error(&self, error: &Error) -> LogError {
-        let kind = if did_nothing(error) {
-            LogErrorKind::Unavailable
-        } else {
-            LogErrorKind::Unknown
+    /// Runs a statement, the prepared one where there is none. Where it takes too long the connection ends, and with it all that waits
+    /// for it.
+    pub(super) async fn query(
+        &self,
+        sql: Option<&str>,
+        parameters: &[&(dyn ToSql + Sync)],
+        end: Instant,
+    ) -> Result<Vec<Row>, LogError> {
+        let rows = async {
+            match sql {
+                Some(sql) => self.client.query(sql, parameters).await,
+                None => self.client.query(&self.statement, parameters).await,
+            }
         };
-        LogError::new(kind, format!("{}: {}", self.server, said(error)))
+        if let Ok(rows) = timeout_at(end, rows).await {
+            return rows.map_err(|error| {
+                LogError::new(kind(&error), format!("{}: {}", self.server, said(&error)))
+            });
+        }
+        self.driver.abort();
+        let said = "no response in time: it cannot be reached, or none of its synchronous standbys is connected";
+        Err(LogError::new(
+            LogErrorKind::Unknown,
+            format!("{}: {said}", self.server),
+        ))
     }
 }
 
@@ -182,10 +200,12 @@ impl Primary {
             .simple_query(SET_UP)
             .await
             .map_err(|error| server.unavailable(&said(&error)))?;
-        let row = messages.iter().rev().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row),
-            _ => None,
-        });
+        let mut row = None;
+        for message in &messages {
+            if let SimpleQueryMessage::Row(last) = message {
+                row = Some(last);
+            }
+        }
         let value = |column| row.and_then(|row| row.get(column)).unwrap_or_default();
         if value(0).parse().unwrap_or(0) < VERSION_MIN {
             return Err(server.unfit("it must be PostgreSQL 12 or later"));
@@ -238,18 +258,25 @@ where
     .await;
 }
 
-/// Whether the server said that it rolled the statement back.
-fn did_nothing(error: &Error) -> bool {
-    error.as_db_error().is_some_and(|error| {
+/// Whether the server said that it rolled the statement back. That a row is there already says that another connection appends the
+/// same entry: a statement sees the tables as they were before it waited.
+fn kind(error: &Error) -> LogErrorKind {
+    let did_nothing = error.as_db_error().is_some_and(|error| {
         let code = error.code().code();
         let is_unclear = code.starts_with("08") || code.starts_with("57P") || code == "40003";
-        error.parsed_severity() == Some(Severity::Error) && !is_unclear
-    })
+        let is_known = error.code() == &SqlState::UNIQUE_VIOLATION;
+        error.parsed_severity() == Some(Severity::Error) && !is_unclear && !is_known
+    });
+    if did_nothing {
+        LogErrorKind::Unavailable
+    } else {
+        LogErrorKind::Unknown
+    }
 }
 
 /// What a server says to a client that it does not know yet names the user: not here.
 fn refused(error: &Error) -> String {
-    let Some(code) = error.code().map(|code| code.code()) else {
+    let Some(code) = error.code().map(SqlState::code) else {
         return said(error);
     };
     let reason = match code {
