@@ -301,3 +301,30 @@ fn a_node_with_a_wrong_clock_writes_nothing() {
         two.put_workspace(workspace("ws-1")).unwrap();
     }
 }
+
+/// Retention by one node, while the other has filed nothing yet.
+#[test]
+fn what_is_too_old_goes_from_every_node() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    one.put_workspace(workspace("ws-1")).unwrap();
+    record(&one, "ws-1", 12);
+    record(&one, "ws-2", 12);
+    one.file_pending().unwrap();
+    two.place_hold("ws-1", "matter", None).unwrap();
+    clock.advance_seconds(32 * 24 * 60 * 60);
+    record(&one, "ws-3", 12);
+    one.apply_retention().unwrap();
+    follow(&two);
+    for engine in [&one, &two] {
+        let kept = ["ws-1", "ws-2", "ws-3"].map(|instance| {
+            engine
+                .all_history(HistoryQuery::new(Stream::Stats, instance))
+                .count()
+        });
+        assert_eq!(kept, [1, 0, 1]);
+    }
+    let swept = two.store_status().unwrap().retention_applied;
+    assert_eq!(swept, one.store_status().unwrap().retention_applied);
+}

@@ -47,12 +47,13 @@ enum Work {
 impl Ready {
     /// Whether the records that came before it have to be in history: it removes some from there.
     fn needs_filing(&self) -> bool {
-        self.tags.iter().any(|tag| removes_telemetry(*tag))
+        self.tags.contains(&Tag::DropDerived)
     }
 
     /// Whether it changes what this node keeps in memory, and so is applied alone.
     fn is_reloaded(&self) -> bool {
-        self.tags.contains(&Tag::Configure)
+        let reloaded = |tag: &Tag| matches!(tag, Tag::Configure | Tag::Sweep);
+        self.tags.iter().any(reloaded)
     }
 }
 
@@ -310,11 +311,6 @@ impl EngineCore {
 fn reverted() -> EngineError {
     let said = "the file was opened again without what was not synced yet; the log is applied again from there";
     EngineError::new(ErrorKind::StorageUnavailable, said)
-}
-
-/// Whether a mutation removes records that were accepted before it.
-fn removes_telemetry(_: Tag) -> bool {
-    false
 }
 
 /// Whether the first entry of a log says that its fleet began with an empty store.
