@@ -334,6 +334,8 @@ impl EngineCore {
         let kept = match self.write_key_uses() {
             // When a key was last used is not worth a failure to stop.
             Err(error) if error.kind() == ErrorKind::LowDisk => Ok(()),
+            #[cfg(feature = "cluster")]
+            Err(_) if self.cluster.is_some() => Ok(()),
             kept => kept,
         };
         #[cfg(feature = "cluster")]

@@ -228,10 +228,10 @@ impl EngineCore {
         cluster: &Cluster,
         writes: Vec<Write>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
-        cluster.check_running()?;
+        cluster.check_running().map_err(refused)?;
         cluster.check_clock()?;
         // Before the first write of a fleet this appends the first entry.
-        self.verify(cluster)?;
+        self.verify(cluster).map_err(refused)?;
         let mut outcomes = Vec::with_capacity(writes.len());
         let mut ids = Vec::new();
         let mut last = 0;
@@ -247,7 +247,9 @@ impl EngineCore {
                 Ok(position) => last = position,
                 Err(error) => {
                     forget(cluster, &ids);
-                    return Err(error.into());
+                    // The entries before this one are applied once the log can be read.
+                    let is_first = ids.len() == 1;
+                    return Err(if is_first { error } else { in_doubt(error) }.into());
                 }
             }
         }
@@ -363,6 +365,21 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
         entries.push((body.finish(), held));
     }
     Ok(entries)
+}
+
+/// The error of a write to a node that applies nothing more.
+fn refused(error: EngineError) -> EngineError {
+    let said = "this node applies nothing more, so it takes no writes";
+    match error.kind() {
+        ErrorKind::StorageUnavailable | ErrorKind::Indeterminate => error,
+        _ => EngineError::caused(ErrorKind::StorageUnavailable, said, error),
+    }
+}
+
+/// The error of writes of which some are in the log.
+fn in_doubt(error: EngineError) -> EngineError {
+    let said = "the log failed between two entries of one commit";
+    EngineError::caused(ErrorKind::Indeterminate, said, error)
 }
 
 /// The error of a write that is in the log and could not be applied here.
