@@ -23,9 +23,13 @@ mod load;
 #[path = "../../tests/src/servers/postgres.rs"]
 mod postgres;
 
+mod gate;
+
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-use load::{Client, Place, Served, done};
+use gate::Gate;
+use load::{Client, Place, Served, command, done};
 use postgres::Postgres;
 
 /// Fails a test instead of hanging; nothing is measured by it.
@@ -35,6 +39,7 @@ const PASSWORD: &str = "pass-word-of-the-log";
 /// A log, and an admin key of the fleet that shares it.
 struct Fleet {
     postgres: Postgres,
+    gate: Gate,
     admin: String,
 }
 
@@ -43,6 +48,7 @@ impl Fleet {
     fn begin() -> Option<Self> {
         let postgres = Postgres::start_alone()?;
         let mut fleet = Self {
+            gate: Gate::before(postgres.port()),
             postgres,
             admin: String::new(),
         };
@@ -55,23 +61,34 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// With a password, which PostgreSQL does not ask for here.
+    /// Through the gate, with a password that PostgreSQL does not ask for here.
     fn url(&self) -> String {
-        self.postgres
-            .url()
-            .replacen("@", &format!(":{PASSWORD}@"), 1)
+        let port = self.gate.port();
+        format!("postgres://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
     }
 
     /// A folder for a node that has no store yet.
     fn place(&self) -> Place {
-        Place {
+        let place = Place {
             folder: tempfile::tempdir().unwrap(),
             admin: self.admin.clone(),
-        }
+        };
+        std::fs::write(place.file("admin.key"), &self.admin).unwrap();
+        place
     }
 
-    fn serve(&self, place: &Place, options: &str) -> Served {
-        place.serve_with(&format!("--log {} --node n {options}", self.url()))
+    fn options(&self) -> String {
+        format!("--log {} --node n1", self.url())
+    }
+
+    fn serve(&self, place: &Place) -> Served {
+        place.serve_with(&self.options())
+    }
+
+    /// The output of a node that does not start.
+    fn refused(&self, place: &Place, options: &str) -> String {
+        let line = format!("serve --listen 127.0.0.1:0 {} {options}", self.options());
+        said(&command(place.path(), &line).output().unwrap())
     }
 
     fn client(&self, served: &Served) -> Client {
@@ -79,19 +96,18 @@ impl Fleet {
     }
 }
 
-fn put(client: &mut Client, id: &str) {
-    let body = format!(r#"{{"workSpId":"{id}","state":"AVAILABLE"}}"#);
-    let put = format!("PUT /operator/workspaces/{id}");
-    client.accepted(&put, &body).unwrap();
+/// Standard error of a command that failed.
+fn said(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains(PASSWORD), "{said}");
+    said
 }
 
-/// Asks until `is_there`.
-fn wait_until(mut is_there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_there() {
-        assert!(begun.elapsed() < PATIENCE, "it does not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+fn put(client: &mut Client, id: &str) -> u16 {
+    let body = format!(r#"{{"workSpId":"{id}","state":"AVAILABLE"}}"#);
+    let put = format!("PUT /operator/workspaces/{id}");
+    client.ask(&put, &body).unwrap().0
 }
 
 fn has(client: &mut Client, id: &str) -> bool {
@@ -101,25 +117,182 @@ fn has(client: &mut Client, id: &str) -> bool {
     status == 200
 }
 
+fn readyz(client: &mut Client) -> (u16, String) {
+    client.ask("GET /readyz", "").unwrap()
+}
+
+/// Asks until it is so.
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "it does not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
-fn nodes_serve_what_each_of_them_was_sent() {
+fn nodes_serve_what_each_of_them_was_sent_also_after_a_kill() {
     let Some(fleet) = Fleet::begin() else { return };
     let places = [(); 3].map(|()| fleet.place());
-    let nodes = places.each_ref().map(|place| fleet.serve(place, ""));
+    let mut nodes = places.each_ref().map(|place| fleet.serve(place));
     let mut clients = nodes.each_ref().map(|node| fleet.client(node));
     for (number, client) in clients.iter_mut().enumerate() {
-        put(client, &format!("ws-{number}"));
+        assert_eq!(put(client, &format!("ws-{number}")), 200);
     }
     for client in &mut clients {
         for number in 0..3 {
             wait_until(|| has(client, &format!("ws-{number}")));
         }
-        let (status, said) = client.ask("GET /readyz", "").unwrap();
-        assert_eq!(status, 200, "{said}");
-        assert!(said.contains(" behind the log"), "{said}");
+        let (status, said) = readyz(client);
+        assert!(status == 200 && said.contains(" behind the log"), "{said}");
     }
+    let (_, metrics) = clients[0].ask("GET /metrics", "").unwrap();
+    for name in [
+        "position",
+        "last",
+        "lag_seconds",
+        "append_duration_seconds_count",
+    ] {
+        assert!(
+            metrics.contains(&format!("\ndeskfleet_log_{name} ")),
+            "{metrics}"
+        );
+    }
+    nodes[1].kill();
+    assert_eq!(put(&mut clients[2], "ws-3"), 200);
+    nodes[1] = fleet.serve(&places[1]);
+    assert!(
+        has(&mut fleet.client(&nodes[1]), "ws-3"),
+        "it caught up before it listened"
+    );
+    // Through no node: the file is in use.
+    assert!(
+        fleet
+            .refused(&places[1], "")
+            .contains("open in another process")
+    );
     for mut node in nodes {
         let said = node.terminate().join("\n");
         assert!(!said.contains(PASSWORD), "{said}");
     }
+}
+
+#[test]
+fn node_without_its_log_serves_reads_and_writes_again_when_it_is_back() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let place = fleet.place();
+    let mut node = fleet.serve(&place);
+    let mut client = fleet.client(&node);
+    assert_eq!(put(&mut client, "ws-1"), 200);
+    fleet.gate.close();
+    node.wait_for("the log of the fleet is lost");
+    assert!(has(&mut client, "ws-1"));
+    assert_eq!(put(&mut client, "ws-2"), 503);
+    fleet.gate.open();
+    node.wait_for("is there again");
+    assert_eq!(put(&mut client, "ws-2"), 200);
+    fleet.gate.close();
+    node.terminate();
+
+    let mut node = fleet.serve(&place);
+    let mut client = fleet.client(&node);
+    assert!(has(&mut client, "ws-2"));
+    let (status, said) = readyz(&mut client);
+    assert_eq!(status, 503);
+    assert!(said.starts_with("LogUnavailable: "), "{said}");
+    fleet.gate.open();
+    wait_until(|| readyz(&mut client).0 == 200);
+    assert_eq!(put(&mut client, "ws-3"), 200);
+    let said = node.terminate().join("\n");
+    assert!(!said.contains(PASSWORD), "{said}");
+}
+
+#[test]
+fn node_joins_with_a_copy_of_another() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let [first, late, new] = [(); 3].map(|()| fleet.place());
+    let node = fleet.serve(&first);
+    let mut client = fleet.client(&node);
+    assert_eq!(put(&mut client, "ws-1"), 200);
+    fleet.serve(&late).terminate();
+    for number in 2..9 {
+        assert_eq!(put(&mut client, &format!("ws-{number}")), 200);
+    }
+    let behind = fleet.postgres.sql("SELECT seq FROM df_head");
+    fleet
+        .postgres
+        .sql(&format!("DELETE FROM df_log WHERE seq < {behind}"));
+
+    let join = format!("--join http://{} --join-key-file admin.key", node.address);
+    let alone = fleet.refused(&late, "");
+    assert!(
+        alone.contains("was trimmed") && alone.contains("--join"),
+        "{alone}"
+    );
+    let fresh = fleet.refused(&new, "");
+    assert!(fresh.contains("--join"), "{fresh}");
+    std::fs::write(new.file("wrong.key"), "dfk_wrong").unwrap();
+    std::fs::remove_file(new.file("deskfleet.redb")).unwrap();
+    let key = fleet.refused(&new, &join.replace("admin.key", "wrong.key"));
+    assert!(key.contains("401"), "{key}");
+    for place in [&late, &new] {
+        let joined = place.serve_with(&format!("{} {join}", fleet.options()));
+        let mut client = fleet.client(&joined);
+        assert!((1..9).all(|number| has(&mut client, &format!("ws-{number}"))));
+        wait_until(|| readyz(&mut client).0 == 200);
+        let names = std::fs::read_dir(place.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let kept = names
+            .filter(|name| name.starts_with("deskfleet.redb."))
+            .count();
+        assert_eq!(
+            kept,
+            usize::from(std::ptr::eq(place, &raw const late)),
+            "the old file"
+        );
+    }
+}
+
+#[test]
+fn file_of_a_node_is_served_alone_only_after_it_left() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let place = fleet.place();
+    let mut node = fleet.serve(&place);
+    assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
+    node.terminate();
+    let alone = command(place.path(), "serve --listen 127.0.0.1:0").output();
+    let alone = said(&alone.unwrap());
+    assert!(
+        alone.contains("--log") && alone.contains("deskfleet cluster leave"),
+        "{alone}"
+    );
+    assert!(done(place.path(), "export workspaces").contains("ws-1"));
+    done(place.path(), "cluster leave deskfleet.redb");
+    let served = place.serve();
+    assert!(has(&mut fleet.client(&served), "ws-1"));
+}
+
+#[test]
+fn file_of_another_fleet_is_not_made_a_node() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let own = Place::new();
+    let refused = fleet.refused(&own, "");
+    assert!(refused.contains("has data of its own"), "{refused}");
+
+    let place = fleet.place();
+    let mut node = fleet.serve(&place);
+    assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
+    node.terminate();
+    let other = format!("--log {}?fleet=other --node n1", fleet.url());
+    let mut node = place.serve_with(&other);
+    let line = node.wait_for("APPLIES NOTHING MORE");
+    assert!(line.contains("Export what this node holds"), "{line}");
+    let mut client = fleet.client(&node);
+    assert!(has(&mut client, "ws-1"));
+    assert_eq!(put(&mut client, "ws-2"), 503);
+    let (status, said) = readyz(&mut client);
+    assert_eq!(status, 503);
+    assert!(said.starts_with("Halted: "), "{said}");
+    node.terminate();
+    assert!(done(place.path(), "export workspaces").contains("ws-1"));
 }

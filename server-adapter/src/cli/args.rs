@@ -77,6 +77,9 @@ pub(crate) enum Command {
     /// Issues, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Looks after the nodes of a fleet
+    #[command(subcommand)]
+    Cluster(ClusterCommand),
     /// Reads the whole store and reports what is wrong with it
     Check {
         #[command(flatten)]
@@ -145,6 +148,21 @@ pub(crate) enum KeysCommand {
     },
 }
 
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum ClusterCommand {
+    /// Makes the file of a node, or a copy of it, a store of its own that is served without a log
+    ///
+    /// It has what the node had applied, and is no node from then on. Stop the node first, or take a backup of it. Only in a deskfleet
+    /// that was built with the feature `postgres` or `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster leave copy.redb && deskfleet serve --data copy.redb")]
+    Leave {
+        /// The file of the store
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
 /// The options of `import`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct ImportArgs {
@@ -188,7 +206,7 @@ impl Command {
                 | KeysCommand::List { store }
                 | KeysCommand::Revoke { store, .. },
             ) => store.overrides(),
-            Self::Completions { .. } | Self::Man => return None,
+            Self::Cluster(_) | Self::Completions { .. } | Self::Man => return None,
         })
     }
 }

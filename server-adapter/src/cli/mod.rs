@@ -3,6 +3,7 @@
 mod args;
 mod backups;
 mod client;
+mod cluster;
 mod cluster_args;
 mod configuration;
 #[cfg(feature = "console")]
@@ -42,7 +43,7 @@ use std::time::Duration;
 use deskfleet::NewKey;
 use deskfleet_server::LogQueue;
 
-use self::args::{Command, KeysCommand};
+use self::args::{ClusterCommand, Command, KeysCommand};
 use self::configuration::Configuration;
 use self::failure::Failure;
 use self::output::{data, log, say};
@@ -103,6 +104,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Completions { shell } => data(shell.completions().trim_end()),
         Command::Man => data(MAN_PAGE.trim_end()),
         Command::Keys(command) => run_keys(command, configuration),
+        Command::Cluster(ClusterCommand::Leave { file }) => cluster::leave(&file),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),
         Command::Compact { .. } => store::compact(configuration),

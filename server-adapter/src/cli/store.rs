@@ -114,7 +114,7 @@ pub(crate) fn open_to_change(
     open(builder, file, when_locked)
 }
 
-fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
+pub(super) fn explain(error: EngineError, file: &Path, when_locked: &str) -> Failure {
     if error.kind() == ErrorKind::AlreadyOpen {
         let file = file.display();
         return Failure(format!("{file} is open in another process. {when_locked}"));
