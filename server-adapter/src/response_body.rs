@@ -246,9 +246,10 @@ impl Body for OutgoingBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let length = match &self.state {
-            State::File(file) => Some(file.left()),
-            _ => self.len().map(|length| length as u64),
+        let length = if let State::File(file) = &self.state {
+            Some(file.left())
+        } else {
+            self.len().map(|length| length as u64)
         };
         length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }

@@ -369,11 +369,16 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
 
 /// The error of a write to a node that applies nothing more.
 fn refused(error: EngineError) -> EngineError {
-    let said = "this node applies nothing more, so it takes no writes";
-    match error.kind() {
-        ErrorKind::StorageUnavailable | ErrorKind::Indeterminate => error,
-        _ => EngineError::caused(ErrorKind::StorageUnavailable, said, error),
+    let halts = [
+        ErrorKind::Corrupted,
+        ErrorKind::NewerFormat,
+        ErrorKind::Configuration,
+    ];
+    if !halts.contains(&error.kind()) {
+        return error;
     }
+    let said = "this node applies nothing more, so it takes no writes";
+    EngineError::caused(ErrorKind::StorageUnavailable, said, error)
 }
 
 /// The error of writes of which some are in the log.
