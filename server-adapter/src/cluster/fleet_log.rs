@@ -84,7 +84,7 @@ impl Inner {
 type Connected = (Box<dyn Log>, Vec<String>);
 
 #[cfg_attr(
-    not(feature = "postgres"),
+    not(any(feature = "nats", feature = "postgres")),
     expect(unused_variables, reason = "there is none to connect to")
 )]
 fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
@@ -100,6 +100,17 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
             };
             let log = super::PostgresLog::open(url, &options)?;
             let warnings = log.warnings();
+            Ok((Box::new(log), warnings))
+        }
+        #[cfg(feature = "nats")]
+        Some("nats") => {
+            let options = super::NatsOptions {
+                ca: options.ca.clone(),
+                credentials: options.credentials.clone(),
+                ..super::NatsOptions::default()
+            };
+            let log = super::JetStreamLog::open(url, &options)?;
+            let warnings = log.warnings().to_vec();
             Ok((Box::new(log), warnings))
         }
         _ => {

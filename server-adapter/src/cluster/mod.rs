@@ -2,10 +2,14 @@
 
 mod fleet_log;
 mod follower;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "postgres")]
 mod postgres;
 
 pub use fleet_log::{FleetLog, LogOptions};
 pub use follower::Follower;
+#[cfg(feature = "nats")]
+pub use nats::{JetStreamLog, NatsOptions};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLog, PostgresOptions};

@@ -1,3 +1,4 @@
 //! Servers of other projects that suites start.
 
+pub mod nats;
 pub mod postgres;

@@ -1,0 +1,155 @@
+//! The URL of a log in NATS, and what is given beside it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fmt, fs};
+
+use async_nats::{ConnectOptions, ServerAddr};
+use deskfleet::{LogError, LogErrorKind};
+
+/// The longest name of a fleet, in bytes.
+const FLEET_BYTES_MAX: usize = 64;
+/// After three of them without a response the connection is replaced: before the engine has given up.
+const PING_INTERVAL: Duration = Duration::from_secs(1);
+/// A server that was stopped still accepts connections.
+const CONNECT_MAX: Duration = Duration::from_secs(2);
+const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What is given beside the URL of a log in NATS.
+#[derive(Debug, Clone, Default)]
+pub struct NatsOptions {
+    /// The name of the fleet where the URL has no `fleet=`: several fleets can share servers. `fleet` where neither has it.
+    pub fleet: Option<String>,
+    /// A file with the certificates in PEM that the servers' are verified with; TLS is then required. Without it they are those of
+    /// the platform.
+    pub ca: Option<PathBuf>,
+    /// A file of credentials as `nsc` writes it, or one with `USER:PASSWORD` in its only line.
+    pub credentials: Option<PathBuf>,
+    /// The addresses of the servers' monitoring, `http://HOST:PORT`, together with those of `monitor=` in the URL.
+    pub monitors: Vec<String>,
+}
+
+/// Where a log is, and how it is reached.
+pub(super) struct Address {
+    pub(super) fleet: String,
+    pub(super) servers: Vec<ServerAddr>,
+    /// The servers, for messages.
+    pub(super) names: String,
+    /// `HOST:PORT` of each monitoring endpoint.
+    pub(super) monitors: Vec<String>,
+    /// The operator answers for `sync_interval`.
+    pub(super) unchecked_sync: bool,
+    /// Without the servers.
+    pub(super) connect: ConnectOptions,
+}
+
+impl Address {
+    pub(super) fn new(url: &str, options: &NatsOptions) -> Result<Self, LogError> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let requires_tls = match scheme {
+            "nats" => options.ca.is_some(),
+            "tls" => true,
+            _ => return Err(wrong("it begins with nats:// or tls://")),
+        };
+        let (names, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let names = names.trim_end_matches('/');
+        if rest.contains('@') {
+            return Err(wrong(
+                "user and password are given in a file, with --log-credentials",
+            ));
+        }
+        let mut fleet = options.fleet.as_deref().unwrap_or("fleet");
+        let mut monitors: Vec<&str> = options.monitors.iter().map(String::as_str).collect();
+        let mut unchecked_sync = false;
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("fleet", name)) => fleet = name,
+                Some(("monitor", addresses)) => monitors.extend(addresses.split(',')),
+                Some(("unchecked_sync", "yes")) => unchecked_sync = true,
+                _ => {
+                    return Err(wrong(
+                        "after ? it has fleet=NAME, monitor=http://HOST:PORT,... or unchecked_sync=yes",
+                    ));
+                }
+            }
+        }
+        if !is_token(fleet) || fleet.len() > FLEET_BYTES_MAX {
+            return Err(wrong(format!(
+                "the name of a fleet has 1 to {FLEET_BYTES_MAX} letters, digits, - and _"
+            )));
+        }
+        let server = |name: &str| {
+            let address = format!("{scheme}://{name}").parse();
+            address.map_err(|_| wrong(format!("{name:?} is not HOST:PORT")))
+        };
+        Ok(Self {
+            fleet: fleet.to_owned(),
+            servers: names.split(',').map(server).collect::<Result<_, _>>()?,
+            names: names.to_owned(),
+            monitors: monitors
+                .into_iter()
+                .map(monitor)
+                .collect::<Result<_, _>>()?,
+            unchecked_sync,
+            connect: connect_options(options, requires_tls)?,
+        })
+    }
+}
+
+fn is_token(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.bytes().all(is_allowed)
+}
+
+fn monitor(address: &str) -> Result<String, LogError> {
+    let authority = address.strip_prefix("http://");
+    let authority = authority.map(|authority| authority.trim_end_matches('/'));
+    match authority {
+        Some(authority) if authority.contains(':') && !authority.contains('/') => {
+            Ok(authority.to_owned())
+        }
+        _ => Err(wrong(format!(
+            "{address:?} is not http://HOST:PORT, the address of a server's monitoring"
+        ))),
+    }
+}
+
+fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectOptions, LogError> {
+    let mut connect = ConnectOptions::new()
+        .name("deskfleet")
+        .require_tls(requires_tls)
+        .ping_interval(PING_INTERVAL)
+        .connection_timeout(CONNECT_MAX)
+        .reconnect_delay_callback(|_| RECONNECT_INTERVAL);
+    if let Some(ca) = &options.ca {
+        read(ca)?;
+        connect = connect.add_root_certificates(ca.clone());
+    }
+    let Some(path) = &options.credentials else {
+        return Ok(connect);
+    };
+    // The cause could have a part of the text.
+    let wrong_text = || {
+        wrong(format!(
+            "{} is neither a .creds file nor a line USER:PASSWORD",
+            path.display()
+        ))
+    };
+    let text = read(path)?;
+    if text.contains("BEGIN NATS USER JWT") {
+        return connect.credentials(&text).map_err(|_| wrong_text());
+    }
+    let line = text.trim_end_matches(['\r', '\n']);
+    let (user, password) = line.split_once(':').ok_or_else(wrong_text)?;
+    Ok(connect.user_and_password(user.to_owned(), password.to_owned()))
+}
+
+fn read(path: &Path) -> Result<String, LogError> {
+    fs::read_to_string(path)
+        .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))
+}
+
+fn wrong(said: impl fmt::Display) -> LogError {
+    let said = format!("the URL of the log is not usable: {said}");
+    LogError::new(LogErrorKind::Unsafe, said)
+}

@@ -1,0 +1,287 @@
+//! What must hold of the servers and the streams such that an acknowledged entry survives.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use async_nats::jetstream::context::{Context, CreateStreamErrorKind, GetStreamErrorKind};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType};
+use async_nats::jetstream::{self, ErrorCode};
+use deskfleet::{LogError, LogErrorKind};
+use http::{Request, header};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::address::Address;
+
+/// The engine appends an entry again for at most a minute, and a server that was stopped may pass on what it had received: until the
+/// others have given up the connection to it, after a minute and a half.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(5 * 60);
+/// Older servers have no answers of several entries, or lose acknowledged messages.
+const VERSION_MIN: [u32; 3] = [2, 12, 0];
+/// What this was tried with.
+const VERSION_TRIED: [u32; 3] = [2, 15, 1];
+const MONITOR_MAX: Duration = Duration::from_secs(5);
+const MONITOR_BYTES_MAX: usize = 1 << 20;
+const UNLIMITED: i64 = -1;
+
+/// What of a stream must be as it was made. The rest, such as its placement, is the operator's.
+const COMPARED: [&str; 19] = [
+    "subjects",
+    "storage",
+    "num_replicas",
+    "retention",
+    "discard",
+    "max_msgs",
+    "max_msgs_per_subject",
+    "max_bytes",
+    "max_age",
+    "max_msg_size",
+    "duplicate_window",
+    "allow_direct",
+    "republish",
+    "mirror",
+    "sources",
+    "persist_mode",
+    "no_ack",
+    "sealed",
+    "subject_transform",
+];
+
+/// The stream of the entries. Its servers tell by `tail` what position was stored.
+pub(super) fn entries(name: &str, subject: &str, tail: &str, replicas: usize) -> Config {
+    Config {
+        discard: DiscardPolicy::New,
+        duplicate_window: DUPLICATE_WINDOW,
+        allow_direct: true,
+        republish: Some(Republish {
+            source: subject.to_owned(),
+            destination: tail.to_owned(),
+            headers_only: true,
+        }),
+        ..unlimited(name, subject, replicas)
+    }
+}
+
+/// The stream of what nodes say of themselves: the last report of each.
+pub(super) fn reports(name: &str, subjects: &str, replicas: usize) -> Config {
+    Config {
+        max_messages_per_subject: 1,
+        duplicate_window: DUPLICATE_WINDOW,
+        ..unlimited(name, subjects, replicas)
+    }
+}
+
+fn unlimited(name: &str, subject: &str, replicas: usize) -> Config {
+    Config {
+        name: name.to_owned(),
+        subjects: vec![subject.to_owned()],
+        storage: StorageType::File,
+        num_replicas: replicas,
+        max_messages: UNLIMITED,
+        max_messages_per_subject: UNLIMITED,
+        max_bytes: UNLIMITED,
+        max_message_size: -1,
+        max_consumers: -1,
+        ..Config::default()
+    }
+}
+
+/// Makes the stream where there is none, and refuses one that was made in another way.
+pub(super) async fn stream(context: &Context, wanted: Config) -> Result<(), LogError> {
+    let name = wanted.name.clone();
+    let refused = |kind, said: &str| LogError::new(kind, format!("the stream {name}: {said}"));
+    let found = match context.get_stream(&name).await {
+        Ok(found) => found.cached_info().config.clone(),
+        Err(error) => {
+            let GetStreamErrorKind::JetStream(cause) = error.kind() else {
+                return Err(refused(LogErrorKind::Unavailable, &error.to_string()));
+            };
+            if cause.error_code() != ErrorCode::STREAM_NOT_FOUND {
+                return Err(refused(LogErrorKind::Unavailable, &cause.to_string()));
+            }
+            let made = context.create_stream(wanted.clone()).await;
+            let made = made.map_err(|error| match error.kind() {
+                CreateStreamErrorKind::JetStream(cause) => {
+                    refused(LogErrorKind::Unsafe, &creation(&cause))
+                }
+                _ => refused(LogErrorKind::Unavailable, &error.to_string()),
+            })?;
+            made.cached_info().config.clone()
+        }
+    };
+    let different = differences(&wanted, &found);
+    if different.is_empty() {
+        return Ok(());
+    }
+    let different = different.join(", ");
+    Err(refused(
+        LogErrorKind::Unsafe,
+        &format!("it is not as deskfleet made it, change it back: {different}"),
+    ))
+}
+
+fn creation(cause: &jetstream::Error) -> String {
+    if cause.error_code() == ErrorCode::CLUSTER_NO_PEERS {
+        return format!("it needs three servers with JetStream: {cause}");
+    }
+    cause.to_string()
+}
+
+fn differences(wanted: &Config, found: &Config) -> Vec<String> {
+    let mut like = found.clone();
+    // More of them lose no less.
+    like.num_replicas = found.num_replicas.min(wanted.num_replicas);
+    let values = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+    let (wanted, like) = (values(wanted), values(&like));
+    let names = COMPARED
+        .iter()
+        .filter(|name| wanted[**name] != like[**name]);
+    let shown = |value: &Value| match value {
+        Value::Null => "nothing".to_owned(),
+        value => value.to_string(),
+    };
+    names
+        .map(|name| {
+            format!(
+                "{name} is {}, not {}",
+                shown(&like[name]),
+                shown(&wanted[name])
+            )
+        })
+        .collect()
+}
+
+/// Refuses servers that are too old; returns a warning on those that were not tried.
+pub(super) fn version(version: &str) -> Result<Option<String>, LogError> {
+    let mut numbers = version
+        .split(['.', '-'])
+        .map(|part| part.parse().unwrap_or(0));
+    let known: [u32; 3] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
+    let shown = |version: [u32; 3]| version.map(|number| number.to_string()).join(".");
+    let known_losses =
+        "Jepsen found that 2.12.1 loses acknowledged messages where sync_interval is not always";
+    if known < VERSION_MIN {
+        return Err(LogError::new(
+            LogErrorKind::Unsafe,
+            format!(
+                "NATS {version} is too old, {} is the least: {known_losses}, and older ones more",
+                shown(VERSION_MIN)
+            ),
+        ));
+    }
+    Ok((known < VERSION_TRIED).then(|| {
+        format!(
+            "deskfleet was tried with NATS {} and not with {version}: {known_losses}",
+            shown(VERSION_TRIED)
+        )
+    }))
+}
+
+/// What `/jsz?config=true` says of a server.
+#[derive(Deserialize)]
+struct Monitored {
+    server_id: String,
+    #[serde(default)]
+    config: MonitoredConfig,
+    #[serde(default)]
+    meta_cluster: MetaCluster,
+}
+
+#[derive(Default, Deserialize)]
+struct MonitoredConfig {
+    #[serde(default)]
+    sync_always: bool,
+}
+
+#[derive(Deserialize)]
+struct MetaCluster {
+    cluster_size: usize,
+}
+
+impl Default for MetaCluster {
+    fn default() -> Self {
+        Self { cluster_size: 1 }
+    }
+}
+
+/// Refuses servers that acknowledge what is not on their disks. A server that is down cannot be asked, and acknowledges nothing: it
+/// is a warning as long as most of them are known.
+pub(super) async fn sync(address: &Address) -> Result<Vec<String>, LogError> {
+    let refused = |said: String| {
+        LogError::new(
+            LogErrorKind::Unsafe,
+            format!(
+                "{said}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses as --log-monitor http://HOST:PORT,... or ?monitor=... in the URL, or, where each server is known to be set so, ?unchecked_sync=yes"
+            ),
+        )
+    };
+    if address.unchecked_sync {
+        return Ok(vec!["it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries".to_owned()]);
+    }
+    if address.monitors.is_empty() {
+        return Err(refused(
+            "it cannot be checked that the NATS servers write to the disk before they acknowledge"
+                .to_owned(),
+        ));
+    }
+    let (mut known, mut warnings, mut size) = (BTreeSet::new(), Vec::new(), 1);
+    for monitor in &address.monitors {
+        match timeout(MONITOR_MAX, ask(monitor)).await {
+            Ok(Ok(server)) if !server.config.sync_always => {
+                return Err(refused(format!(
+                    "the NATS server at {monitor} acknowledges before it writes to the disk"
+                )));
+            }
+            Ok(Ok(server)) => {
+                size = size.max(server.meta_cluster.cluster_size);
+                known.insert(server.server_id);
+            }
+            Ok(Err(said)) => warnings.push(unasked(monitor, &said)),
+            Err(_) => warnings.push(unasked(monitor, "no response")),
+        }
+    }
+    let has_all = known.len() + warnings.len() >= size;
+    if !has_all || known.len() * 2 <= size {
+        let said = format!(
+            "only {} of {size} NATS servers could be asked how they write to the disk",
+            known.len()
+        );
+        warnings.insert(0, said);
+        return Err(refused(warnings.join("; ")));
+    }
+    Ok(warnings)
+}
+
+fn unasked(monitor: &str, said: &str) -> String {
+    format!("the NATS server at {monitor} could not be asked for `sync_interval`: {said}")
+}
+
+async fn ask(monitor: &str) -> Result<Monitored, String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let stream = TcpStream::connect(monitor)
+        .await
+        .map_err(|error| said(&error))?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| said(&error))?;
+    tokio::spawn(connection);
+    let request = Request::get("/jsz?config=true").header(header::HOST, monitor);
+    let request = request
+        .body(Empty::<Bytes>::new())
+        .map_err(|error| said(&error))?;
+    let response = sender
+        .send_request(request)
+        .await
+        .map_err(|error| said(&error))?;
+    let body = Limited::new(response.into_body(), MONITOR_BYTES_MAX)
+        .collect()
+        .await;
+    let body = body.map_err(|error| said(&error))?.to_bytes();
+    serde_json::from_slice(&body).map_err(|error| format!("not an answer of JetStream: {error}"))
+}

@@ -1,0 +1,375 @@
+//! The log in NATS JetStream, with real servers.
+#![cfg(all(unix, feature = "nats"))]
+
+#[allow(
+    clippy::pedantic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "the contract of every log, from the suites of the engine"
+)]
+#[path = "../../tests/src/log_contract.rs"]
+mod log_contract;
+#[allow(
+    clippy::pedantic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "servers for several suites, each of which needs a part"
+)]
+#[path = "../../tests/src/servers/nats.rs"]
+mod nats;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
+use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
+use nats::{Nats, Setup};
+
+/// The stream of the entries.
+const STREAM: &str = "df_fleet";
+
+fn open(url: &str) -> JetStreamLog {
+    JetStreamLog::open(url, &NatsOptions::default()).unwrap()
+}
+
+/// What is said where a log cannot be opened.
+fn refusal(url: &str, options: &NatsOptions) -> (LogErrorKind, String) {
+    let error = JetStreamLog::open(url, options).expect_err(url);
+    (error.kind, error.message)
+}
+
+fn id(thread: u64, number: u64) -> EntryId {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&thread.to_be_bytes());
+    bytes[8..].copy_from_slice(&number.to_be_bytes());
+    EntryId(bytes)
+}
+
+/// All entries up to the last one there is.
+fn all(log: &JetStreamLog) -> Vec<LogEntry> {
+    let last = log.bounds().unwrap().last;
+    let mut entries: Vec<LogEntry> = Vec::new();
+    while (entries.len() as u64) < last {
+        let from = entries.len() as u64 + 1;
+        entries.extend(log.read(from, 1 << 20, Duration::ZERO).unwrap());
+    }
+    entries
+}
+
+fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
+    Nats::with(&Setup {
+        count,
+        sync: sync.to_owned(),
+        more: more.to_owned(),
+    })
+}
+
+#[test]
+fn log_in_nats_keeps_the_contract() {
+    let Some(nats) = Nats::start() else {
+        return;
+    };
+    let url = nats.url();
+    log_contract::check(&|| Box::new(open(&url)));
+    // Another fleet on the same servers.
+    let url = format!("{url}&fleet=another");
+    log_contract::check(&|| Box::new(open(&url)));
+}
+
+#[test]
+fn body_of_the_documented_bound_is_kept() {
+    let Some(nats) = start(1, "always", "") else {
+        return;
+    };
+    let log = open(&nats.url());
+    assert_eq!(log.warnings().len(), 1, "{:?}", log.warnings());
+    let body = vec![7; (1 << 20) - 512];
+    assert_eq!(log.append(id(0, 0), &body).unwrap(), 1);
+    assert_eq!(all(&log)[0].body, body);
+    let refused = log.append(id(0, 1), &[7; (1 << 20) - 511]).unwrap_err();
+    assert_eq!(refused.kind, LogErrorKind::Unavailable);
+    assert!(refused.message.contains("max_payload"), "{refused}");
+    assert_eq!(log.append(id(0, 2), b"after").unwrap(), 2);
+}
+
+/// What the threads of [`appended_while`] share.
+#[derive(Default)]
+struct Appending {
+    acknowledged: AtomicU64,
+    ends: AtomicBool,
+}
+
+impl Appending {
+    /// Appends one entry after the other, each until it is acknowledged; returns the positions.
+    fn append(&self, log: &JetStreamLog, thread: u64) -> Vec<u64> {
+        let mut positions = Vec::new();
+        while !self.ends.load(Ordering::Relaxed) {
+            let id = id(thread, positions.len() as u64);
+            loop {
+                match log.append(id, &id.0.repeat(100)) {
+                    Ok(position) => break positions.push(position),
+                    Err(error) => assert_ne!(error.kind, LogErrorKind::Unsafe, "{error}"),
+                }
+            }
+            self.acknowledged.fetch_add(1, Ordering::Relaxed);
+        }
+        positions
+    }
+
+    /// Reads what is appended, from the first entry on.
+    fn follow(&self, log: &JetStreamLog) -> Vec<LogEntry> {
+        let mut entries: Vec<LogEntry> = Vec::new();
+        while !self.ends.load(Ordering::Relaxed) {
+            let from = entries.len() as u64 + 1;
+            match log.read(from, 1 << 20, Duration::from_millis(100)) {
+                Ok(read) => entries.extend(read),
+                Err(error) => assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}"),
+            }
+        }
+        entries
+    }
+
+    fn wait_for_more(&self) {
+        let before = self.acknowledged.load(Ordering::Relaxed);
+        while self.acknowledged.load(Ordering::Relaxed) < before + 200 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Runs `rounds` while four threads append and one reads, and checks that each entry that was acknowledged is there, once.
+fn check_while(nats: &mut Nats, rounds: impl FnOnce(&mut Nats, &Appending)) {
+    let logs = [open(&nats.url()), open(&nats.url())];
+    let appending = Appending::default();
+    let (acknowledged, followed) = std::thread::scope(|scope| {
+        let appending = &appending;
+        let threads = [0, 1, 2, 3].map(|thread| {
+            let log = &logs[thread % 2];
+            scope.spawn(move || appending.append(log, thread as u64))
+        });
+        let follower = scope.spawn(|| appending.follow(&logs[0]));
+        rounds(nats, appending);
+        appending.wait_for_more();
+        appending.ends.store(true, Ordering::Relaxed);
+        let acknowledged = threads.map(|thread| thread.join().unwrap());
+        (acknowledged, follower.join().unwrap())
+    });
+    let entries = all(&open(&nats.url()));
+    let ids: BTreeSet<_> = entries.iter().map(|entry| entry.id).collect();
+    assert_eq!(ids.len(), entries.len(), "an entry is doubled");
+    let mut count = 0;
+    for (thread, positions) in (0..).zip(&acknowledged) {
+        for (number, position) in (0..).zip(positions) {
+            let entry = &entries[usize::try_from(*position).unwrap() - 1];
+            assert_eq!((entry.position, entry.id), (*position, id(thread, number)));
+            assert_eq!(entry.body, entry.id.0.repeat(100));
+            count += 1;
+        }
+    }
+    assert_eq!(entries.len(), count, "each one was acknowledged");
+    assert_eq!(followed, entries[..followed.len()], "what was read is lost");
+}
+
+#[test]
+fn killed_leader_under_appends_loses_and_doubles_nothing() {
+    let Some(mut nats) = Nats::start() else {
+        return;
+    };
+    check_while(&mut nats, |nats, appending| {
+        for _ in 0..5 {
+            appending.wait_for_more();
+            nats.kill_leader(STREAM);
+            appending.wait_for_more();
+            nats.revive();
+        }
+    });
+}
+
+#[test]
+fn stopped_leader_under_appends_loses_and_doubles_nothing() {
+    let Some(mut nats) = Nats::start() else {
+        return;
+    };
+    check_while(&mut nats, |nats, appending| {
+        for _ in 0..5 {
+            appending.wait_for_more();
+            let stopped = nats.stop_leader(STREAM);
+            appending.wait_for_more();
+            nats.resume(stopped);
+            nats.wait_until_complete();
+        }
+    });
+}
+
+#[test]
+fn stopped_server_ends_in_an_error() {
+    let Some(nats) = start(1, "always", "") else {
+        return;
+    };
+    let log = open(&nats.url());
+    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    nats.stop(0);
+    let appended = log.append(id(0, 1), b"meanwhile").unwrap_err();
+    assert_eq!(appended.kind, LogErrorKind::Unknown, "{appended}");
+    for error in [
+        log.append(id(0, 2), b"meanwhile").unwrap_err(),
+        log.read(1, 1, Duration::ZERO).unwrap_err(),
+        log.bounds().unwrap_err(),
+        log.trim(2).unwrap_err(),
+        log.report("node", "said").unwrap_err(),
+    ] {
+        assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}");
+    }
+    nats.resume(0);
+    let again = (0..20).find_map(|_| log.append(id(0, 1), b"meanwhile").ok());
+    assert_eq!(again, Some(2));
+    assert_eq!(all(&log).len(), 2);
+}
+
+#[test]
+fn servers_that_acknowledge_before_they_write_are_refused() {
+    let Some(nats) = start(3, "2m", "") else {
+        return;
+    };
+    let options = NatsOptions::default();
+    let (kind, said) = refusal(&nats.url(), &options);
+    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+    assert!(said.contains("sync_interval: always"), "{said}");
+    let unchecked = format!("{}?unchecked_sync=yes", nats.url_without_monitors());
+    let warnings = open(&unchecked).warnings().to_vec();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("sync_interval"), "{warnings:?}");
+}
+
+#[test]
+fn servers_that_cannot_be_asked_are_refused() {
+    let Some(mut nats) = Nats::start() else {
+        return;
+    };
+    let url = nats.url();
+    let (hosts, monitors) = url.split_once("?monitor=").unwrap();
+    let first = monitors.split(',').next().unwrap();
+    for url in [
+        hosts.to_owned(),
+        format!("{hosts}?monitor={first}"),
+        format!("{hosts}?monitor={first},{first}"),
+        format!("{hosts}?monitor={first},http://127.0.0.1:1,http://127.0.0.1:2"),
+    ] {
+        let (kind, said) = refusal(&url, &NatsOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+        assert!(said.contains("--log-monitor"), "{said}");
+    }
+    let options = NatsOptions {
+        monitors: monitors.split(',').map(str::to_owned).collect(),
+        ..NatsOptions::default()
+    };
+    let log = JetStreamLog::open(hosts, &options).unwrap();
+    assert!(log.warnings().is_empty(), "{:?}", log.warnings());
+    // One that is down acknowledges nothing.
+    nats.kill_leader(STREAM);
+    let opened = (0..20).find_map(|_| JetStreamLog::open(&url, &NatsOptions::default()).ok());
+    assert_eq!(opened.unwrap().warnings().len(), 1);
+}
+
+#[test]
+fn stream_with_other_settings_is_refused() {
+    let Some(nats) = start(1, "always", "") else {
+        return;
+    };
+    drop(open(&nats.url()));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let client = async_nats::connect(nats.url_without_monitors()).await;
+        let context = async_nats::jetstream::new(client.unwrap());
+        let stream = context.get_stream(STREAM).await.unwrap();
+        let mut config = stream.cached_info().config.clone();
+        config.max_age = Duration::from_secs(3600);
+        context.update_stream(config).await.unwrap();
+    });
+    let (kind, said) = refusal(&nats.url(), &NatsOptions::default());
+    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+    assert!(said.contains("max_age is 3600000000000, not 0"), "{said}");
+}
+
+#[test]
+fn credentials_are_used_and_never_shown() {
+    let users = "authorization { users: [{ user: \"of-fleet\", password: \"se:cret\" }] }";
+    let Some(nats) = start(1, "always", users) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("credentials");
+    let options = NatsOptions {
+        credentials: Some(path.clone()),
+        ..NatsOptions::default()
+    };
+    fs::write(&path, "of-fleet:se:cret\n").unwrap();
+    let log = JetStreamLog::open(&nats.url(), &options).unwrap();
+    assert_eq!(log.append(id(0, 0), b"allowed").unwrap(), 1);
+    let mut shown = format!("{log:?} {options:?}");
+    for text in [
+        "of-fleet:hidden\n",
+        "hidden\n",
+        "-----BEGIN NATS USER JWT-----\nhidden\n",
+    ] {
+        fs::write(&path, text).unwrap();
+        let (_, said) = refusal(&nats.url(), &options);
+        assert!(said.contains("credentials"), "{said}");
+        shown.push_str(&said);
+    }
+    let url = nats.url().replace("nats://", "nats://of-fleet:hidden@");
+    let (kind, said) = refusal(&url, &NatsOptions::default());
+    assert_eq!(kind, LogErrorKind::Unsafe);
+    shown.push_str(&said);
+    let (_, said) = refusal(&nats.url(), &NatsOptions::default());
+    shown.push_str(&said);
+    for secret in ["of-fleet", "hidden", "se:cret"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+#[ignore = "prints figures"]
+#[expect(clippy::print_stdout, reason = "the figures")]
+fn appends_a_second() {
+    let Some(nats) = Nats::start() else {
+        return;
+    };
+    let log = open(&nats.url());
+    for (kind, bytes) in [(1_u64, 2_000), (2, 60_000), (3, 900_000)] {
+        for threads in [1, 8] {
+            let body = vec![7; bytes];
+            let (begun, number) = (Instant::now(), AtomicU64::new(0));
+            let append = || {
+                while begun.elapsed() < Duration::from_secs(3) {
+                    let number = number.fetch_add(1, Ordering::Relaxed);
+                    log.append(id(kind * 100 + threads, number), &body).unwrap();
+                }
+            };
+            std::thread::scope(|scope| {
+                (0..threads).for_each(|_| drop(scope.spawn(append)));
+            });
+            let a_second = number.into_inner() as f64 / begun.elapsed().as_secs_f64();
+            println!("{bytes} bytes, {threads} in flight: {a_second:.0} appends a second");
+        }
+    }
+    let (begun, entries) = (Instant::now(), all(&log));
+    let bytes: usize = entries.iter().map(|entry| entry.body.len()).sum();
+    let (seconds, megabytes) = (begun.elapsed().as_secs_f64(), bytes as f64 / 1e6);
+    println!(
+        "{} entries, {:.0} MB a second read",
+        entries.len(),
+        megabytes / seconds
+    );
+}
