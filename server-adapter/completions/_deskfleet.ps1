@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Creates and changes workspaces from a file')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Writes telemetry, the workspaces or the audit of a store or of a running server')
             [CompletionResult]::new('keys', 'keys', [CompletionResultType]::ParameterValue, 'Issues, lists and revokes API keys')
+            [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Looks after the nodes of a fleet')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Reads the whole store and reports what is wrong with it')
             [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Writes a consistent copy of the store to a new file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Gives unused pages of the store''s file back to the file system')
@@ -46,10 +47,17 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
             [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
             [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials')
+            [CompletionResult]::new('--log-ca', '--log-ca', [CompletionResultType]::ParameterName, 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system')
+            [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
+            [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'The name of this node among all of them; by default that of the host')
+            [CompletionResult]::new('--join', '--join', [CompletionResultType]::ParameterName, 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks')
+            [CompletionResult]::new('--join-key-file', '--join-key-file', [CompletionResultType]::ParameterName, 'The file with an admin key of the fleet, for --join')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Keep everything in memory; it is gone at the end')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No access log')
             [CompletionResult]::new('--proxied', '--proxied', [CompletionResultType]::ParameterName, 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy')
             [CompletionResult]::new('--demo', '--demo', [CompletionResultType]::ParameterName, 'Load a demo fleet with telemetry into an empty store')
+            [CompletionResult]::new('--configure-fleet', '--configure-fleet', [CompletionResultType]::ParameterName, 'Make the settings that all nodes share, `actions` and `retention_days`, those of this node')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -63,6 +71,12 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--backups', '--backups', [CompletionResultType]::ParameterName, 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile')
             [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections at once; by default as many as files may be open, 4096 at most')
             [CompletionResult]::new('--connections-per-source', '--connections-per-source', [CompletionResultType]::ParameterName, 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials')
+            [CompletionResult]::new('--log-ca', '--log-ca', [CompletionResultType]::ParameterName, 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system')
+            [CompletionResult]::new('--log-credentials', '--log-credentials', [CompletionResultType]::ParameterName, 'The password for PostgreSQL, alone in its file, or the credentials for NATS')
+            [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'The name of this node among all of them; by default that of the host')
+            [CompletionResult]::new('--join', '--join', [CompletionResultType]::ParameterName, 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks')
+            [CompletionResult]::new('--join-key-file', '--join-key-file', [CompletionResultType]::ParameterName, 'The file with an admin key of the fleet, for --join')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Keep everything in memory; it is gone at the end')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No access log')
             [CompletionResult]::new('--proxied', '--proxied', [CompletionResultType]::ParameterName, 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy')
@@ -130,6 +144,17 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Even the last key of the scope admin')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'deskfleet;cluster' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('leave', 'leave', [CompletionResultType]::ParameterValue, 'Makes the file of a node, or a copy of it, a store of its own that is served without a log')
+            break
+        }
+        'deskfleet;cluster;leave' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'deskfleet;check' {

@@ -31,6 +31,7 @@ complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "config" -d 'Pri
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "import" -d 'Creates and changes workspaces from a file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "export" -d 'Writes telemetry, the workspaces or the audit of a store or of a running server'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "keys" -d 'Issues, lists and revokes API keys'
+complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "cluster" -d 'Looks after the nodes of a fleet'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "check" -d 'Reads the whole store and reports what is wrong with it'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "backup" -d 'Writes a consistent copy of the store to a new file'
 complete -c deskfleet -n "__fish_deskfleet_needs_command" -f -a "compact" -d 'Gives unused pages of the store\'s file back to the file system'
@@ -44,10 +45,17 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l host -d 'A
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l node -d 'The name of this node among all of them; by default that of the host' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l configure-fleet -d 'Make the settings that all nodes share, `actions` and `retention_days`, those of this node'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
@@ -57,6 +65,12 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l host -d '
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log -d 'The log that several nodes share, such as `postgres://fleet@db.example.com/fleet` or `nats://n1.example.com`: each serves the same fleet. Other users of the machine can read a password here; put it into --log-credentials' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-ca -d 'The certificates, in PEM, that the servers of the log are verified with; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-credentials -d 'The password for PostgreSQL, alone in its file, or the credentials for NATS' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l node -d 'The name of this node among all of them; by default that of the host' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
@@ -101,6 +115,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave" -f -a "leave" -d 'Makes the file of a node, or a copy of it, a store of its own that is served without a log'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r

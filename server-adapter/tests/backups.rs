@@ -16,7 +16,7 @@ use std::sync::mpsc::channel;
 
 use client::{Answer, Client};
 use deskfleet::{Engine, NewKey, Scope};
-use deskfleet_server::{Backups, ServerOptions};
+use deskfleet_server::{Backups, SentCopies, ServerOptions};
 use serde_json::{Value, json};
 use served::{Served, served};
 
@@ -209,4 +209,83 @@ fn body_of_a_backup_is_ignored_and_bounded() {
     assert_eq!(post(r#"{"file":"../../elsewhere"}"#), 201);
     assert_eq!(post(&" ".repeat(1025)), 413);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+const DOWNLOAD: &str = "/operator/backups/download";
+
+/// Status, head and body of a download.
+fn download(served: &Served) -> (u16, String, Vec<u8>) {
+    let mut client = served.client();
+    client.send(format!(
+        "POST {DOWNLOAD} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+        served.key
+    ));
+    let head = client.head();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head, client.read_to_end())
+}
+
+fn sending(file: &Path) -> Served {
+    let options = ServerOptions {
+        sent_copies: Some(SentCopies::beside(file)),
+        ..ServerOptions::default()
+    };
+    served(options, |_| {})
+}
+
+#[test]
+fn download_is_a_whole_copy_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending(&folder.path().join("store.redb"));
+    // Of a process that was killed.
+    fs::write(folder.path().join("store.redb.sent"), "half").unwrap();
+    for round in 0..2 {
+        let (status, head, copy) = download(&served);
+        assert_eq!(status, 200, "{head}");
+        assert!(head.contains(&format!("content-length: {}\r\n", copy.len())));
+        assert!(head.contains("content-type: application/octet-stream\r\n"));
+        let file = folder.path().join(format!("copy-{round}"));
+        fs::write(&file, &copy).unwrap();
+        let report = Engine::check_file(&file).unwrap();
+        assert!(report.problems.is_empty() && report.keys == 1);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the copies");
+}
+
+#[test]
+fn download_that_is_broken_off_makes_room_for_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = sending(&folder.path().join("store.redb"));
+    let mut client = served.client();
+    client.send(format!(
+        "POST {DOWNLOAD} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {}\r\n\r\n",
+        served.key
+    ));
+    client.head();
+    drop(client);
+    assert_eq!(download(&served).0, 200);
+}
+
+#[test]
+fn download_is_refused_without_a_place_room_or_the_scope_admin() {
+    let answer = |served: &Served, key: &str| {
+        let headers = format!("x-api-key: {key}\r\ncontent-length: 0\r\n");
+        let answer = served.client().ask("POST", DOWNLOAD, &headers);
+        let code = answer.json()["code"].as_str().unwrap().to_owned();
+        (answer.status, code)
+    };
+    let nowhere = server(None);
+    let refused = answer(&nowhere, &nowhere.key);
+    assert_eq!(refused, (409, "UnsupportedConfiguration".to_owned()));
+    assert_eq!(answer(&nowhere, "dfk_a").0, 401);
+    let other = nowhere.client().ask("GET", DOWNLOAD, "");
+    assert_eq!((other.status, other.header("allow")), (405, Some("post")));
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        sent_copies: Some(SentCopies::beside(&folder.path().join("store.redb"))),
+        ..ServerOptions::default()
+    };
+    // More than any disk has; the engine itself does not know how much is free.
+    let full = served(options, |config| config.limits.free_bytes_min = 1 << 50);
+    assert_eq!(answer(&full, &full.key), (503, "LowDisk".to_owned()));
 }

@@ -11,7 +11,7 @@ use deskfleet::{Action, AuditAction, AuditResult, Config, Scope, State, Stream, 
 use schema::{codes, document, operations, resolved};
 use serde_json::Value;
 
-const SERVICE: [&str; 9] = [
+const SERVICE: [&str; 10] = [
     "livez",
     "readyz",
     "metrics",
@@ -21,6 +21,7 @@ const SERVICE: [&str; 9] = [
     "consoleSession",
     "listBackups",
     "backUp",
+    "downloadBackup",
 ];
 
 #[test]

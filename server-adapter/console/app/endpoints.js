@@ -75,6 +75,7 @@ POST /console/session Exchange a code for a key
  {"code":"that of the link"}
 GET /operator/backups List the backups
 POST /operator/backups Write a backup
+POST /operator/backups/download Download a backup
 GET /livez Ask whether the process responds
 GET /readyz Ask whether the store can be used
 GET /metrics Read the metrics

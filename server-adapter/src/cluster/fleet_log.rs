@@ -103,7 +103,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
             Ok((Box::new(log), warnings))
         }
         #[cfg(feature = "nats")]
-        Some("nats") => {
+        Some("nats" | "tls") => {
             let options = super::NatsOptions {
                 ca: options.ca.clone(),
                 credentials: options.credentials.clone(),

@@ -118,10 +118,12 @@ fn service(service: &Service, problems: &mut Problems) -> Json {
         operation.push(("requestBody", body));
     }
     let (status, done, schema, example) = service.response;
-    let done = Json::object([
-        ("description", json!(done).into()),
-        ("content", media(schema, example)),
-    ]);
+    let content = if schema.is_empty() {
+        json!({"application/octet-stream": {"schema": {}}}).into()
+    } else {
+        media(schema, example)
+    };
+    let done = Json::object([("description", json!(done).into()), ("content", content)]);
     let codes: Vec<Code> = ALWAYS.iter().chain(service.problems).copied().collect();
     let refused = problems.of(&codes).into_iter();
     let refused = refused.map(|(status, response)| (status, response.into()));

@@ -59,7 +59,7 @@ const NODE_NAME_MAX: usize = 64;
 
 /// Whether `text` is the URL of a log, with the password itself if it has one.
 fn is_log_url(text: &str) -> bool {
-    let schemes = ["postgres://", "postgresql://", "nats://"];
+    let schemes = ["postgres://", "postgresql://", "nats://", "tls://"];
     let place = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
     place.is_some_and(|place| !place.is_empty()) && !text.contains(HIDDEN)
 }
@@ -118,7 +118,7 @@ impl Settings {
                 "is a log in PostgreSQL, which needs a deskfleet that is built with `--features postgres`",
             ));
         }
-        if url.starts_with("nats") && !cfg!(feature = "nats") {
+        if (url.starts_with("nats") || url.starts_with("tls")) && !cfg!(feature = "nats") {
             return Some((
                 "cluster.log",
                 "is a log in NATS JetStream, which needs a deskfleet that is built with `--features nats`",

@@ -173,6 +173,7 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
         cors_origins: _,
         metrics: _,
         backups: _,
+        sent_copies: _,
         access_log: _,
         slow_reads_give_way: _,
     } = ServerOptions::default();
@@ -182,10 +183,11 @@ fn every_field_of_the_options_but_callbacks_is_a_setting() {
     let of_the_engine = names(&mut settings.engine);
     let known = names(&mut settings);
     assert!(of_the_engine.iter().all(|name| known.contains(name)));
+    let of_a_node = names(&mut settings.cluster);
     let own = ["data", "backups", "server.listen"];
     assert_eq!(
         known.len(),
-        own.len() + of_the_server.len() + of_the_engine.len()
+        own.len() + of_a_node.len() + of_the_server.len() + of_the_engine.len()
     );
 }
 
@@ -299,4 +301,29 @@ fn name_in_a_wrong_group_is_hinted_at() {
             "--set queue_records=1: there is no setting queue_records; did you mean limits.queue_records?",
         ]
     );
+}
+
+#[test]
+fn password_of_the_log_is_in_no_message_and_not_printed() {
+    let place = Place::with("");
+    let url = "postgres://fleet:secret@db/fleet";
+    let set = |url: &str| place.load(&[], &[&format!("cluster.log={url}")]);
+    #[cfg(feature = "postgres")]
+    {
+        let printed = set(url).unwrap().to_toml();
+        let line = "\nlog = \"postgres://fleet:***@db/fleet\" # --set\n";
+        assert!(printed.contains(line) && !printed.contains("secret"));
+    }
+    let wrong = [
+        set(&url.replacen("postgres", "mysql", 1)),
+        place.load(&[], &[&format!("clusster.log={url}")]),
+        place.load(&[("DESKFLEET_CLUSTER__LOG", "db://u:secret@db")], &[]),
+        Place::with("[cluster]\nlog = \"db://u:secret@db\"").load(&[], &[]),
+        // What was printed is no password.
+        set("postgres://fleet:***@db/fleet"),
+    ];
+    for wrong in wrong {
+        let said = wrong.unwrap_err().to_string();
+        assert!(!said.contains("secret"), "{said}");
+    }
 }

@@ -26,13 +26,13 @@ pub(in crate::openapi) struct Service {
     pub(in crate::openapi) keyed: bool,
     /// The schema of its body, and an example.
     pub(in crate::openapi) body: Option<(&'static str, &'static str)>,
-    /// The status of success, what it means, its schema, and an example.
+    /// The status of success, what it means, its schema, and an example; without a schema it is bytes.
     pub(in crate::openapi) response: (&'static str, &'static str, &'static str, &'static str),
     /// Refusals beside those of all.
     pub(in crate::openapi) problems: &'static [Code],
 }
 
-pub(in crate::openapi) const SERVICES: [Service; 3] = [
+pub(in crate::openapi) const SERVICES: [Service; 4] = [
     Service {
         id: "listBackups",
         path: "/operator/backups",
@@ -82,6 +82,27 @@ pub(in crate::openapi) const SERVICES: [Service; 3] = [
         ],
     },
     Service {
+        id: "downloadBackup",
+        path: "/operator/backups/download",
+        method: "post",
+        summary: "Download a backup",
+        description: "Writes a consistent copy of the store beside its file, sends it and removes it; other requests are served meanwhile. A new node of a \
+            fleet begins with such a copy (`deskfleet serve --join URL`). One is sent at a time, and further requests wait. A body is \
+            ignored.\n\nNeeds a key with scope `admin`: a copy has all that the store has, but API keys only as hashes.",
+        keyed: true,
+        body: None,
+        response: ("200", "The copy, a file of a store.", "", ""),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::UnsupportedConfiguration,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+            Code::LowDisk,
+        ],
+    },
+    Service {
         id: "consoleSession",
         path: "/console/session",
         method: "post",
@@ -124,7 +145,9 @@ pub(in crate::openapi) const PAGES: [Page; 6] = [
         id: "readyz",
         path: "/readyz",
         summary: "Ask whether the store can be used",
-        description: "For a load balancer: 503 while the store cannot be read, or the disk is nearly full.",
+        description: "For a load balancer: 503 while the store cannot be read, or the disk is nearly full; of a node of a fleet also before it has caught up \
+            with the log once, while it is more than 10 s behind or has not reached the log for that long, and where it applies nothing more. \
+            The text of a node says how far it is behind.",
         media_type: "text/plain",
         responses: &[
             ("200", "The store can be read and written.", "ready\n"),
