@@ -249,7 +249,11 @@ fn download_is_a_whole_copy_and_leaves_nothing_behind() {
         let report = Engine::check_file(&file).unwrap();
         assert!(report.problems.is_empty() && report.keys == 1);
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the copies");
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        2,
+        "the copies"
+    );
 }
 
 #[test]

@@ -77,17 +77,22 @@ impl Fleet {
         place
     }
 
-    fn options(&self) -> String {
-        format!("--log {} --node n1", self.url())
+    /// Each node has a name of its own: that of its folder.
+    fn options(&self, place: &Place) -> String {
+        let name = place.path().file_name().unwrap().to_str().unwrap();
+        format!("--log {} --node n{name}", self.url())
     }
 
     fn serve(&self, place: &Place) -> Served {
-        place.serve_with(&self.options())
+        place.serve_with(&self.options(place))
     }
 
     /// The output of a node that does not start.
     fn refused(&self, place: &Place, options: &str) -> String {
-        let line = format!("serve --listen 127.0.0.1:0 {} {options}", self.options());
+        let line = format!(
+            "serve --listen 127.0.0.1:0 {} {options}",
+            self.options(place)
+        );
         said(&command(place.path(), &line).output().unwrap())
     }
 
@@ -236,7 +241,7 @@ fn node_joins_with_a_copy_of_another() {
     let key = fleet.refused(&new, &join.replace("admin.key", "wrong.key"));
     assert!(key.contains("401"), "{key}");
     for place in [&late, &new] {
-        let joined = place.serve_with(&format!("{} {join}", fleet.options()));
+        let joined = place.serve_with(&format!("{} {join}", fleet.options(place)));
         let mut client = fleet.client(&joined);
         assert!((1..9).all(|number| has(&mut client, &format!("ws-{number}"))));
         wait_until(|| readyz(&mut client).0 == 200);
@@ -283,7 +288,7 @@ fn file_of_another_fleet_is_not_made_a_node() {
     let mut node = fleet.serve(&place);
     assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
     node.terminate();
-    let other = format!("--log {}?fleet=other --node n1", fleet.url());
+    let other = format!("--log {}?fleet=other --node n", fleet.url());
     let mut node = place.serve_with(&other);
     let line = node.wait_for("APPLIES NOTHING MORE");
     assert!(line.contains("Export what this node holds"), "{line}");
@@ -295,4 +300,24 @@ fn file_of_another_fleet_is_not_made_a_node() {
     assert!(said.starts_with("Halted: "), "{said}");
     node.terminate();
     assert!(done(place.path(), "export workspaces").contains("ws-1"));
+}
+
+#[test]
+fn settings_of_the_fleet_are_those_of_its_first_node_until_it_is_configured() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let [first, second] = [(); 2].map(|()| fleet.place());
+    let own = "--set retention_days.stats=7";
+    let start = |place: &Place, options: &str| {
+        let mut node = place.serve_with(&format!("{} {options}", fleet.options(place)));
+        let before = node.before.clone();
+        node.terminate();
+        before
+    };
+    let warned = start(&first, own);
+    let line = "retention_days.stats=7 is set here, but the fleet has retention_days.stats=30";
+    assert!(warned.contains(line), "{warned}");
+    let configured = start(&second, &format!("{own} --configure-fleet"));
+    assert!(!configured.contains("is set here"), "{configured}");
+    assert!(!start(&first, own).contains("is set here"));
+    assert!(start(&first, "").contains("retention_days.stats=30 is set here"));
 }

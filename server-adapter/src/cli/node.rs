@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, error_chain};
+use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind};
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{FleetLog, LogOptions};
 
@@ -138,12 +138,15 @@ pub(crate) fn start(
     }
     match caught_up {
         CaughtUp::Whole => {}
-        CaughtUp::Unreachable(error) => {
-            let said = error_chain(&error);
-            log!("deskfleet: the log of the fleet cannot be used now: {said}");
+        // Reads go on. The thread that follows the log says what is wrong.
+        CaughtUp::Unreachable(_) => {
+            if !engine.has_key() {
+                log!(
+                    "deskfleet: this node knows no API key; the fleet's first one is issued at a start that reaches the log."
+                );
+            }
             return Ok((engine, false));
         }
-        // Reads go on. The thread that follows the log says so.
         CaughtUp::Halted(error)
             if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat) =>
         {

@@ -21,7 +21,7 @@ use super::node::{self, Node};
 use super::output::log;
 use super::reload::Reloads;
 use super::signals;
-use super::start_keys;
+use super::start_keys::{self, KeyPlace};
 use super::store;
 use super::systemd;
 
@@ -60,11 +60,19 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     };
     let address = listener.local_addr().unwrap_or(listen);
     let file = settings.data.as_deref();
+    let place = KeyPlace {
+        file,
+        is_node: settings.cluster.log.is_some(),
+    };
+    if args.configure_fleet && !place.is_node {
+        let said = "--configure-fleet is for the nodes of a fleet; start with --log";
+        return Err(Failure(said.to_owned()));
+    }
     // A node may find a key in the log.
-    let may_have_key = settings.cluster.log.is_some() || file.is_some_and(Path::exists);
-    start_keys::require(may_have_key, address, file)?;
+    let may_have_key = place.is_node || file.is_some_and(Path::exists);
+    start_keys::require(may_have_key, address, place)?;
     let Opened { engine, is_current } = open(settings, args, &metrics)?;
-    start_keys::require(engine.has_key(), address, file)?;
+    start_keys::require(engine.has_key(), address, place)?;
     let options = ServerOptions {
         connections_max: connections(configuration),
         metrics,
@@ -84,7 +92,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
         greet(file, address);
         // Only now: a key issued by a start that fails would be lost.
-        let shown = is_current && start_keys::issue_first(&engine, address, file)?;
+        let shown = is_current && start_keys::issue_first(&engine, address, place)?;
         offer_console(&server, shown, address, settings)?;
         serve(server, stop).await
     });

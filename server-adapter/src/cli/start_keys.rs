@@ -9,24 +9,33 @@ use super::failure::Failure;
 use super::output::{data, flush_log, log};
 use super::systemd;
 
+/// Where the keys of a server are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyPlace<'a> {
+    /// The file of the store, `None` for memory.
+    pub(crate) file: Option<&'a Path>,
+    /// Whether the server is a node of a fleet, which has the keys in its log.
+    pub(crate) is_node: bool,
+}
+
 /// A server that other machines can reach, or whose standard output is the journal, needs a key that can be used, issued before the
-/// start: the first key must not end up in the log of a service. `file` is that of the store, `None` for memory.
+/// start: the first key must not end up in the log of a service.
 pub(crate) fn require(
     has_key: bool,
     address: SocketAddr,
-    file: Option<&Path>,
+    place: KeyPlace<'_>,
 ) -> Result<(), Failure> {
     let reason = if has_key {
         return Ok(());
     } else if !address.ip().to_canonical().is_loopback() {
         format!("{address} can be reached by other machines")
-    } else if file.is_some() && systemd::stdout_is_the_journal() {
+    } else if place.file.is_some() && systemd::stdout_is_the_journal() {
         "the journal is no place to print a first key".to_owned()
     } else {
         return Ok(());
     };
-    let advice = match file {
-        Some(file) => format!("Issue one first:\n  {}", command(file)),
+    let advice = match place.file {
+        Some(file) => format!("Issue one first:\n  {}", command(file, place.is_node)),
         None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
     };
     Err(Failure(format!(
@@ -34,9 +43,16 @@ pub(crate) fn require(
     )))
 }
 
-fn command(file: &Path) -> String {
-    let file = file.display();
-    format!("deskfleet keys issue --name admin --scope admin --data {file}")
+fn command(file: &Path, is_node: bool) -> String {
+    let (file, log) = (
+        file.display(),
+        if is_node {
+            " --set cluster.log=URL"
+        } else {
+            ""
+        },
+    );
+    format!("deskfleet keys issue --name admin --scope admin --data {file}{log}")
 }
 
 /// On a store without keys: an admin key, shown once. It goes to standard output, away from the access log. It is a key only
@@ -45,7 +61,7 @@ fn command(file: &Path) -> String {
 pub(crate) fn issue_first(
     engine: &Engine,
     address: SocketAddr,
-    file: Option<&Path>,
+    place: KeyPlace<'_>,
 ) -> Result<bool, Failure> {
     let (keys, now) = (engine.keys(), engine.now());
     if !keys.is_empty() {
@@ -53,10 +69,10 @@ pub(crate) fn issue_first(
             let live = key.revoked.is_none() && key.expires.is_none_or(|expires| now < expires);
             live && key.scopes.grant(Scope::Admin)
         });
-        if let Some(file) = file.filter(|_| !administers) {
+        if let Some(file) = place.file.filter(|_| !administers) {
             log!(
                 "The store has no key of the scope admin that can be used. To issue one, stop the server and run:\n  {}",
-                command(file)
+                command(file, place.is_node)
             );
         }
         return Ok(false);

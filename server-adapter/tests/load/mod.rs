@@ -111,6 +111,7 @@ impl Place {
         Served {
             child,
             address,
+            before,
             said,
         }
     }
@@ -178,6 +179,8 @@ pub(crate) fn write_to(
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
+    /// What it said before it listened, without the ends of the lines.
+    pub(crate) before: String,
     said: mpsc::Receiver<String>,
 }
 
