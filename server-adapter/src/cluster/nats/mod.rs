@@ -16,12 +16,12 @@ use std::time::Duration;
 use async_nats::client::{Request, RequestErrorKind};
 use async_nats::connection::State;
 use async_nats::header::{HeaderMap, NATS_MESSAGE_ID, NATS_SEQUENCE};
+use async_nats::jetstream;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::response::Response;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
-use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectError, ConnectErrorKind, StatusCode, Subscriber};
 use bytes::Bytes;
 use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
@@ -36,6 +36,10 @@ use address::Address;
 
 /// After this time a request has failed.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// The same for an append, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
+const APPEND_MAX: Duration = Duration::from_secs(10);
+/// When an append is tried again that nobody answers.
+const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 /// How often the leader is asked by a waiting read, which else hears of an entry from the server that stored it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
@@ -281,20 +285,17 @@ impl Shared {
         }
     }
 
+    /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
+    /// answers.
     async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
-        let body_max = self
-            .client
-            .server_info()
-            .max_payload
-            .saturating_sub(HEADER_BYTES);
+        let body_max = self.client.server_info().max_payload;
+        let body_max = body_max.saturating_sub(HEADER_BYTES);
         if body.len() > body_max {
-            let said = format!(
-                "an entry of {} bytes: max_payload leaves {body_max}",
-                body.len()
-            );
+            let bytes = body.len();
+            let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");
             return Err(self.unavailable(said));
         }
-        let end = Instant::now() + REQUEST_MAX;
+        let end = Instant::now() + APPEND_MAX;
         // What is sent to a lost connection would be sent later, when nobody waits for it.
         while self.client.connection_state() != State::Connected {
             if Instant::now() >= end {
@@ -302,47 +303,49 @@ impl Shared {
             }
             sleep(RETRY_INTERVAL).await;
         }
-        let mut headers = HeaderMap::new();
-        headers.insert(NATS_MESSAGE_ID, id.to_string());
         let mut kind = LogErrorKind::Unavailable;
         loop {
-            let request = Request::new()
-                .headers(headers.clone())
-                .payload(body.clone())
-                .timeout(Some(end.saturating_duration_since(Instant::now())));
-            let subject = format!("df.{}.log", self.fleet);
-            let said = match self.client.send_request(subject, request).await {
-                Ok(message) => match serde_json::from_slice(&message.payload) {
-                    Ok(Response::<PublishAck>::Ok(ack)) => {
-                        self.saw(ack.sequence);
-                        return Ok(ack.sequence);
-                    }
-                    // Another append of the same entry is under way.
-                    Ok(Response::Err { error })
-                        if error.error_code() == ErrorCode::STREAM_DUPLICATE_MESSAGE_CONFLICT =>
-                    {
-                        kind = LogErrorKind::Unknown;
-                        error.to_string()
-                    }
-                    // Some are of the leader's copy only, and the others keep the entry.
-                    Ok(Response::Err { error }) => {
-                        return Err(self.error(LogErrorKind::Unknown, error));
-                    }
-                    Err(error) => return Err(self.error(LogErrorKind::Unknown, error)),
-                },
-                Err(error) => match error.kind() {
-                    // No server leads the stream: nobody received it.
-                    RequestErrorKind::NoResponders => "the stream has no leader".to_owned(),
-                    RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => {
-                        return Err(self.error(kind, error));
-                    }
-                    _ => return Err(self.error(LogErrorKind::Unknown, error)),
-                },
+            let said = match self.try_append(id, body.clone(), end).await {
+                Ok(position) => return Ok(position),
+                Err(Failure::NotSent(said)) => said,
+                Err(Failure::Unknown(said)) => {
+                    kind = LogErrorKind::Unknown;
+                    said
+                }
             };
             if Instant::now() + RETRY_INTERVAL >= end {
                 return Err(self.error(kind, said));
             }
             sleep(RETRY_INTERVAL).await;
+        }
+    }
+
+    async fn try_append(&self, id: EntryId, body: Bytes, end: Instant) -> Result<u64, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(NATS_MESSAGE_ID, id.to_string());
+        let left = end.saturating_duration_since(Instant::now());
+        let request = Request::new()
+            .headers(headers)
+            .payload(body)
+            .timeout(Some(left.min(ATTEMPT_MAX)));
+        let subject = format!("df.{}.log", self.fleet);
+        let answer = self.client.send_request(subject, request).await;
+        let answer = answer.map_err(|error| match error.kind() {
+            // No server leads the stream, or the connection is to one that takes less: nobody stored it.
+            RequestErrorKind::NoResponders => {
+                Failure::NotSent("no server leads the stream".to_owned())
+            }
+            RequestErrorKind::MaxPayloadExceeded => Failure::NotSent(error.to_string()),
+            _ => Failure::Unknown(error.to_string()),
+        })?;
+        match serde_json::from_slice(&answer.payload) {
+            Ok(Response::<PublishAck>::Ok(ack)) => {
+                self.saw(ack.sequence);
+                Ok(ack.sequence)
+            }
+            // Also where another append of the same entry is under way, and where only the leader could not store it.
+            Ok(Response::Err { error }) => Err(Failure::Unknown(error.to_string())),
+            Err(error) => Err(Failure::Unknown(error.to_string())),
         }
     }
 
@@ -499,6 +502,12 @@ impl Shared {
         reports.sort_unstable_by(|one, other| one.node.cmp(&other.node));
         Ok(reports)
     }
+}
+
+/// Why an entry has no position.
+enum Failure {
+    NotSent(String),
+    Unknown(String),
 }
 
 /// Takes note of what the servers announce.
