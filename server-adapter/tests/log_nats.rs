@@ -1,5 +1,11 @@
 //! The log in NATS JetStream, with real servers.
 #![cfg(all(unix, feature = "nats"))]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
 
 #[allow(
     clippy::pedantic,
@@ -29,6 +35,8 @@ mod nats;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -97,7 +105,7 @@ fn body_of_the_documented_bound_is_kept() {
     let body = vec![7; (1 << 20) - 512];
     assert_eq!(log.append(id(0, 0), &body).unwrap(), 1);
     assert_eq!(all(&log)[0].body, body);
-    let refused = log.append(id(0, 1), &[7; (1 << 20) - 511]).unwrap_err();
+    let refused = log.append(id(0, 1), &vec![7; body.len() + 1]).unwrap_err();
     assert_eq!(refused.kind, LogErrorKind::Unavailable);
     assert!(refused.message.contains("max_payload"), "{refused}");
     assert_eq!(log.append(id(0, 2), b"after").unwrap(), 2);
@@ -268,13 +276,9 @@ fn servers_that_cannot_be_asked_are_refused() {
     ] {
         let (kind, said) = refusal(&url, &NatsOptions::default());
         assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
-        assert!(said.contains("--log-monitor"), "{said}");
+        assert!(said.contains("?monitor=http://"), "{said}");
     }
-    let options = NatsOptions {
-        monitors: monitors.split(',').map(str::to_owned).collect(),
-        ..NatsOptions::default()
-    };
-    let log = JetStreamLog::open(hosts, &options).unwrap();
+    let log = open(&url);
     assert!(log.warnings().is_empty(), "{:?}", log.warnings());
     // One that is down acknowledges nothing.
     nats.kill_leader(STREAM);
@@ -341,7 +345,6 @@ fn credentials_are_used_and_never_shown() {
 
 #[test]
 #[ignore = "prints figures"]
-#[expect(clippy::print_stdout, reason = "the figures")]
 fn appends_a_second() {
     let Some(nats) = Nats::start() else {
         return;
@@ -360,16 +363,98 @@ fn appends_a_second() {
             std::thread::scope(|scope| {
                 (0..threads).for_each(|_| drop(scope.spawn(append)));
             });
-            let a_second = number.into_inner() as f64 / begun.elapsed().as_secs_f64();
-            println!("{bytes} bytes, {threads} in flight: {a_second:.0} appends a second");
+            let a_second = u128::from(number.into_inner()) * 1000 / begun.elapsed().as_millis();
+            println!("{bytes} bytes, {threads} in flight: {a_second} appends a second");
         }
     }
     let (begun, entries) = (Instant::now(), all(&log));
     let bytes: usize = entries.iter().map(|entry| entry.body.len()).sum();
-    let (seconds, megabytes) = (begun.elapsed().as_secs_f64(), bytes as f64 / 1e6);
-    println!(
-        "{} entries, {:.0} MB a second read",
-        entries.len(),
-        megabytes / seconds
-    );
+    let a_second = bytes as u128 / begun.elapsed().as_micros();
+    println!("{} entries read, {a_second} MB a second", entries.len());
+}
+
+/// A certificate for `localhost` in the folder, and the one of its issuer, which is returned.
+fn issue(folder: &Path, issuer: &str) -> PathBuf {
+    let run = |arguments: &str| {
+        let mut openssl = Command::new("openssl");
+        let output = openssl.args(arguments.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "openssl {arguments}: {said}");
+    };
+    let place = folder.display();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    let ca = format!("{place}/{issuer}.pem");
+    run(&format!(
+        "req -x509 {key} -keyout {place}/{issuer}.key -out {ca} -subj /CN={issuer} -days 2"
+    ));
+    run(&format!(
+        "req {key} -keyout {place}/server.key -out {place}/server.csr -subj /CN=server"
+    ));
+    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
+    run(&format!(
+        "x509 -req -in {place}/server.csr -CA {ca} -CAkey {place}/{issuer}.key -CAcreateserial -extfile {place}/names \
+         -out {place}/server.pem -days 2"
+    ));
+    ca.into()
+}
+
+#[test]
+fn certificate_of_the_server_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let other_ca = issue(folder.path(), "other");
+    let ca = issue(folder.path(), "own");
+    let place = folder.path().display();
+    let tls =
+        format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
+    let (Some(nats), Some(plain)) = (start(1, "always", &tls), start(1, "always", "")) else {
+        return;
+    };
+    let with = |ca: Option<&PathBuf>| NatsOptions {
+        ca: ca.cloned(),
+        ..NatsOptions::default()
+    };
+    let url = |nats: &Nats, scheme: &str, host: &str| {
+        let url = nats.url().replacen("127.0.0.1", host, 1);
+        url.replacen("nats", scheme, 1)
+    };
+    let missing = folder.path().join("missing.pem");
+    for scheme in ["nats", "tls"] {
+        let log = JetStreamLog::open(&url(&nats, scheme, "localhost"), &with(Some(&ca))).unwrap();
+        assert_eq!(log.append(id(0, 0), b"over TLS").unwrap(), 1);
+        for (host, ca, reason) in [
+            ("127.0.0.1", Some(&ca), "certificate"),
+            ("localhost", Some(&other_ca), "certificate"),
+            ("localhost", None, "certificate"),
+            ("localhost", Some(&missing), "missing.pem"),
+        ] {
+            let (_, said) = refusal(&url(&nats, scheme, host), &with(ca));
+            assert!(said.contains(reason), "{host} {ca:?}: {said}");
+        }
+    }
+    // A server that does not offer it.
+    refusal(&url(&plain, "nats", "localhost"), &with(Some(&ca)));
+    refusal(&url(&plain, "tls", "localhost"), &with(None));
+    drop(open(&plain.url()));
+}
+
+#[test]
+fn url_that_cannot_be_used_is_refused() {
+    for (url, reason) in [
+        ("https://127.0.0.1:4222", "nats://"),
+        ("nats://", "HOST:PORT"),
+        ("nats://127.0.0.1:a", "HOST:PORT"),
+        ("nats://127.0.0.1:1,,127.0.0.1:2", "HOST:PORT"),
+        ("nats://127.0.0.1:1?fleet=", "the name of a fleet"),
+        ("nats://127.0.0.1:1?fleet=a.b", "the name of a fleet"),
+        ("nats://127.0.0.1:1?monitor=127.0.0.1:2", "http://HOST:PORT"),
+        (
+            "nats://127.0.0.1:1?monitor=http://127.0.0.1",
+            "http://HOST:PORT",
+        ),
+        ("nats://127.0.0.1:1?unchecked_sync=no", "unchecked_sync=yes"),
+    ] {
+        let (kind, said) = refusal(url, &NatsOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{url}");
+        assert!(said.contains(reason), "{url}: {said}");
+    }
 }

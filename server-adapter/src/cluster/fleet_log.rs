@@ -84,7 +84,7 @@ impl Inner {
 type Connected = (Box<dyn Log>, Vec<String>);
 
 #[cfg_attr(
-    not(any(feature = "nats", feature = "postgres")),
+    not(any(feature = "postgres", feature = "nats")),
     expect(unused_variables, reason = "there is none to connect to")
 )]
 fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
@@ -107,7 +107,6 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
             let options = super::NatsOptions {
                 ca: options.ca.clone(),
                 credentials: options.credentials.clone(),
-                ..super::NatsOptions::default()
             };
             let log = super::JetStreamLog::open(url, &options)?;
             let warnings = log.warnings().to_vec();

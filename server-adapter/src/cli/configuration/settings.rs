@@ -118,7 +118,8 @@ impl Settings {
                 "is a log in PostgreSQL, which needs a deskfleet that is built with `--features postgres`",
             ));
         }
-        if (url.starts_with("nats") || url.starts_with("tls")) && !cfg!(feature = "nats") {
+        let is_nats = url.starts_with("nats") || url.starts_with("tls");
+        if is_nats && !cfg!(feature = "nats") {
             return Some((
                 "cluster.log",
                 "is a log in NATS JetStream, which needs a deskfleet that is built with `--features nats`",

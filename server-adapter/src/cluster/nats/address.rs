@@ -18,15 +18,11 @@ const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 /// What is given beside the URL of a log in NATS.
 #[derive(Debug, Clone, Default)]
 pub struct NatsOptions {
-    /// The name of the fleet where the URL has no `fleet=`: several fleets can share servers. `fleet` where neither has it.
-    pub fleet: Option<String>,
     /// A file with the certificates in PEM that the servers' are verified with; TLS is then required. Without it they are those of
     /// the platform.
     pub ca: Option<PathBuf>,
     /// A file of credentials as `nsc` writes it, or one with `USER:PASSWORD` in its only line.
     pub credentials: Option<PathBuf>,
-    /// The addresses of the servers' monitoring, `http://HOST:PORT`, together with those of `monitor=` in the URL.
-    pub monitors: Vec<String>,
 }
 
 /// Where a log is, and how it is reached.
@@ -58,8 +54,8 @@ impl Address {
                 "user and password are given in a file, with --log-credentials",
             ));
         }
-        let mut fleet = options.fleet.as_deref().unwrap_or("fleet");
-        let mut monitors: Vec<&str> = options.monitors.iter().map(String::as_str).collect();
+        let mut fleet = "fleet";
+        let mut monitors: Vec<&str> = Vec::new();
         let mut unchecked_sync = false;
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {

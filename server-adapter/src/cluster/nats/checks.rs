@@ -106,11 +106,11 @@ pub(super) async fn stream(context: &Context, wanted: Config) -> Result<(), LogE
                 return Err(refused(LogErrorKind::Unavailable, &cause.to_string()));
             }
             let made = context.create_stream(wanted.clone()).await;
-            let made = made.map_err(|error| match error.kind() {
-                CreateStreamErrorKind::JetStream(cause) => {
-                    refused(LogErrorKind::Unsafe, &creation(&cause))
+            let made = made.map_err(|error| {
+                if let CreateStreamErrorKind::JetStream(cause) = error.kind() {
+                    return refused(LogErrorKind::Unsafe, &creation(&cause));
                 }
-                _ => refused(LogErrorKind::Unavailable, &error.to_string()),
+                refused(LogErrorKind::Unavailable, &error.to_string())
             })?;
             made.cached_info().config.clone()
         }
@@ -139,22 +139,15 @@ fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     like.num_replicas = found.num_replicas.min(wanted.num_replicas);
     let values = |config: &Config| serde_json::to_value(config).unwrap_or_default();
     let (wanted, like) = (values(wanted), values(&like));
-    let names = COMPARED
-        .iter()
-        .filter(|name| wanted[**name] != like[**name]);
-    let shown = |value: &Value| match value {
-        Value::Null => "nothing".to_owned(),
-        value => value.to_string(),
-    };
-    names
-        .map(|name| {
-            format!(
-                "{name} is {}, not {}",
-                shown(&like[name]),
-                shown(&wanted[name])
-            )
-        })
-        .collect()
+    // A setting that is not set is left out.
+    let shown =
+        |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let different = COMPARED.iter().filter_map(|name| {
+        let (wanted, like) = (wanted.get(name), like.get(name));
+        let said = format!("{name} is {}, not {}", shown(like), shown(wanted));
+        (wanted != like).then_some(said)
+    });
+    different.collect()
 }
 
 /// Refuses servers that are too old; returns a warning on those that were not tried.
@@ -217,7 +210,7 @@ pub(super) async fn sync(address: &Address) -> Result<Vec<String>, LogError> {
         LogError::new(
             LogErrorKind::Unsafe,
             format!(
-                "{said}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses as --log-monitor http://HOST:PORT,... or ?monitor=... in the URL, or, where each server is known to be set so, ?unchecked_sync=yes"
+                "{said}; set `sync_interval: always` in the section `jetstream` of each server, and `http: HOST:PORT`, and give all those addresses in the URL, as ?monitor=http://HOST:PORT,http://HOST:PORT; or, where each server is known to be set so, ?unchecked_sync=yes"
             ),
         )
     };

@@ -1,0 +1,401 @@
+//! What the thread of a log in NATS works with.
+
+use std::fmt::{self, Write as _};
+use std::future::Future;
+use std::time::Duration;
+
+use async_nats::client::{Request, RequestErrorKind};
+use async_nats::connection::State;
+use async_nats::header::{HeaderMap, NATS_MESSAGE_ID, NATS_SEQUENCE};
+use async_nats::jetstream;
+use async_nats::jetstream::context::Context;
+use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::publish::PublishAck;
+use async_nats::jetstream::response::Response;
+use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
+use async_nats::{Client, ConnectError, ConnectErrorKind, StatusCode, Subscriber};
+use bytes::Bytes;
+use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::address::Address;
+use super::checks;
+
+/// After this time a request has failed.
+const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// The same for an append, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
+const APPEND_MAX: Duration = Duration::from_secs(10);
+/// When an append is tried again that nobody answers.
+const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+/// How often the leader is asked by a waiting read, which else hears of an entry from the server that stored it.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+const REPLICAS: usize = 3;
+/// What of `max_payload` is left for the header of an entry.
+const HEADER_BYTES: usize = 512;
+/// What a server must take: more than the entries of the engine.
+const BODY_BYTES_MIN: usize = 1_000_000;
+/// The most bytes and entries of one read.
+const READ_BYTES_MAX: usize = 4 << 20;
+const READ_ENTRIES_MAX: usize = 1000;
+
+/// What the thread of the log works with.
+pub(super) struct Shared {
+    pub(super) fleet: String,
+    /// The servers, for messages.
+    names: String,
+    client: Client,
+    pub(super) context: Context,
+    pub(super) log: Stream<()>,
+    pub(super) nodes: Stream<()>,
+    /// The last position that was appended, read or announced.
+    known: watch::Sender<u64>,
+}
+
+impl Shared {
+    pub(super) async fn open(address: Address) -> Result<(Self, Vec<String>), LogError> {
+        let mut warnings = checks::sync(&address).await?;
+        let names = address.names;
+        let fail = |kind, said: String| LogError::new(kind, format!("NATS at {names}: {said}"));
+        let client = address.connect.connect(address.servers.as_slice()).await;
+        let client =
+            client.map_err(|error| fail(LogErrorKind::Unavailable, connect_failure(&error)))?;
+        let server = client.server_info();
+        warnings.extend(checks::version(&server.version)?);
+        if !server.jetstream {
+            let said = "JetStream is off: set the section `jetstream` of the server";
+            return Err(fail(LogErrorKind::Unsafe, said.to_owned()));
+        }
+        if server.max_payload < BODY_BYTES_MIN + HEADER_BYTES {
+            let said = format!(
+                "max_payload is {}, and must be 1MB at least",
+                server.max_payload
+            );
+            return Err(fail(LogErrorKind::Unsafe, said));
+        }
+        let replicas = if server.cluster.is_some() {
+            REPLICAS
+        } else {
+            1
+        };
+        if replicas == 1 {
+            warnings.push(format!("NATS at {names} is one server without a cluster: its disk is the only one that has the log"));
+        }
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(REQUEST_MAX);
+        let fleet = address.fleet;
+        let (log, nodes) = (format!("df_{fleet}"), format!("df_{fleet}_nodes"));
+        let (subject, tail) = (format!("df.{fleet}.log"), format!("df.{fleet}.tail"));
+        checks::stream(&context, checks::entries(&log, &subject, &tail, replicas)).await?;
+        let subjects = format!("df.{fleet}.node.*");
+        checks::stream(&context, checks::reports(&nodes, &subjects, replicas)).await?;
+        let stream = async |name| context.get_stream_no_info(name).await;
+        let failed = |error: &dyn fmt::Display| fail(LogErrorKind::Unavailable, error.to_string());
+        let shared = Self {
+            log: stream(log).await.map_err(|error| failed(&error))?,
+            nodes: stream(nodes).await.map_err(|error| failed(&error))?,
+            known: watch::Sender::new(0),
+            fleet,
+            client: client.clone(),
+            context,
+            names: names.clone(),
+        };
+        let announced = client
+            .subscribe(tail)
+            .await
+            .map_err(|error| failed(&error))?;
+        tokio::spawn(listen(announced, shared.known.clone()));
+        shared.bounds().await?;
+        Ok((shared, warnings))
+    }
+
+    fn error(&self, kind: LogErrorKind, said: impl fmt::Display) -> LogError {
+        LogError::new(kind, format!("NATS at {}: {said}", self.names))
+    }
+
+    fn unavailable(&self, said: impl fmt::Display) -> LogError {
+        self.error(LogErrorKind::Unavailable, said)
+    }
+
+    /// What may be done again where it fails.
+    pub(super) async fn within<T, E: fmt::Display>(
+        &self,
+        request: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, LogError> {
+        match timeout(REQUEST_MAX, request).await {
+            Ok(done) => done.map_err(|error| self.unavailable(error)),
+            Err(_) => Err(self.unavailable("no response")),
+        }
+    }
+
+    /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
+    /// answers.
+    pub(super) async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
+        let body_max = self.client.server_info().max_payload;
+        let body_max = body_max.saturating_sub(HEADER_BYTES);
+        if body.len() > body_max {
+            let bytes = body.len();
+            let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");
+            return Err(self.unavailable(said));
+        }
+        let end = Instant::now() + APPEND_MAX;
+        // What is sent to a lost connection would be sent later, when nobody waits for it.
+        while self.client.connection_state() != State::Connected {
+            if Instant::now() >= end {
+                return Err(self.unavailable("no connection"));
+            }
+            sleep(RETRY_INTERVAL).await;
+        }
+        let mut kind = LogErrorKind::Unavailable;
+        loop {
+            let said = match self.try_append(id, body.clone(), end).await {
+                Ok(position) => return Ok(position),
+                Err(Failure::NotSent(said)) => said,
+                Err(Failure::Unknown(said)) => {
+                    kind = LogErrorKind::Unknown;
+                    said
+                }
+            };
+            if Instant::now() + RETRY_INTERVAL >= end {
+                return Err(self.error(kind, said));
+            }
+            sleep(RETRY_INTERVAL).await;
+        }
+    }
+
+    async fn try_append(&self, id: EntryId, body: Bytes, end: Instant) -> Result<u64, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(NATS_MESSAGE_ID, id.to_string());
+        let left = end.saturating_duration_since(Instant::now());
+        let request = Request::new()
+            .headers(headers)
+            .payload(body)
+            .timeout(Some(left.min(ATTEMPT_MAX)));
+        let subject = format!("df.{}.log", self.fleet);
+        let answer = self.client.send_request(subject, request).await;
+        let answer = answer.map_err(|error| {
+            let (kind, said) = (error.kind(), error.to_string());
+            // Nobody stored it: no server leads the stream, or the one that is connected to takes less.
+            if kind == RequestErrorKind::NoResponders
+                || kind == RequestErrorKind::MaxPayloadExceeded
+            {
+                return Failure::NotSent(said);
+            }
+            Failure::Unknown(said)
+        })?;
+        match serde_json::from_slice(&answer.payload) {
+            Ok(Response::<PublishAck>::Ok(ack)) => {
+                self.saw(ack.sequence);
+                Ok(ack.sequence)
+            }
+            // Also where another append of the same entry is under way, and where only the leader could not store it.
+            Ok(Response::Err { error }) => Err(Failure::Unknown(error.to_string())),
+            Err(error) => Err(Failure::Unknown(error.to_string())),
+        }
+    }
+
+    /// No answer may be older from now on.
+    fn saw(&self, position: u64) {
+        raise(&self.known, position);
+    }
+
+    pub(super) async fn bounds(&self) -> Result<LogBounds, LogError> {
+        let end = Instant::now() + REQUEST_MAX;
+        loop {
+            let known = *self.known.borrow();
+            let state = self.within(self.log.get_info()).await?.state;
+            let last = state.last_sequence;
+            if last >= known {
+                self.saw(last);
+                let is_empty = state.messages == 0;
+                let first = if is_empty {
+                    last + 1
+                } else {
+                    state.first_sequence
+                };
+                return Ok(LogBounds { first, last });
+            }
+            if Instant::now() >= end {
+                return Err(self.unavailable(format!(
+                    "the stream ends at {last}, before {known}, which was in it: its leader has lost it, or is none any more"
+                )));
+            }
+            sleep(RETRY_INTERVAL).await;
+        }
+    }
+
+    pub(super) async fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        let end = Instant::now() + patience;
+        let mut known = self.known.subscribe();
+        loop {
+            let entries = self.near(from, bytes_max.clamp(1, READ_BYTES_MAX)).await?;
+            if let Some(last) = entries.last() {
+                self.saw(last.position);
+                return Ok(entries);
+            }
+            let bounds = self.bounds().await?;
+            if from < bounds.first {
+                return Err(self.error(
+                    LogErrorKind::Trimmed,
+                    format!("position {from} was removed, {} is the first", bounds.first),
+                ));
+            }
+            // The nearest copy does not have it yet.
+            if from <= bounds.last {
+                let message = self.within(self.log.get_raw_message(from)).await?;
+                return Ok(vec![self.entry(message)?]);
+            }
+            let now = Instant::now();
+            if now >= end {
+                return Ok(Vec::new());
+            }
+            let heard = known.wait_for(|known| *known >= from);
+            // Either way it looks again.
+            let _ = timeout_at(end.min(now + POLL_INTERVAL), heard).await;
+        }
+    }
+
+    /// What the nearest copy of the stream has from a position on, which may be less than there is.
+    async fn near(&self, from: u64, bytes_max: usize) -> Result<Vec<LogEntry>, LogError> {
+        let inbox = self.client.new_inbox();
+        let mut answers = self.within(self.client.subscribe(inbox.clone())).await?;
+        let question =
+            format!(r#"{{"seq":{from},"batch":{READ_ENTRIES_MAX},"max_bytes":{bytes_max}}}"#);
+        let subject = format!("$JS.API.DIRECT.GET.df_{}", self.fleet);
+        let sent = self
+            .client
+            .publish_with_reply(subject, inbox, question.into());
+        self.within(sent).await?;
+        let end = Instant::now() + REQUEST_MAX;
+        let mut entries: Vec<LogEntry> = Vec::new();
+        while let Ok(Some(message)) = timeout_at(end, answers.next()).await {
+            match message.status {
+                None => {}
+                Some(StatusCode::NO_RESPONDERS) => {
+                    return Err(self.unavailable("no server has a copy of the stream"));
+                }
+                // The end, or none.
+                Some(_) => return Ok(entries),
+            }
+            let message =
+                StreamMessage::try_from(message).map_err(|error| self.unavailable(error))?;
+            if message.sequence != from + entries.len() as u64 {
+                return Ok(entries);
+            }
+            entries.push(self.entry(message)?);
+        }
+        if entries.is_empty() {
+            return Err(self.unavailable("no response"));
+        }
+        Ok(entries)
+    }
+
+    fn entry(&self, message: StreamMessage) -> Result<LogEntry, LogError> {
+        let id = message.headers.get(NATS_MESSAGE_ID);
+        let id = id.and_then(|id| unhex(id.as_str())?.try_into().ok());
+        let id = id.ok_or_else(|| {
+            let said = format!(
+                "the message {} is not an entry of deskfleet",
+                message.sequence
+            );
+            self.error(LogErrorKind::Unsafe, said)
+        })?;
+        Ok(LogEntry {
+            position: message.sequence,
+            at: at(&message),
+            id: EntryId(id),
+            body: message.payload.into(),
+        })
+    }
+
+    pub(super) fn node_subject(&self, node: &str) -> String {
+        let mut subject = format!("df.{}.node.", self.fleet);
+        for byte in node.bytes() {
+            // A text takes all that is written to it.
+            let _ = write!(subject, "{byte:02x}");
+        }
+        subject
+    }
+
+    pub(super) async fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        let prefix = self.node_subject("");
+        let subjects = self.nodes.info_with_subjects(format!("{prefix}*"));
+        let subjects = self.within(subjects).await?;
+        let subjects: Vec<(String, usize)> = self.within(subjects.try_collect()).await?;
+        let mut reports = Vec::new();
+        for (subject, _) in subjects {
+            let message = self.nodes.get_last_raw_message_by_subject(&subject);
+            let message = match timeout(REQUEST_MAX, message).await {
+                Ok(Ok(message)) => message,
+                // Forgotten meanwhile.
+                Ok(Err(error)) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                    continue;
+                }
+                Ok(Err(error)) => return Err(self.unavailable(error)),
+                Err(_) => return Err(self.unavailable("no response")),
+            };
+            let name = subject.strip_prefix(&prefix).and_then(unhex);
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok();
+            if let (Some(node), Some(report)) =
+                (name.and_then(text), text(message.payload.to_vec()))
+            {
+                let at = at(&message);
+                reports.push(NodeReport { node, at, report });
+            }
+        }
+        reports.sort_unstable_by(|one, other| one.node.cmp(&other.node));
+        Ok(reports)
+    }
+}
+
+/// Why an entry has no position.
+enum Failure {
+    NotSent(String),
+    Unknown(String),
+}
+
+/// Takes note of what the servers announce.
+async fn listen(mut announced: Subscriber, known: watch::Sender<u64>) {
+    while let Some(message) = announced.next().await {
+        let headers = message.headers.as_ref();
+        let sequence =
+            headers.and_then(|headers| headers.get(NATS_SEQUENCE)?.as_str().parse().ok());
+        raise(&known, sequence.unwrap_or(0));
+    }
+}
+
+fn raise(known: &watch::Sender<u64>, position: u64) {
+    known.send_if_modified(|known| {
+        let is_later = position > *known;
+        *known = position.max(*known);
+        is_later
+    });
+}
+
+/// The cause of a refusal could name the user.
+fn connect_failure(error: &ConnectError) -> String {
+    let kind = error.kind();
+    if kind == ConnectErrorKind::Authentication || kind == ConnectErrorKind::AuthorizationViolation
+    {
+        return "it refuses the credentials, which --log-credentials gives".to_owned();
+    }
+    error.to_string()
+}
+
+fn at(message: &StreamMessage) -> Timestamp {
+    let ticks = message.time.unix_timestamp_nanos() / 100;
+    Timestamp::from_ticks(i64::try_from(ticks).unwrap_or(0))
+}
+
+fn unhex(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(byte).collect()
+}
