@@ -263,11 +263,12 @@ impl EngineCore {
             }
             let snapshot = self.store.snapshot()?;
             let span = Span::next(&snapshot, of, from, (days, time), of.step_max())?;
-            from = span.before.clone();
+            let next = span.before.clone();
             self.take_step(Maintenance::DropDerived(of, time, span))?;
-            if from.is_none() {
+            if next.is_none() {
                 return Ok(true);
             }
+            from = next;
         }
     }
 

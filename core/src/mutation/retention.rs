@@ -103,7 +103,9 @@ impl Derived {
     pub(crate) const fn step_max(self) -> Work {
         match self {
             Self::History(_) => Work::REMOVED_MAX,
-            _ => Work::new(MAINTENANCE_ROWS_MAX, usize::MAX),
+            Self::Users | Self::Daily | Self::Hourly(_) | Self::Latest => {
+                Work::new(MAINTENANCE_ROWS_MAX, usize::MAX)
+            }
         }
     }
 
@@ -111,7 +113,7 @@ impl Derived {
     fn undivided(self, key: &[u8]) -> &[u8] {
         match self {
             Self::History(_) => history::key_bucket(key),
-            _ => key,
+            Self::Users | Self::Daily | Self::Hourly(_) | Self::Latest => key,
         }
     }
 }

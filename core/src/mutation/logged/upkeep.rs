@@ -58,7 +58,21 @@ impl Logged for Maintenance {
             }
             Tag::DropAudit => Self::DropAudit(from.time()?, from.option(Decoder::varint)?),
             Tag::DropEvents => Self::DropEvents(from.varint()?),
-            _ => return Err(damaged()),
+            Tag::Configure
+            | Tag::Act
+            | Tag::CompleteAction
+            | Tag::FailAction
+            | Tag::AuditRefusal
+            | Tag::PlaceHold
+            | Tag::ReleaseHold
+            | Tag::ImportWorkspaces
+            | Tag::IssueKey
+            | Tag::RevokeKey
+            | Tag::TouchKeys
+            | Tag::PutWorkspace
+            | Tag::PutWorkspaces
+            | Tag::RemoveWorkspace
+            | Tag::Telemetry => return Err(damaged()),
         })
     }
 }

@@ -60,8 +60,8 @@ impl Sent {
                 ..ActivityRecord::default()
             })),
             _ => Record::Startup(Box::new(StartupRecord {
-                instance_id,
                 username,
+                instance_id,
                 ..StartupRecord::default()
             })),
         }
@@ -189,7 +189,9 @@ impl Node {
             Ok(())
         })
         .unwrap();
-        all.values_mut().for_each(|records| records.sort_unstable());
+        for records in all.values_mut() {
+            records.sort_unstable();
+        }
         let shared = [
             ("users", Table::Users),
             ("daily", Table::Daily),
