@@ -2,7 +2,7 @@
 
 use std::thread::Builder;
 
-use deskfleet::Code;
+use deskfleet::{Code, ErrorKind};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -99,5 +99,12 @@ pub(crate) async fn download(
     let thread = Builder::new().name("deskfleet-backup".into());
     let started = thread.spawn(move || copies.send(&engine, send));
     started.map_err(|_| refusal::BUSY)?;
-    begun.await.map_err(|_| refusal::ENDED)?
+    let begun = begun.await.map_err(|_| refusal::ENDED)?;
+    begun.map_err(|kind| {
+        if kind == ErrorKind::LowDisk {
+            NO_ROOM
+        } else {
+            (kind.into(), NOT_WRITTEN)
+        }
+    })
 }

@@ -231,7 +231,7 @@ impl Body for OutgoingBody {
             State::File(file) => {
                 let frame = match ready!(file.poll_next(cx)) {
                     Some(Ok(bytes)) => return Poll::Ready(Some(Ok(self.frame(bytes)))),
-                    Some(Err(unfinished)) => Some(Err(unfinished)),
+                    Some(Err(_)) => Some(Err(Unfinished)),
                     None => None,
                 };
                 self.state = State::Over;

@@ -7,25 +7,17 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use deskfleet::{Code, Engine};
+use deskfleet::{Engine, ErrorKind, error_chain};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backups::has_room;
 use crate::locks::lock;
-use crate::refusal::Refused;
-use crate::response_body::Unfinished;
+use crate::log::LogQueue;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 256 * 1024;
 /// Pieces that wait for a client.
 const PIECES_MAX: usize = 2;
-/// Of every failure to write one.
-const NOT_WRITTEN: &str = "No copy was written; the log of the server says why.";
-const NO_ROOM: Refused = (
-    Code::LowDisk,
-    "There is too little free space for a copy of the store.",
-);
-
 /// Where a copy of the store is while it is sent. Clones share it: one is sent at a time, and further ones wait.
 #[derive(Debug, Clone)]
 pub struct SentCopies(Arc<Inner>);
@@ -38,8 +30,8 @@ struct Inner {
     sending: Mutex<()>,
 }
 
-/// What a client receives, or why not.
-pub(crate) type Begun = oneshot::Sender<Result<FileBody, Refused>>;
+/// Takes what a client receives, or why there is nothing to send.
+pub(crate) type Begun = oneshot::Sender<Result<FileBody, ErrorKind>>;
 
 impl SentCopies {
     /// Copies beside the file of a store. Nothing of that name may be kept there.
@@ -66,9 +58,9 @@ impl SentCopies {
         }
         let (mut file, length) = match self.0.write(engine) {
             Ok(written) => written,
-            Err(refused) => {
+            Err(kind) => {
                 // The client may be gone.
-                let _ = begun.send(Err(refused));
+                let _ = begun.send(Err(kind));
                 return;
             }
         };
@@ -86,17 +78,19 @@ impl SentCopies {
 
 impl Inner {
     /// An open copy and its length in bytes.
-    fn write(&self, engine: &Engine) -> Result<(File, u64), Refused> {
+    fn write(&self, engine: &Engine) -> Result<(File, u64), ErrorKind> {
         // Of a process that was killed.
         self.remove();
         let needed = engine.query_fleet().map_or(0, |fleet| fleet.store_bytes)
             + engine.config().limits.free_bytes_min;
         if !has_room(&self.folder, needed) {
-            return Err(NO_ROOM);
+            return Err(ErrorKind::LowDisk);
         }
-        engine
-            .backup(&self.path)
-            .map_err(|error| (error.kind().into(), NOT_WRITTEN))?;
+        engine.backup(&self.path).map_err(|error| {
+            let said = format!("deskfleet: no copy to send: {}", error_chain(&error));
+            LogQueue::stderr().line_about("copies", &said);
+            error.kind()
+        })?;
         let opened = File::open(&self.path).and_then(|file| {
             let length = file.metadata()?.len();
             Ok((file, length))
@@ -104,7 +98,7 @@ impl Inner {
         // Where an open file can be removed, none is left however this process ends.
         #[cfg(unix)]
         self.remove();
-        opened.map_err(|_| (Code::StorageUnavailable, NOT_WRITTEN))
+        opened.map_err(|_| ErrorKind::StorageUnavailable)
     }
 
     /// There may be none.
@@ -140,16 +134,15 @@ impl FileBody {
         self.left
     }
 
-    pub(crate) fn poll_next(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Unfinished>>> {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let piece = match ready!(self.pieces.poll_recv(cx)) {
-            Some(Ok(piece)) => piece,
-            None if self.left == 0 => return Poll::Ready(None),
-            Some(Err(_)) | None => return Poll::Ready(Some(Err(Unfinished))),
+            None if self.left > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            None => return Poll::Ready(None),
+            Some(piece) => piece,
         };
-        self.left = self.left.saturating_sub(piece.len() as u64);
-        Poll::Ready(Some(Ok(piece)))
+        if let Ok(piece) = &piece {
+            self.left = self.left.saturating_sub(piece.len() as u64);
+        }
+        Poll::Ready(Some(piece))
     }
 }

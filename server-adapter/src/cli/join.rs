@@ -91,7 +91,7 @@ fn sync_folder(file: &Path) -> io::Result<()> {
         let folder = file
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()?;
     }
     #[cfg(not(unix))]
     let _ = file;

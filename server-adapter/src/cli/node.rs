@@ -90,7 +90,7 @@ fn catch_up(engine: &Engine) -> CaughtUp {
         }
         let position = engine.position().unwrap_or_default();
         // Later entries come while it serves.
-        let end = *end.get_or_insert(engine.log_last().unwrap_or_default());
+        let end = *end.get_or_insert_with(|| engine.log_last().unwrap_or_default());
         if position >= end {
             return CaughtUp::Whole;
         }

@@ -9,10 +9,10 @@ const PARAMETER: &str = "password=";
 
 /// `value` as it may be shown.
 pub(crate) fn shown(value: &Value) -> Value {
-    match value {
-        Value::Text(text) => Value::Text(without_password(text)),
-        other => other.clone(),
+    if let Value::Text(text) = value {
+        return Value::Text(without_password(text));
     }
+    value.clone()
 }
 
 /// `text`, which may be or end with a URL, without the password in that.
@@ -25,9 +25,9 @@ pub(super) fn without_password(text: &str) -> String {
     let (place, query) = place.split_once('?').unwrap_or((place, ""));
     let mut shown = format!("{before}://");
     if let Some((name, _)) = user.split_once(':') {
-        shown.push_str(&format!("{name}:{HIDDEN}@"));
+        shown.extend([name, ":", HIDDEN, "@"]);
     } else if !user.is_empty() {
-        shown.push_str(&format!("{user}@"));
+        shown.extend([user, "@"]);
     }
     shown.push_str(place);
     for (place, parameter) in query.split('&').filter(|part| !part.is_empty()).enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn without_password(text: &str) -> String {
             .get(..PARAMETER.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(PARAMETER));
         if is_password {
-            shown.push_str(&format!("{PARAMETER}{HIDDEN}"));
+            shown.extend([PARAMETER, HIDDEN]);
         } else {
             shown.push_str(parameter);
         }
