@@ -82,11 +82,15 @@ fn catch_up(engine: &Engine) -> CaughtUp {
     let mut said_at = Instant::now();
     let mut end = None;
     loop {
-        if let Err(error) = engine.follow(Duration::ZERO) {
-            return match engine.halted() {
-                Some(error) => CaughtUp::Halted(error),
-                None => CaughtUp::Unreachable(error),
-            };
+        match engine.follow(Duration::ZERO) {
+            Ok(0) => return CaughtUp::Whole,
+            Ok(_) => {}
+            Err(error) => {
+                return match engine.halted() {
+                    Some(error) => CaughtUp::Halted(error),
+                    None => CaughtUp::Unreachable(error),
+                };
+            }
         }
         let position = engine.position().unwrap_or_default();
         // Later entries come while it serves.
