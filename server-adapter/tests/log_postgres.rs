@@ -208,16 +208,27 @@ fn commit_without_standbys_is_not_acknowledged() {
     assert_eq!(postgres.sql("SELECT max(seq) FROM df_log"), "2");
     let again = log.append(id(0, 1), b"without standbys");
     assert!(again.is_err(), "it is on no standby: {again:?}");
-    let read = try_open(&postgres);
-    assert!(read.is_err(), "it could read what is on no standby");
+    let opened = PostgresLog::open(&postgres.url(), &PostgresOptions::default());
+    assert!(opened.is_err(), "it could read what is on no standby");
     postgres.continue_standbys();
     let appended = (0..20).find_map(|_| log.append(id(0, 1), b"without standbys").ok());
     assert_eq!(appended, Some(2));
     assert_eq!(all(&log).len(), 2);
 }
 
-fn try_open(postgres: &Postgres) -> Result<PostgresLog, deskfleet::LogError> {
-    PostgresLog::open(&postgres.url(), &PostgresOptions::default())
+#[test]
+fn known_entry_is_acknowledged_only_with_standbys() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let log = open(&postgres.url());
+    assert_eq!(log.append(id(0, 0), b"once").unwrap(), 1);
+    postgres.stop_standbys();
+    let again = log.append(id(0, 0), b"once").unwrap_err();
+    assert_eq!(again.kind, LogErrorKind::Unknown, "{again}");
+    postgres.continue_standbys();
+    let again = (0..20).find_map(|_| log.append(id(0, 0), b"once").ok());
+    assert_eq!(again, Some(1));
 }
 
 #[test]
