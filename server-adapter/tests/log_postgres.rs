@@ -186,6 +186,29 @@ fn former_primary_that_returns_is_not_used() {
 }
 
 #[test]
+fn stopped_primary_that_is_replaced_is_left() {
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let log = open(&postgres.url());
+    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    postgres.stop_primary();
+    postgres.promote();
+    for log in [log, open_when_there(&postgres)] {
+        let appended = (0..20).find_map(|_| log.append(id(0, 1), b"after").ok());
+        assert_eq!(appended, Some(2));
+        assert_eq!(all(&log).len(), 2);
+    }
+}
+
+/// The standby that is left follows the new primary only after a while.
+fn open_when_there(postgres: &Postgres) -> PostgresLog {
+    let options = PostgresOptions::default();
+    let mut opened = (0..20).filter_map(|_| PostgresLog::open(&postgres.url(), &options).ok());
+    opened.next().unwrap()
+}
+
+#[test]
 fn commit_without_standbys_is_not_acknowledged() {
     let Some(postgres) = Postgres::start() else {
         return;

@@ -194,7 +194,7 @@ impl Postgres {
         }
     }
 
-    /// Makes the standby that has most the primary; returns once it takes writes. The other standby follows it by itself.
+    /// Makes the standby that has most the primary; returns once it takes writes. The other standby follows it.
     pub fn promote(&mut self) {
         let received = "SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')";
         let most = self.running_standbys().max_by_key(|index| {
@@ -206,6 +206,14 @@ impl Postgres {
         self.wait("the new primary", |own| {
             own.sql("SELECT pg_is_in_recovery()") == "f"
         });
+        let follow = format!("ALTER SYSTEM SET {}", self.followed());
+        for port in self.standby_ports() {
+            for statement in [&follow, "SELECT pg_reload_conf()"] {
+                let mut psql = self.psql(port, statement);
+                // Without success at a former primary that is stopped.
+                psql.env("PGCONNECT_TIMEOUT", "10").output().unwrap();
+            }
+        }
     }
 
     /// Starts the servers that do not run as they were: a former primary takes itself for one still.
@@ -225,6 +233,12 @@ impl Postgres {
             }
         }
         self.wait_for_standbys();
+    }
+
+    /// The setting with which a standby follows the primary.
+    fn followed(&self) -> String {
+        let port = self.port();
+        format!("primary_conninfo = 'host=127.0.0.1 port={port} user={USER}'")
     }
 
     fn running_standbys(&self) -> impl Iterator<Item = usize> + '_ {
@@ -251,20 +265,18 @@ impl Postgres {
         backup.args(["--checkpoint=fast", "--port", &self.port().to_string()]);
         succeed(backup.arg("--pgdata").arg(&data));
         succeed(self.command("/bin/touch").arg(data.join("standby.signal")));
+        let settings = data.join("postgresql.auto.conf");
+        let mut settings = fs::OpenOptions::new().append(true).open(settings).unwrap();
+        writeln!(settings, "{}", self.followed()).unwrap();
         self.launch(index);
     }
 
     /// Starts a server; returns once it accepts connections.
     fn launch(&mut self, index: usize) {
         let mut postgres = self.command("postgres");
-        let ports: Vec<_> = self
-            .servers
-            .iter()
-            .map(|own| own.port.to_string())
-            .collect();
-        let hosts = vec!["127.0.0.1"; ports.len()].join(",");
         let mut settings = vec![
             format!("port={}", self.servers[index].port),
+            format!("cluster_name=s{index}"),
             "listen_addresses=127.0.0.1".to_owned(),
             "unix_socket_directories=".to_owned(),
             "shared_buffers=32MB".to_owned(),
@@ -274,16 +286,13 @@ impl Postgres {
             // A copy is synced as a whole, not file by file.
             "recovery_init_sync_method=syncfs".to_owned(),
         ];
-        if ports.len() > 1 {
+        let count = self.servers.len();
+        if count > 1 {
             // Each one has the same, so whichever is promoted waits for one of the others.
-            let names: Vec<_> = (0..ports.len()).map(|index| format!("s{index}")).collect();
+            let names: Vec<_> = (0..count).map(|index| format!("s{index}")).collect();
             settings.push(format!(
                 "synchronous_standby_names=ANY 1 ({})",
                 names.join(", ")
-            ));
-            settings.push(format!(
-                "primary_conninfo=host={hosts} port={} user={USER} application_name=s{index} target_session_attrs=read-write",
-                ports.join(",")
             ));
         }
         for setting in settings {

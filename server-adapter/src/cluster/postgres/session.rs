@@ -130,7 +130,7 @@ impl Session {
         self.client.is_closed()
     }
 
-    /// Runs a statement, the prepared one where there is none. Where it takes too long the connection ends, and with it all that waits
+    /// Runs a statement, the prepared one where there is none. Where it takes too long the connection ends, and with it what is pending
     /// for it.
     pub(super) async fn query(
         &self,

@@ -25,7 +25,7 @@ pub(super) enum Verification {
 
 impl Verification {
     /// What `sslmode` asks for; `None` where it is unknown. As libpq does, `require` verifies the issuer where there is a file of
-    /// certificates. Whoever gives one and no mode wants it all.
+    /// certificates. A file without a mode asks for all of it.
     pub(super) fn new(ssl_mode: Option<&str>, has_ca: bool) -> Option<Self> {
         Some(match (ssl_mode, has_ca) {
             (Some("verify-full"), _) | (None, true) => Self::Full,
