@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fmt, fs};
 
-use async_nats::{ConnectOptions, ServerAddr};
+use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
 use deskfleet::{LogError, LogErrorKind};
 
 /// The longest name of a fleet, in bytes.
@@ -138,6 +138,16 @@ fn connect_options(options: &NatsOptions, requires_tls: bool) -> Result<ConnectO
     let line = text.trim_end_matches(['\r', '\n']);
     let (user, password) = line.split_once(':').ok_or_else(wrong_text)?;
     Ok(connect.user_and_password(user.to_owned(), password.to_owned()))
+}
+
+/// The cause of a refusal could name the user.
+pub(super) fn connect_failure(error: &ConnectError) -> String {
+    let kind = error.kind();
+    if kind == ConnectErrorKind::Authentication || kind == ConnectErrorKind::AuthorizationViolation
+    {
+        return "it refuses the credentials, which --log-credentials gives".to_owned();
+    }
+    error.to_string()
 }
 
 fn read(path: &Path) -> Result<String, LogError> {

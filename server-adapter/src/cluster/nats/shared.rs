@@ -13,14 +13,14 @@ use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::response::Response;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
-use async_nats::{Client, ConnectError, ConnectErrorKind, StatusCode, Subscriber};
+use async_nats::{Client, StatusCode, Subscriber};
 use bytes::Bytes;
 use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::address::Address;
+use super::address::{Address, connect_failure};
 use super::checks;
 
 /// After this time a request has failed.
@@ -377,16 +377,6 @@ fn raise(known: &watch::Sender<u64>, position: u64) {
         *known = position.max(*known);
         is_later
     });
-}
-
-/// The cause of a refusal could name the user.
-fn connect_failure(error: &ConnectError) -> String {
-    let kind = error.kind();
-    if kind == ConnectErrorKind::Authentication || kind == ConnectErrorKind::AuthorizationViolation
-    {
-        return "it refuses the credentials, which --log-credentials gives".to_owned();
-    }
-    error.to_string()
 }
 
 fn at(message: &StreamMessage) -> Timestamp {

@@ -1,0 +1,237 @@
+//! What servers of NATS, and which URLs and credentials, a log accepts, with real servers.
+#![cfg(all(unix, feature = "nats"))]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
+
+#[allow(
+    clippy::pedantic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "servers for several suites, each of which needs a part"
+)]
+#[path = "../../tests/src/servers/nats.rs"]
+mod nats;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use deskfleet::{EntryId, Log as _, LogErrorKind};
+use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
+use nats::{Nats, Setup};
+
+/// The stream of the entries.
+const STREAM: &str = "df_fleet";
+const ID: EntryId = EntryId([7; 16]);
+
+fn open(url: &str) -> JetStreamLog {
+    JetStreamLog::open(url, &NatsOptions::default()).unwrap()
+}
+
+/// What is said where a log cannot be opened.
+fn refusal(url: &str, options: &NatsOptions) -> (LogErrorKind, String) {
+    let error = JetStreamLog::open(url, options).expect_err(url);
+    (error.kind, error.message)
+}
+
+fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
+    Nats::with(&Setup {
+        count,
+        sync: sync.to_owned(),
+        more: more.to_owned(),
+    })
+}
+
+#[test]
+fn servers_that_acknowledge_before_they_write_are_refused() {
+    let Some(nats) = start(3, "2m", "") else {
+        return;
+    };
+    let options = NatsOptions::default();
+    let (kind, said) = refusal(&nats.url(), &options);
+    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+    assert!(said.contains("sync_interval: always"), "{said}");
+    let unchecked = format!("{}?unchecked_sync=yes", nats.url_without_monitors());
+    let warnings = open(&unchecked).warnings().to_vec();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("sync_interval"), "{warnings:?}");
+}
+
+#[test]
+fn servers_that_cannot_be_asked_are_refused() {
+    let Some(mut nats) = Nats::start() else {
+        return;
+    };
+    let url = nats.url();
+    let (hosts, monitors) = url.split_once("?monitor=").unwrap();
+    let first = monitors.split(',').next().unwrap();
+    for url in [
+        hosts.to_owned(),
+        format!("{hosts}?monitor={first}"),
+        format!("{hosts}?monitor={first},{first}"),
+        format!("{hosts}?monitor={first},http://127.0.0.1:1,http://127.0.0.1:2"),
+    ] {
+        let (kind, said) = refusal(&url, &NatsOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+        assert!(said.contains("?monitor=http://"), "{said}");
+    }
+    let log = open(&url);
+    assert!(log.warnings().is_empty(), "{:?}", log.warnings());
+    // One that is down acknowledges nothing.
+    nats.kill_leader(STREAM);
+    let opened = (0..20).find_map(|_| JetStreamLog::open(&url, &NatsOptions::default()).ok());
+    assert_eq!(opened.unwrap().warnings().len(), 1);
+}
+
+#[test]
+fn stream_with_other_settings_is_refused() {
+    let Some(nats) = start(1, "always", "") else {
+        return;
+    };
+    drop(open(&nats.url()));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let client = async_nats::connect(nats.url_without_monitors()).await;
+        let context = async_nats::jetstream::new(client.unwrap());
+        let stream = context.get_stream(STREAM).await.unwrap();
+        let mut config = stream.cached_info().config.clone();
+        config.max_age = Duration::from_secs(3600);
+        context.update_stream(config).await.unwrap();
+    });
+    let (kind, said) = refusal(&nats.url(), &NatsOptions::default());
+    assert_eq!(kind, LogErrorKind::Unsafe, "{said}");
+    assert!(said.contains("max_age is 3600000000000, not 0"), "{said}");
+}
+
+#[test]
+fn credentials_are_used_and_never_shown() {
+    let users = "authorization { users: [{ user: \"of-fleet\", password: \"se:cret\" }] }";
+    let Some(nats) = start(1, "always", users) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("credentials");
+    let options = NatsOptions {
+        credentials: Some(path.clone()),
+        ..NatsOptions::default()
+    };
+    fs::write(&path, "of-fleet:se:cret\n").unwrap();
+    let log = JetStreamLog::open(&nats.url(), &options).unwrap();
+    assert_eq!(log.append(ID, b"allowed").unwrap(), 1);
+    let mut shown = format!("{log:?} {options:?}");
+    for text in [
+        "of-fleet:hidden\n",
+        "hidden\n",
+        "-----BEGIN NATS USER JWT-----\nhidden\n",
+    ] {
+        fs::write(&path, text).unwrap();
+        let (_, said) = refusal(&nats.url(), &options);
+        assert!(said.contains("credentials"), "{said}");
+        shown.push_str(&said);
+    }
+    let url = nats.url().replace("nats://", "nats://of-fleet:hidden@");
+    let (kind, said) = refusal(&url, &NatsOptions::default());
+    assert_eq!(kind, LogErrorKind::Unsafe);
+    shown.push_str(&said);
+    let (_, said) = refusal(&nats.url(), &NatsOptions::default());
+    shown.push_str(&said);
+    for secret in ["of-fleet", "hidden", "se:cret"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+/// A certificate for `localhost` in the folder, and the one of its issuer, which is returned.
+fn issue(folder: &Path, issuer: &str) -> PathBuf {
+    let run = |arguments: &str| {
+        let mut openssl = Command::new("openssl");
+        let output = openssl.args(arguments.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "openssl {arguments}: {said}");
+    };
+    let place = folder.display();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    let ca = format!("{place}/{issuer}.pem");
+    run(&format!(
+        "req -x509 {key} -keyout {place}/{issuer}.key -out {ca} -subj /CN={issuer} -days 2"
+    ));
+    run(&format!(
+        "req {key} -keyout {place}/server.key -out {place}/server.csr -subj /CN=server"
+    ));
+    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
+    run(&format!(
+        "x509 -req -in {place}/server.csr -CA {ca} -CAkey {place}/{issuer}.key -CAcreateserial -extfile {place}/names \
+         -out {place}/server.pem -days 2"
+    ));
+    ca.into()
+}
+
+#[test]
+fn certificate_of_the_server_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let other_ca = issue(folder.path(), "other");
+    let ca = issue(folder.path(), "own");
+    let place = folder.path().display();
+    let tls =
+        format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
+    let (Some(nats), Some(plain)) = (start(1, "always", &tls), start(1, "always", "")) else {
+        return;
+    };
+    let with = |ca: Option<&PathBuf>| NatsOptions {
+        ca: ca.cloned(),
+        ..NatsOptions::default()
+    };
+    let url = |nats: &Nats, scheme: &str, host: &str| {
+        let url = nats.url().replacen("127.0.0.1", host, 1);
+        url.replacen("nats", scheme, 1)
+    };
+    let missing = folder.path().join("missing.pem");
+    for scheme in ["nats", "tls"] {
+        let log = JetStreamLog::open(&url(&nats, scheme, "localhost"), &with(Some(&ca))).unwrap();
+        assert_eq!(log.append(ID, b"over TLS").unwrap(), 1);
+        for (host, ca, reason) in [
+            ("127.0.0.1", Some(&ca), "certificate"),
+            ("localhost", Some(&other_ca), "certificate"),
+            ("localhost", None, "certificate"),
+            ("localhost", Some(&missing), "missing.pem"),
+        ] {
+            let (_, said) = refusal(&url(&nats, scheme, host), &with(ca));
+            assert!(said.contains(reason), "{host} {ca:?}: {said}");
+        }
+    }
+    // A server that does not offer it.
+    refusal(&url(&plain, "nats", "localhost"), &with(Some(&ca)));
+    refusal(&url(&plain, "tls", "localhost"), &with(None));
+    drop(open(&plain.url()));
+}
+
+#[test]
+fn url_that_cannot_be_used_is_refused() {
+    for (url, reason) in [
+        ("https://127.0.0.1:4222", "nats://"),
+        ("nats://", "HOST:PORT"),
+        ("nats://127.0.0.1:a", "HOST:PORT"),
+        ("nats://127.0.0.1:1,,127.0.0.1:2", "HOST:PORT"),
+        ("nats://127.0.0.1:1?fleet=", "the name of a fleet"),
+        ("nats://127.0.0.1:1?fleet=a.b", "the name of a fleet"),
+        ("nats://127.0.0.1:1?monitor=127.0.0.1:2", "http://HOST:PORT"),
+        (
+            "nats://127.0.0.1:1?monitor=http://127.0.0.1",
+            "http://HOST:PORT",
+        ),
+        ("nats://127.0.0.1:1?unchecked_sync=no", "unchecked_sync=yes"),
+    ] {
+        let (kind, said) = refusal(url, &NatsOptions::default());
+        assert_eq!(kind, LogErrorKind::Unsafe, "{url}");
+        assert!(said.contains(reason), "{url}: {said}");
+    }
+}
