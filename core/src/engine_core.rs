@@ -301,7 +301,7 @@ impl EngineCore {
         }
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
-            return self.write_to_log(cluster, writes);
+            return self.write_as_node(cluster, writes, low);
         }
         let now = self.now();
         self.store.write(|tables| {

@@ -90,7 +90,9 @@ pub use engine::{
 };
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 #[cfg(feature = "cluster")]
-pub use log::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport};
+pub use log::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+};
 pub use model::{
     Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
     ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,

@@ -15,13 +15,13 @@ pub use memory::MemoryLog;
 /// The methods block. The engine calls them from the threads that commit and from those that call `Engine::follow`, several at a
 /// time.
 pub trait Log: Send + Sync + 'static {
-    /// Appends an entry; returns its position once it is durable: it must survive what the operator of the log wants to survive. An
+    /// Appends an entry; returns where it is once it is durable: it must survive what the operator of the log wants to survive. An
     /// entry whose `id` is in the log already is not appended again: the position of the first one is returned.
     ///
     /// # Errors
     /// [`LogErrorKind::Unavailable`] where the entry was not appended and never will be, [`LogErrorKind::Unknown`] where it may have
     /// been: the engine then calls again with the same `id`.
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError>;
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError>;
 
     /// The entries from `from` on, in order and without a gap: at least one where there is one, and no further ones once their bodies
     /// exceed `bytes_max`. Where there is none yet, waits up to `patience` for one to arrive.
@@ -75,6 +75,15 @@ impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// Where an appended entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// Its position.
+    pub position: u64,
+    /// The time that [`Log::read`] returns for it, where the log says it: then it need not be read again.
+    pub at: Option<Timestamp>,
 }
 
 /// An entry of the log.

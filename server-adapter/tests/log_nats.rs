@@ -93,12 +93,12 @@ fn body_of_the_documented_bound_is_kept() {
     let log = open(&nats.url());
     assert_eq!(log.warnings().len(), 1, "{:?}", log.warnings());
     let body = vec![7; (1 << 20) - 512];
-    assert_eq!(log.append(id(0, 0), &body).unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), &body).unwrap().position, 1);
     assert_eq!(all(&log)[0].body, body);
     let refused = log.append(id(0, 1), &vec![7; body.len() + 1]).unwrap_err();
     assert_eq!(refused.kind, LogErrorKind::Unavailable);
     assert!(refused.message.contains("max_payload"), "{refused}");
-    assert_eq!(log.append(id(0, 2), b"after").unwrap(), 2);
+    assert_eq!(log.append(id(0, 2), b"after").unwrap().position, 2);
 }
 
 /// What the threads of [`appended_while`] share.
@@ -216,7 +216,7 @@ fn stopped_server_ends_in_an_error() {
         return;
     };
     let log = open(&nats.url());
-    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
     nats.stop(0);
     let appended = log.append(id(0, 1), b"meanwhile").unwrap_err();
     assert_eq!(appended.kind, LogErrorKind::Unknown, "{appended}");
@@ -250,7 +250,9 @@ fn appends_a_second_are_printed() {
             let append = || {
                 while begun.elapsed() < Duration::from_secs(3) {
                     let number = number.fetch_add(1, Ordering::Relaxed);
-                    log.append(id(kind * 100 + threads, number), &body).unwrap();
+                    log.append(id(kind * 100 + threads, number), &body)
+                        .unwrap()
+                        .position;
                 }
             };
             std::thread::scope(|scope| {

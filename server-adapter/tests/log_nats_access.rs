@@ -127,7 +127,7 @@ fn credentials_are_used_and_never_shown() {
     };
     fs::write(&path, "of-fleet:se:cret\n").unwrap();
     let log = JetStreamLog::open(&nats.url(), &options).unwrap();
-    assert_eq!(log.append(ID, b"allowed").unwrap(), 1);
+    assert_eq!(log.append(ID, b"allowed").unwrap().position, 1);
     let mut shown = format!("{log:?} {options:?}");
     for text in [
         "of-fleet:hidden\n",
@@ -197,7 +197,7 @@ fn certificate_of_the_server_is_verified() {
     let missing = folder.path().join("missing.pem");
     for scheme in ["nats", "tls"] {
         let log = JetStreamLog::open(&url(&nats, scheme, "localhost"), &with(Some(&ca))).unwrap();
-        assert_eq!(log.append(ID, b"over TLS").unwrap(), 1);
+        assert_eq!(log.append(ID, b"over TLS").unwrap().position, 1);
         for (host, ca, reason) in [
             ("127.0.0.1", Some(&ca), "certificate"),
             ("localhost", Some(&other_ca), "certificate"),

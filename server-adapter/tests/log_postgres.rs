@@ -72,7 +72,13 @@ fn log_in_postgres_keeps_the_contract() {
     let url = postgres.url();
     log_contract::check(&|| Box::new(open(&url)));
     let another = open(&format!("{url}&fleet=another"));
-    assert_eq!(another.append(id(0, 0), b"of another fleet").unwrap(), 1);
+    assert_eq!(
+        another
+            .append(id(0, 0), b"of another fleet")
+            .unwrap()
+            .position,
+        1
+    );
     assert!(another.reports().unwrap().is_empty());
 }
 
@@ -169,7 +175,7 @@ fn former_primary_that_returns_is_not_used() {
         return;
     };
     let log = open(&postgres.url());
-    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
     postgres.kill_primary();
     postgres.promote();
     postgres.restart();
@@ -191,7 +197,7 @@ fn stopped_primary_that_is_replaced_is_left() {
         return;
     };
     let log = open(&postgres.url());
-    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
     postgres.stop_primary();
     postgres.promote();
     for log in [log, open_when_there(&postgres)] {
@@ -217,7 +223,7 @@ fn commit_without_standbys_is_not_acknowledged() {
     postgres.set("synchronous_commit", "off");
     let log = open(&postgres.url());
     assert!(log.warnings().is_empty());
-    assert_eq!(log.append(id(0, 0), b"with standbys").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"with standbys").unwrap().position, 1);
     postgres.stop_standbys();
     let appended = std::thread::scope(|scope| {
         let append = scope.spawn(|| log.append(id(0, 1), b"without standbys"));
@@ -245,7 +251,7 @@ fn known_entry_is_acknowledged_only_with_standbys() {
         return;
     };
     let log = open(&postgres.url());
-    assert_eq!(log.append(id(0, 0), b"once").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"once").unwrap().position, 1);
     postgres.stop_standbys();
     let again = log.append(id(0, 0), b"once").unwrap_err();
     assert_eq!(again.kind, LogErrorKind::Unknown, "{again}");
@@ -260,7 +266,7 @@ fn stopped_primary_ends_in_an_error() {
         return;
     };
     let log = open(&postgres.url());
-    assert_eq!(log.append(id(0, 0), b"before").unwrap(), 1);
+    assert_eq!(log.append(id(0, 0), b"before").unwrap().position, 1);
     postgres.stop_primary();
     let appended = log.append(id(0, 1), b"meanwhile").unwrap_err();
     assert_eq!(appended.kind, LogErrorKind::Unknown, "{appended}");

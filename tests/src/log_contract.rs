@@ -71,7 +71,10 @@ fn empty_log_has_no_entries(log: &dyn Log) {
 fn positions_follow_without_gap(log: &dyn Log) {
     let all_bytes: Vec<u8> = (0..=255).collect();
     for number in 1..=10 {
-        assert_eq!(log.append(id(1, number), &all_bytes).unwrap(), number);
+        assert_eq!(
+            log.append(id(1, number), &all_bytes).unwrap().position,
+            number
+        );
         assert_eq!(last(log), number);
     }
     let bounds = log.bounds().unwrap();
@@ -103,20 +106,20 @@ fn all_handles_read_the_same(log: &dyn Log, other: &dyn Log) {
 }
 
 fn same_id_returns_first_position(log: &dyn Log, other: &dyn Log) {
-    let first = log.append(id(2, 0), b"first").unwrap();
-    let second = log.append(id(2, 1), b"second").unwrap();
+    let first = log.append(id(2, 0), b"first").unwrap().position;
+    let second = log.append(id(2, 1), b"second").unwrap().position;
     assert_eq!(second, first + 1);
-    assert_eq!(log.append(id(2, 0), b"first").unwrap(), first);
-    assert_eq!(other.append(id(2, 0), b"first").unwrap(), first);
-    assert_eq!(other.append(id(2, 1), b"second").unwrap(), second);
+    assert_eq!(log.append(id(2, 0), b"first").unwrap().position, first);
+    assert_eq!(other.append(id(2, 0), b"first").unwrap().position, first);
+    assert_eq!(other.append(id(2, 1), b"second").unwrap().position, second);
     assert_eq!(last(log), second);
-    assert_eq!(log.append(id(2, 2), b"third").unwrap(), second + 1);
+    assert_eq!(log.append(id(2, 2), b"third").unwrap().position, second + 1);
 }
 
 fn same_id_at_once_is_appended_once(log: &dyn Log, other: &dyn Log) {
     let before = last(log);
     for number in 0..20 {
-        let append = |log: &dyn Log| log.append(id(3, number), b"at once").unwrap();
+        let append = |log: &dyn Log| log.append(id(3, number), b"at once").unwrap().position;
         let (here, there) = std::thread::scope(|scope| {
             let there = scope.spawn(|| append(other));
             (append(log), there.join().unwrap())
@@ -141,10 +144,10 @@ fn concurrent_appends_have_distinct_positions(log: &dyn Log, other: &dyn Log) {
             let mut positions = Vec::new();
             for number in 0..EACH {
                 let id = id(4, thread << 32 | number);
-                let position = own.append(id, &body(id)).unwrap();
+                let position = own.append(id, &body(id)).unwrap().position;
                 assert!(own.bounds().unwrap().last >= position);
                 if number % 5 == 0 {
-                    assert_eq!(second.append(id, &body(id)).unwrap(), position);
+                    assert_eq!(second.append(id, &body(id)).unwrap().position, position);
                 }
                 positions.push((position, id));
             }
@@ -173,7 +176,7 @@ fn concurrent_appends_have_distinct_positions(log: &dyn Log, other: &dyn Log) {
 fn read_is_bounded_by_bytes(log: &dyn Log) {
     let from = last(log) + 1;
     for number in 0..10 {
-        log.append(id(5, number), &[7; 1000]).unwrap();
+        log.append(id(5, number), &[7; 1000]).unwrap().position;
     }
     for bytes_max in [0, 1, 999, 1000, 1001, 3500, 10_000] {
         let read = log.read(from, bytes_max, NOW).unwrap();
@@ -195,7 +198,7 @@ fn read_waits_for_an_entry(log: &dyn Log, other: &dyn Log) {
     assert!(begun.elapsed() >= patience, "it did not wait");
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| log.read(next, WHATEVER, PATIENCE).unwrap());
-        assert_eq!(other.append(id(6, 0), b"awaited").unwrap(), next);
+        assert_eq!(other.append(id(6, 0), b"awaited").unwrap().position, next);
         let read = reader.join().unwrap();
         assert_eq!(read.first().map(|entry| entry.id), Some(id(6, 0)));
     });
@@ -207,7 +210,7 @@ fn waiting_read_delays_no_append(log: &dyn Log) {
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| log.read(next + 5, WHATEVER, PATIENCE).unwrap());
         for number in 0..6 {
-            let position = log.append(id(7, number), b"meanwhile").unwrap();
+            let position = log.append(id(7, number), b"meanwhile").unwrap().position;
             assert_eq!(position, next + number);
         }
         let read = reader.join().unwrap();
@@ -224,9 +227,12 @@ fn large_body_is_kept(log: &dyn Log, other: &dyn Log) {
     };
     let from = last(log) + 1;
     for number in 0..4 {
-        let position = log.append(id(8, number), &body(number)).unwrap();
+        let position = log.append(id(8, number), &body(number)).unwrap().position;
         assert_eq!(position, from + number);
-        assert_eq!(log.append(id(8, number), &body(number)).unwrap(), position);
+        assert_eq!(
+            log.append(id(8, number), &body(number)).unwrap().position,
+            position
+        );
     }
     for bytes_max in [1, 2_500_000, WHATEVER] {
         let read = entries(other, from, from + 3, bytes_max);
@@ -257,8 +263,14 @@ fn trimmed_entries_are_refused(log: &dyn Log, other: &dyn Log) {
     let refused = log.read(last, WHATEVER, NOW).unwrap_err();
     assert_eq!(refused.kind, LogErrorKind::Trimmed, "{refused}");
     trim(log, last + 1000, last + 1);
-    assert_eq!(log.append(id(9, 0), b"after all").unwrap(), last + 1);
-    assert_eq!(other.append(id(9, 1), b"and more").unwrap(), last + 2);
+    assert_eq!(
+        log.append(id(9, 0), b"after all").unwrap().position,
+        last + 1
+    );
+    assert_eq!(
+        other.append(id(9, 1), b"and more").unwrap().position,
+        last + 2
+    );
     assert_eq!(entries(log, last + 1, last + 2, WHATEVER).len(), 2);
 }
 
@@ -311,9 +323,12 @@ fn reopened_log_is_the_same(log: &dyn Log, reopened: &dyn Log) {
     let all = |log: &dyn Log| entries(log, bounds.first, bounds.last, WHATEVER);
     assert_eq!(all(reopened), all(log));
     assert_eq!(reopened.reports().unwrap(), log.reports().unwrap());
-    assert_eq!(reopened.append(id(9, 1), b"and more").unwrap(), bounds.last);
     assert_eq!(
-        reopened.append(id(10, 0), b"more").unwrap(),
+        reopened.append(id(9, 1), b"and more").unwrap().position,
+        bounds.last
+    );
+    assert_eq!(
+        reopened.append(id(10, 0), b"more").unwrap().position,
         bounds.last + 1
     );
 }

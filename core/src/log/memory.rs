@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::locks::{lock, wait_up_to};
 
-use super::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+use super::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 
 /// A log that the engines of one process share, for tests and examples. Clones are the same log. Nothing survives the process.
 #[derive(Clone)]
@@ -55,22 +55,25 @@ impl MemoryLog {
 }
 
 impl Log for MemoryLog {
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let mut held = lock(&self.0.held);
         if let Some(position) = held.positions.get(&id) {
-            return Ok(*position);
+            let (position, at) = (*position, None);
+            return Ok(Appended { position, at });
         }
         let position = held.last() + 1;
         held.positions.insert(id, position);
+        let at = self.0.clock.now();
         held.entries.push(LogEntry {
             position,
-            at: self.0.clock.now(),
+            at,
             id,
             body: body.to_vec(),
         });
         drop(held);
         self.0.appended.notify_all();
-        Ok(position)
+        let at = Some(at);
+        Ok(Appended { position, at })
     }
 
     fn read(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 
 use crate::locks::try_lock;
 use crate::metrics::Metrics;
@@ -123,7 +123,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
 }
 
 impl Log for FleetLog {
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let log = self.0.connected()?;
         let begun = Instant::now();
         let appended = log.append(id, body);

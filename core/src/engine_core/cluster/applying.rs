@@ -117,6 +117,18 @@ impl EngineCore {
         Ok(())
     }
 
+    /// Applies entries that need not be read, as far as they follow what is applied: those of others may stand between.
+    pub(super) fn apply_known(&self, cluster: &Cluster, mut known: Vec<LogEntry>) -> Result<()> {
+        let next = cluster.position() + 1;
+        let following = (next..).zip(&known);
+        let count = following.take_while(|(next, entry)| entry.position == *next);
+        known.truncate(count.count());
+        if known.is_empty() {
+            return Ok(());
+        }
+        self.apply_entries(cluster, known)
+    }
+
     /// Applies entries that follow each other, those that are not applied yet.
     pub(super) fn apply_entries(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
         let mut applier = lock(&cluster.applier);

@@ -6,6 +6,7 @@
 mod applying;
 mod positions;
 mod reports;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,16 +17,16 @@ use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
 use crate::locks::lock;
-use crate::log::{EntryId, Log, LogError, LogErrorKind};
+use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
 use crate::mutation::configure::{Configure, shared_settings, take_over};
 use crate::mutation::logged::entry::EntryWriter;
 use crate::mutation::logged::{Logged as _, Tag};
-use crate::mutation::{Context, Mutation, Outcome};
+use crate::mutation::Outcome;
 use crate::store::codec::Encoder;
-use crate::store::{Store, WriteFailure, cluster as stored};
+use crate::store::{Store, cluster as stored};
 use crate::timestamp::Timestamp;
 
-use super::write::{Write, not_logged};
+use super::write::Write;
 use super::{EngineCore, SharedLog, no_random};
 
 use applying::Applier;
@@ -184,7 +185,7 @@ impl Cluster {
     }
 
     /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.
-    fn append_configuration(&self, id: EntryId, founds: Option<bool>) -> Result<u64> {
+    fn append_configuration(&self, id: EntryId, founds: Option<bool>) -> Result<Appended> {
         let configure = Configure {
             settings: self.own_settings.clone(),
             founds,
@@ -197,7 +198,7 @@ impl Cluster {
     }
 
     /// Appends an entry. One that may have been appended is appended again with the same id, which the log knows then.
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended> {
         let first = match self.log.append(id, body) {
             Err(error) if error.kind == LogErrorKind::Unknown => error,
             appended => return appended.map_err(|error| self.failed(error)),
@@ -220,61 +221,6 @@ impl EngineCore {
             return Err(no_random());
         }
         Ok(EntryId(id))
-    }
-
-    /// Writes through the log.
-    pub(super) fn write_to_log(
-        &self,
-        cluster: &Cluster,
-        writes: Vec<Write>,
-    ) -> Result<Vec<Outcome>, WriteFailure> {
-        cluster.check_running().map_err(refused)?;
-        cluster.check_clock()?;
-        // Before the first write of a fleet this appends the first entry.
-        self.verify(cluster).map_err(refused)?;
-        let mut outcomes = Vec::with_capacity(writes.len());
-        let mut ids = Vec::new();
-        let mut last = 0;
-        for (body, writes) in in_entries(writes)? {
-            let id = self.new_entry_id()?;
-            let own = Own {
-                writes,
-                outcomes: None,
-            };
-            lock(&cluster.own).insert(id, own);
-            ids.push(id);
-            match cluster.append(id, &body) {
-                Ok(position) => last = position,
-                Err(error) => {
-                    forget(cluster, &ids);
-                    // The entries before this one are applied once the log can be read.
-                    let is_first = ids.len() == 1;
-                    return Err(if is_first { error } else { in_doubt(error) }.into());
-                }
-            }
-        }
-        let applied = self.apply_through(cluster, last);
-        let mut own = lock(&cluster.own);
-        let done: Vec<_> = ids.iter().map(|id| own.remove(id)).collect();
-        drop(own);
-        if let Err(error) = applied {
-            return Err(in_the_log(error).into());
-        }
-        for own in done {
-            outcomes.extend(own.and_then(|own| own.outcomes).into_iter().flatten());
-        }
-        Ok(outcomes)
-    }
-
-    /// A mutation of this node alone, which the others know nothing of. It waits for none of the writes that go into the log.
-    pub(super) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
-        self.store.check_place()?;
-        let now = self.now();
-        let written = self.store.write(|tables| {
-            let mut context = Context::here(tables, &self.config, now);
-            mutation.apply(&mut context)
-        });
-        written.map_err(|failure| failure.error)?
     }
 
     /// The lines `name=value` of the shared settings that this node was started with and the fleet has otherwise, with the fleet's.
@@ -301,7 +247,7 @@ impl EngineCore {
         cluster.check_running()?;
         self.verify(cluster)?;
         let id = self.new_entry_id()?;
-        let position = cluster.append_configuration(id, None)?;
+        let position = cluster.append_configuration(id, None)?.position;
         self.apply_through(cluster, position)
     }
 
@@ -339,56 +285,4 @@ impl EngineCore {
         self.report_when_due(cluster)?;
         Ok(cluster.position() - before)
     }
-}
-
-fn forget(cluster: &Cluster, ids: &[EntryId]) {
-    let mut own = lock(&cluster.own);
-    for id in ids {
-        own.remove(id);
-    }
-}
-
-/// The writes in the bodies of as few entries as hold them.
-fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
-    let mut entries = Vec::new();
-    let (mut body, mut held) = (EntryWriter::new(), Vec::new());
-    for write in writes {
-        let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
-        if !body.push(*tag, bytes) {
-            let full = std::mem::replace(&mut body, EntryWriter::new());
-            entries.push((full.finish(), std::mem::take(&mut held)));
-            body.push(*tag, bytes);
-        }
-        held.push(write);
-    }
-    if !held.is_empty() {
-        entries.push((body.finish(), held));
-    }
-    Ok(entries)
-}
-
-/// The error of a write to a node that applies nothing more.
-fn refused(error: EngineError) -> EngineError {
-    let halts = [
-        ErrorKind::Corrupted,
-        ErrorKind::NewerFormat,
-        ErrorKind::Configuration,
-    ];
-    if !halts.contains(&error.kind()) {
-        return error;
-    }
-    let said = "this node applies nothing more, so it takes no writes";
-    EngineError::caused(ErrorKind::StorageUnavailable, said, error)
-}
-
-/// The error of writes of which some are in the log.
-fn in_doubt(error: EngineError) -> EngineError {
-    let said = "the log failed between two entries of one commit";
-    EngineError::caused(ErrorKind::Indeterminate, said, error)
-}
-
-/// The error of a write that is in the log and could not be applied here.
-fn in_the_log(error: EngineError) -> EngineError {
-    let said = "the write is in the log, but this node could not apply it yet";
-    EngineError::caused(ErrorKind::Indeterminate, said, error)
 }

@@ -73,11 +73,11 @@ enum Happening {
     Posted(Vec<Sent>),
     Held(usize),
     Released(usize),
-    /// A node files slices of so many rows, this many.
+    /// A node files a number of slices, each of a number of rows.
     Filed(usize, usize, usize),
     Sealed(usize),
     Days(i64),
-    /// A node sweeps in steps of so many rows, and the others do as it says.
+    /// A node sweeps in steps of a number of rows, and the others do as it says.
     Swept(usize, usize),
 }
 

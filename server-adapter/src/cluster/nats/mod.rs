@@ -15,7 +15,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use bytes::Bytes;
-use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 use tokio::runtime::{Builder, Runtime};
 
 pub use address::NatsOptions;
@@ -113,9 +113,11 @@ impl Log for JetStreamLog {
     /// A body has at most the servers' `max_payload` less 512 bytes, and that is at least 1 000 000 bytes.
     ///
     /// The same `id` is known for five minutes: it must not be appended again later than that.
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let body = Bytes::copy_from_slice(body);
-        self.run(|shared| async move { shared.append(id, body).await })
+        let position = self.run(|shared| async move { shared.append(id, body).await })?;
+        // The time is known to who reads it.
+        Ok(Appended { position, at: None })
     }
 
     fn read(

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, mpsc};
 use std::time::Duration;
 
-use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
+use deskfleet::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp,
+};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -47,11 +49,11 @@ WITH head AS MATERIALIZED (
 ), added AS (
     INSERT INTO df_log (stream, seq, id, body)
     SELECT $1, seq + 1, $2, $3 FROM head WHERE NOT EXISTS (SELECT FROM known)
-    RETURNING seq
+    RETURNING seq, (extract(epoch FROM at) * 1000000)::bigint AS time
 ), moved AS (
     UPDATE df_head SET seq = added.seq FROM added WHERE stream = $1
 )
-SELECT seq FROM added UNION ALL SELECT seq FROM known";
+SELECT seq, time FROM added UNION ALL SELECT seq, NULL FROM known";
 
 /// At least the row of the head. The lengths of bodies are known without reading them.
 const READ: &str = "
@@ -172,7 +174,7 @@ impl PostgresLog {
 }
 
 impl Log for PostgresLog {
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let (shared, body) = (Arc::clone(&self.shared), body.to_vec());
         self.run(async move { shared.append(id, &body).await })
     }
@@ -268,7 +270,7 @@ struct Shared {
 
 impl Shared {
     /// An entry that may have been appended is appended again for as long as there is time: over a failover it comes to one answer.
-    async fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    async fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let end = deadline();
         let mut unknown = None;
         loop {
@@ -284,11 +286,20 @@ impl Shared {
         }
     }
 
-    async fn append_once(&self, id: EntryId, body: &[u8], end: Instant) -> Result<u64, LogError> {
+    async fn append_once(
+        &self,
+        id: EntryId,
+        body: &[u8],
+        end: Instant,
+    ) -> Result<Appended, LogError> {
         let session = self.session(&self.appends, end).await?;
         let parameters: [&(dyn ToSql + Sync); 3] = [&self.address.stream, &id.0.as_slice(), &body];
         let rows = session.query(None, &parameters, end).await?;
-        get(rows.first().ok_or_else(no_head)?, 0).map(position)
+        let row = rows.first().ok_or_else(no_head)?;
+        Ok(Appended {
+            position: position(get(row, 0)?),
+            at: get::<Option<i64>>(row, 1)?.map(time),
+        })
     }
 
     async fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<LogEntry>, LogError> {

@@ -1,0 +1,158 @@
+//! Writing through the log, and beside it.
+
+use crate::engine_core::condition::LowDisk;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
+use crate::log::{Appended, EntryId, LogEntry};
+use crate::mutation::logged::entry::EntryWriter;
+use crate::mutation::{Context, Mutation, Outcome};
+use crate::store::WriteFailure;
+
+use super::super::EngineCore;
+use super::super::write::{Write, not_logged};
+use super::{Cluster, Own};
+
+impl EngineCore {
+    /// Writes through the log. With `low` space, what does not relieve is refused before it is there.
+    pub(in crate::engine_core) fn write_as_node(
+        &self,
+        cluster: &Cluster,
+        writes: Vec<Write>,
+        low: Option<LowDisk>,
+    ) -> Result<Vec<Outcome>, WriteFailure> {
+        let Some(low) = low else {
+            return self.write_to_log(cluster, writes);
+        };
+        let relieves: Vec<_> = writes.iter().map(|write| write.relieves).collect();
+        let relieving = writes.into_iter().filter(|write| write.relieves).collect();
+        let mut written = self.write_to_log(cluster, relieving)?.into_iter();
+        let outcome = |relieves| {
+            let written = if relieves { written.next() } else { None };
+            written.unwrap_or_else(|| Err(low.error.clone()))
+        };
+        Ok(relieves.into_iter().map(outcome).collect())
+    }
+
+    fn write_to_log(
+        &self,
+        cluster: &Cluster,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Outcome>, WriteFailure> {
+        cluster.check_running().map_err(refused)?;
+        cluster.check_clock()?;
+        // Before the first write of a fleet this appends the first entry.
+        self.verify(cluster).map_err(refused)?;
+        let mut outcomes = Vec::with_capacity(writes.len());
+        let mut ids = Vec::new();
+        let (mut last, mut known) = (0, Vec::new());
+        for (body, writes) in in_entries(writes)? {
+            let id = self.new_entry_id()?;
+            let own = Own {
+                writes,
+                outcomes: None,
+            };
+            lock(&cluster.own).insert(id, own);
+            ids.push(id);
+            match cluster.append(id, &body) {
+                Ok(Appended { position, at }) => {
+                    last = position;
+                    known.extend(at.map(|at| LogEntry {
+                        position,
+                        at,
+                        id,
+                        body,
+                    }));
+                }
+                Err(error) => {
+                    forget(cluster, &ids);
+                    // The entries before this one are applied once the log can be read.
+                    let is_first = ids.len() == 1;
+                    return Err(if is_first { error } else { in_doubt(error) }.into());
+                }
+            }
+        }
+        let applied = self.apply_known(cluster, known);
+        let applied = applied.and_then(|()| self.apply_through(cluster, last));
+        let mut own = lock(&cluster.own);
+        let done: Vec<_> = ids.iter().map(|id| own.remove(id)).collect();
+        drop(own);
+        if let Err(error) = applied {
+            return Err(in_the_log(error).into());
+        }
+        for own in done {
+            // Where it could not be written at first, another thread applied it as one that nobody waits for.
+            let applied = own.and_then(|own| own.outcomes);
+            outcomes.extend(applied.ok_or_else(outcome_unknown)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// A mutation of this node alone, which the others know nothing of. It waits for none of the writes that go into the log.
+    pub(in crate::engine_core) fn run_here<M: Mutation>(&self, mutation: M) -> Result<M::Output> {
+        self.store.check_place()?;
+        let now = self.now();
+        let written = self.store.write(|tables| {
+            let mut context = Context::here(tables, &self.config, now);
+            mutation.apply(&mut context)
+        });
+        written.map_err(|failure| failure.error)?
+    }
+}
+
+fn forget(cluster: &Cluster, ids: &[EntryId]) {
+    let mut own = lock(&cluster.own);
+    for id in ids {
+        own.remove(id);
+    }
+}
+
+/// The writes in the bodies of as few entries as hold them.
+fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
+    let mut entries = Vec::new();
+    let (mut body, mut held) = (EntryWriter::new(), Vec::new());
+    for write in writes {
+        let (tag, bytes) = write.logged.as_ref().ok_or_else(not_logged)?;
+        if !body.push(*tag, bytes) {
+            let full = std::mem::replace(&mut body, EntryWriter::new());
+            entries.push((full.finish(), std::mem::take(&mut held)));
+            body.push(*tag, bytes);
+        }
+        held.push(write);
+    }
+    if !held.is_empty() {
+        entries.push((body.finish(), held));
+    }
+    Ok(entries)
+}
+
+/// The error of a write to a node that applies nothing more.
+fn refused(error: EngineError) -> EngineError {
+    let halts = [
+        ErrorKind::Corrupted,
+        ErrorKind::NewerFormat,
+        ErrorKind::Configuration,
+    ];
+    if !halts.contains(&error.kind()) {
+        return error;
+    }
+    let said = "this node applies nothing more, so it takes no writes";
+    EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+}
+
+/// The error of writes of which some are in the log.
+fn in_doubt(error: EngineError) -> EngineError {
+    let said = "the log failed between two entries of one commit";
+    EngineError::caused(ErrorKind::Indeterminate, said, error)
+}
+
+/// The error of a write whose entry was applied again, after a failure of the file.
+fn outcome_unknown() -> EngineError {
+    let said = "the write is in the log and applied, or refused by a rule; the file failed meanwhile, so which of the two is not known";
+    EngineError::new(ErrorKind::Indeterminate, said)
+}
+
+/// The error of a write that is in the log and could not be applied here.
+fn in_the_log(error: EngineError) -> EngineError {
+    let said = "the write is in the log, but this node could not apply it yet";
+    EngineError::caused(ErrorKind::Indeterminate, said, error)
+}
