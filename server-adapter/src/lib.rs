@@ -44,7 +44,8 @@
 //! | `metrics.rs`, `scraped.rs` | what is counted; what is asked of the engine for it |
 //! | `access_log.rs`, `logged_request.rs`, `log.rs` | a line for each request; log output that never blocks |
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
-//! | `cluster/` | the logs that the nodes of a fleet can share, and the thread that follows one |
+//! | `cluster/` | the logs that the nodes of a fleet can share, the thread that follows one, and what is wrong with a fleet |
+//! | `positions.rs`, `cluster_requests.rs` | waiting until a node has what a client saw on another; the list of nodes |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod accept;
@@ -55,6 +56,7 @@ mod body;
 mod budget;
 #[cfg(feature = "cluster")]
 pub mod cluster;
+mod cluster_requests;
 mod connection;
 mod connection_slots;
 #[cfg(feature = "console")]
@@ -82,6 +84,8 @@ mod operation;
 mod options;
 mod page;
 mod pages;
+#[cfg(feature = "cluster")]
+mod positions;
 mod progress;
 mod protocol;
 mod refusal;

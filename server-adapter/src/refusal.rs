@@ -51,7 +51,7 @@ const TOO_MANY_BAD_KEYS: Refused = (
 /// small fields takes many times its size in memory.
 const HEADER_FIELDS_MAX: usize = 100;
 /// Seconds after which a server without room is worth another try.
-const BUSY_SECONDS: u64 = 1;
+pub(crate) const BUSY_SECONDS: u64 = 1;
 
 /// The response of a refusal.
 pub(crate) fn respond(
@@ -66,7 +66,7 @@ pub(crate) fn respond(
     response
 }
 
-fn retry_after(response: &mut Response<Bytes>, seconds: u64) {
+pub(crate) fn retry_after(response: &mut Response<Bytes>, seconds: u64) {
     let seconds = HeaderValue::from(seconds);
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
 }

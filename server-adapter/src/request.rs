@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use deskfleet::routes::Work;
 use deskfleet::{EventStream, Exchange, ResponseBody};
+#[cfg(feature = "cluster")]
+use http::StatusCode;
 use http::{HeaderName, HeaderValue, Request, Response, header};
 use hyper::body::{Body as _, Incoming};
 
@@ -16,6 +19,8 @@ use crate::logged_request::HandledRequest;
 use crate::operation::Operation;
 use crate::options::ServerOptions;
 use crate::pages;
+#[cfg(feature = "cluster")]
+use crate::positions;
 use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
@@ -38,7 +43,10 @@ pub(crate) async fn respond(
     let mut handled = HandledRequest::begin(shared, options, progress, &mut request);
     let origin = cors.origin(request.headers());
     let own = Operation::own(request.method(), request.uri().path());
-    let refused = refusal::before(shared, options, progress, place, own, &request);
+    let refused = match refusal::before(shared, options, progress, place, own, &request) {
+        Some(refused) => Some(refused),
+        None => behind(shared, place, own, &request).await,
+    };
     let mut response = match (refused, own) {
         (Some(refused), _) => {
             if !request.body().is_end_stream() {
@@ -75,8 +83,43 @@ pub(crate) async fn respond(
         }
     };
     cors.allow(origin, &mut response);
+    #[cfg(feature = "cluster")]
+    positions::say(shared, &mut response);
     handled.end(&mut response);
     response
+}
+
+/// Why a request is refused that names a position of the log which this node does not reach in time. A page of the server's own never
+/// waits.
+#[cfg(feature = "cluster")]
+async fn behind(
+    shared: &ServerState,
+    place: &RequestPlace,
+    own: Option<Operation>,
+    request: &Request<Incoming>,
+) -> Option<Response<Bytes>> {
+    if matches!(own, Some(Operation::Page(_))) {
+        return None;
+    }
+    let reached = positions::reached(shared, &place.source, request.headers()).await;
+    let refused = reached.err()?;
+    let traceparent = refusal::traceparent(request);
+    let mut response = refusal::respond(&shared.engine, refused, traceparent);
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        refusal::retry_after(&mut response, refusal::BUSY_SECONDS);
+    }
+    Some(response)
+}
+
+#[cfg(not(feature = "cluster"))]
+#[expect(clippy::unused_async, reason = "a node of a fleet waits here")]
+async fn behind(
+    _: &ServerState,
+    _: &RequestPlace,
+    _: Option<Operation>,
+    _: &Request<Incoming>,
+) -> Option<Response<Bytes>> {
+    None
 }
 
 /// Hands the request to the engine, the body as it arrives. Where that does not arrive to its end nothing of it is accepted.

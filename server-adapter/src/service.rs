@@ -11,10 +11,17 @@ pub(crate) enum Service {
     BackUp,
     /// Writing a copy that is sent and not kept.
     DownloadBackup,
+    /// The nodes of the fleet.
+    Cluster,
+    /// Taking a node off the list.
+    ForgetNode,
     /// Signing in to the console.
     #[cfg(feature = "console")]
     Session,
 }
+
+/// What is before the name of a node in the path of [`Service::ForgetNode`].
+const NODES: &str = "/operator/cluster/nodes/";
 
 impl Service {
     /// In the order of their numbers.
@@ -22,15 +29,19 @@ impl Service {
         Self::ListBackups,
         Self::BackUp,
         Self::DownloadBackup,
+        Self::Cluster,
+        Self::ForgetNode,
         #[cfg(feature = "console")]
         Self::Session,
     ];
 
-    /// Its path.
+    /// Its path, with the name of a parameter in braces.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::ListBackups | Self::BackUp => "/operator/backups",
             Self::DownloadBackup => "/operator/backups/download",
+            Self::Cluster => "/operator/cluster",
+            Self::ForgetNode => "/operator/cluster/nodes/{node}",
             #[cfg(feature = "console")]
             Self::Session => "/console/session",
         }
@@ -42,6 +53,8 @@ impl Service {
             Self::ListBackups => "listBackups",
             Self::BackUp => "backUp",
             Self::DownloadBackup => "downloadBackup",
+            Self::Cluster => "clusterStatus",
+            Self::ForgetNode => "forgetNode",
             #[cfg(feature = "console")]
             Self::Session => "consoleSession",
         }
@@ -50,7 +63,10 @@ impl Service {
     /// Whether it is asked for by `method`.
     pub(crate) fn takes(self, method: &Method) -> bool {
         match self {
-            Self::ListBackups => method == Method::GET || method == Method::HEAD,
+            Self::ListBackups | Self::Cluster => {
+                method == Method::GET || method == Method::HEAD
+            }
+            Self::ForgetNode => method == Method::DELETE,
             Self::BackUp | Self::DownloadBackup => method == Method::POST,
             #[cfg(feature = "console")]
             Self::Session => method == Method::POST,
@@ -62,6 +78,8 @@ impl Service {
         match self {
             Self::ListBackups | Self::BackUp => "GET, HEAD, POST",
             Self::DownloadBackup => "POST",
+            Self::Cluster => "GET, HEAD",
+            Self::ForgetNode => "DELETE",
             #[cfg(feature = "console")]
             Self::Session => "POST",
         }
@@ -71,7 +89,7 @@ impl Service {
     pub(crate) fn at(method: &Method, path: &str) -> Option<Self> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let all = Self::ALL.iter().copied();
-        let mut there = all.filter(|service| service.path().eq_ignore_ascii_case(path));
+        let mut there = all.filter(|service| service.is_at(path));
         let first = there.next()?;
         let takes = |service: &Self| service.takes(method);
         Some(
@@ -82,6 +100,22 @@ impl Service {
                 .unwrap_or(first),
         )
     }
+
+    /// Whether `path`, without a slash at its end, is one of its own.
+    fn is_at(self, path: &str) -> bool {
+        match self {
+            Self::ForgetNode => node(path).is_some(),
+            _ => self.path().eq_ignore_ascii_case(path),
+        }
+    }
+}
+
+/// The name of the node in the path of [`Service::ForgetNode`].
+pub(crate) fn node(path: &str) -> Option<&str> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let (before, name) = path.split_at_checked(NODES.len())?;
+    let is_one = before.eq_ignore_ascii_case(NODES) && !name.is_empty() && !name.contains('/');
+    is_one.then_some(name)
 }
 
 #[cfg(test)]
@@ -100,6 +134,15 @@ mod tests {
                 "/operator/backups/download",
                 Some("downloadBackup"),
             ),
+            (Method::GET, "/operator/cluster", Some("clusterStatus")),
+            (
+                Method::DELETE,
+                "/Operator/cluster/nodes/n-1/",
+                Some("forgetNode"),
+            ),
+            (Method::GET, "/operator/cluster/nodes/n", Some("forgetNode")),
+            (Method::DELETE, "/operator/cluster/nodes/", None),
+            (Method::DELETE, "/operator/cluster/nodes/n/m", None),
             (Method::GET, "/operator/backups/x", None),
             (Method::GET, "/operator/backups//", None),
             (Method::GET, "/", None),

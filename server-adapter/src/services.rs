@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use serde::Serialize;
 
 use crate::backup_requests;
+use crate::cluster_requests;
 #[cfg(feature = "console")]
 use crate::console::session;
 use crate::options::ServerOptions;
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 use crate::refusal::{self, KeyAttempt, Refused};
 use crate::response_body::OutgoingBody;
 use crate::sent_copies::FileBody;
-use crate::service::Service;
+use crate::service::{self, Service};
 use crate::small_body;
 use crate::state::ServerState;
 
@@ -45,9 +46,11 @@ pub(crate) async fn respond(
     request: Request<Incoming>,
 ) -> (Response<OutgoingBody>, Option<String>) {
     let attempt = match service {
-        Service::ListBackups | Service::BackUp | Service::DownloadBackup => {
-            KeyAttempt::of(shared, progress, &request)
-        }
+        Service::ListBackups
+        | Service::BackUp
+        | Service::DownloadBackup
+        | Service::Cluster
+        | Service::ForgetNode => KeyAttempt::of(shared, progress, &request),
         #[cfg(feature = "console")]
         Service::Session => Some(KeyAttempt::from(shared, progress, &request)),
     };
@@ -111,6 +114,16 @@ async fn answer(
             let copy = backup_requests::download(shared, options).await?;
             return Ok(file(copy));
         }
+        Service::Cluster => {
+            check_admin(shared, head, key).await?;
+            json(StatusCode::OK, &cluster_requests::status(shared).await?)
+        }
+        Service::ForgetNode => {
+            let node = service::node(head.uri.path()).unwrap_or_default().to_owned();
+            check_admin(shared, head, key).await?;
+            cluster_requests::forget(shared, node).await?;
+            nothing()
+        }
         #[cfg(feature = "console")]
         Service::Session => {
             let issued = session::exchange(shared, &head.headers, &body).await?;
@@ -153,6 +166,13 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response<Bytes> {
     let mut response = Response::new(json.into());
     *response.status_mut() = status;
     describe(response.headers_mut(), "application/json; charset=utf-8");
+    response
+}
+
+/// A response that says all by its status.
+fn nothing() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }
 

@@ -7,11 +7,15 @@ use std::sync::{Arc, Mutex, Weak};
 
 use http::HeaderMap;
 #[cfg(feature = "http2")]
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
+#[cfg(any(feature = "cluster", feature = "http2"))]
+use tokio::sync::Semaphore;
 
 use crate::budget::Room;
 use crate::event_streams::EventStreams;
 use crate::locks::lock;
+#[cfg(feature = "cluster")]
+use crate::positions;
 use crate::slow_reads::SlowReads;
 
 /// The bounds of each source.
@@ -57,6 +61,8 @@ impl Sources {
             bodies: Room::of_source(bounds.bodies_bytes_max, bounds.largest_body),
             slow_reads: SlowReads::of_source(bounds.slow_reads_max),
             event_streams: EventStreams::of_source(bounds.event_streams_max),
+            #[cfg(feature = "cluster")]
+            position_waiters: Arc::new(Semaphore::new(positions::WAITERS_MAX / 2)),
         });
         known.insert(network, Arc::downgrade(&source));
         source
@@ -74,6 +80,8 @@ pub(crate) struct Source {
     pub(crate) bodies: Room,
     pub(crate) slow_reads: SlowReads,
     pub(crate) event_streams: EventStreams,
+    #[cfg(feature = "cluster")]
+    pub(crate) position_waiters: Arc<Semaphore>,
 }
 
 impl Source {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use deskfleet::Engine;
 use http::HeaderMap;
 use hyper::server::conn::http1;
-#[cfg(feature = "http2")]
+#[cfg(any(feature = "cluster", feature = "http2"))]
 use tokio::sync::Semaphore;
 use tokio::sync::watch;
 
@@ -23,6 +23,8 @@ use crate::locks::lock;
 use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
+#[cfg(feature = "cluster")]
+use crate::positions;
 use crate::progress::Progress;
 use crate::protocol;
 use crate::scraped::Scraped;
@@ -70,6 +72,8 @@ pub(crate) struct ServerState {
     proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) event_streams: EventStreams,
+    #[cfg(feature = "cluster")]
+    pub(crate) position_waiters: Arc<Semaphore>,
     /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
     pub(crate) draining: watch::Sender<bool>,
     pub(crate) http1: http1::Builder,
@@ -115,6 +119,8 @@ impl ServerState {
             #[cfg(feature = "console")]
             sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
+            #[cfg(feature = "cluster")]
+            position_waiters: Arc::new(Semaphore::new(positions::WAITERS_MAX)),
             draining: watch::Sender::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),
             http1: protocol::http1(),

@@ -11,7 +11,7 @@ use deskfleet::{Action, AuditAction, AuditResult, Config, Scope, State, Stream, 
 use schema::{codes, document, operations, resolved};
 use serde_json::Value;
 
-const SERVICE: [&str; 10] = [
+const SERVICE: [&str; 12] = [
     "livez",
     "readyz",
     "metrics",
@@ -22,6 +22,8 @@ const SERVICE: [&str; 10] = [
     "listBackups",
     "backUp",
     "downloadBackup",
+    "clusterStatus",
+    "forgetNode",
 ];
 
 #[test]

@@ -115,6 +115,12 @@ impl Schemas {
         ]
     }
 
+    /// The state of a fleet of several nodes, which only a server returns.
+    #[cfg(feature = "cluster")]
+    pub fn cluster_status(&mut self) -> Schema {
+        self.answers.subschema_for::<crate::model::ClusterStatus>()
+    }
+
     /// The schemas that were referred to: an object with a member for each.
     #[must_use]
     pub fn components(mut self) -> Schema {

@@ -1,11 +1,11 @@
 //! A fleet of several nodes, as one of them sees it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
 /// A fleet of several nodes, as one of them sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
@@ -26,7 +26,7 @@ pub struct ClusterStatus {
 }
 
 /// The positions that the log holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogPositions {
     /// The first that was not removed.
@@ -36,7 +36,7 @@ pub struct LogPositions {
 }
 
 /// What a node of the fleet said last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeStatus {

@@ -76,6 +76,8 @@ POST /console/session Exchange a code for a key
 GET /operator/backups List the backups
 POST /operator/backups Write a backup
 POST /operator/backups/download Download a backup
+GET /operator/cluster List the nodes of the fleet
+DELETE /operator/cluster/nodes/{node} Take a node off the list
 GET /livez Ask whether the process responds
 GET /readyz Ask whether the store can be used
 GET /metrics Read the metrics

@@ -7,9 +7,10 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use deskfleet::{Scope, Timestamp};
 
-use super::configuration::Overrides;
+use super::configuration::{Overrides, is_node_name};
 use super::export_args::ExportArgs;
 use super::server_args::ServerArgs;
+use super::server_url::ServerUrl;
 use super::setting_args::{SettingArgs, StoreFile};
 use super::texts::Shell;
 
@@ -161,6 +162,44 @@ pub(crate) enum ClusterCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Prints the nodes of a fleet, how far each is, and what is wrong
+    ///
+    /// Asks one node, which reports what all of them said last. The exit code is 1 where something is wrong: a node is silent for a minute
+    /// or applies nothing more, two nodes differ, or not all know the same rules. Only in a deskfleet that was built with the feature
+    /// `postgres` or `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster status --url http://127.0.0.1:8080 --key-file admin.key")]
+    Status {
+        /// The answer of the server, as one line of JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        peer: NodeArgs,
+    },
+    /// Takes a node that is gone for good off the list
+    ///
+    /// The log is no longer kept for it. A node that runs reports itself again. Only in a deskfleet that was built with the feature
+    /// `postgres` or `nats`.
+    #[command(after_help = "Example:\n  \
+        deskfleet cluster forget node-3 --url http://127.0.0.1:8080 --key-file admin.key")]
+    Forget {
+        /// The name of the node, as `deskfleet cluster status` prints it
+        #[arg(value_name = "NODE", value_parser = node_name)]
+        node: String,
+        #[command(flatten)]
+        peer: NodeArgs,
+    },
+}
+
+/// The node that is asked, and the key.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct NodeArgs {
+    /// The address of a node of the fleet, such as `http://127.0.0.1:8080`
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: ServerUrl,
+    /// The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
 }
 
 /// The options of `import`.
@@ -244,6 +283,11 @@ fn scope(name: &str) -> Result<Scope, &'static str> {
     Scope::named(name).ok_or("the scopes are read, act, admin, ingest")
 }
 
+fn node_name(text: &str) -> Result<String, &'static str> {
+    let is_name = is_node_name(text);
+    is_name.then(|| text.to_owned()).ok_or("the names of nodes are letters, digits, `-`, `_` and `.`")
+}
+
 fn key_id(text: &str) -> Result<u64, &'static str> {
     let id = text.parse();
     id.map_err(|_| "not the number of a key; `deskfleet keys list` prints it as id")
@@ -313,6 +357,11 @@ mod tests {
             "keys issue --name n --scope read --expires tomorrow",
             "keys revoke",
             "keys revoke one",
+            "cluster",
+            "cluster status",
+            "cluster status --url postgres://db",
+            "cluster forget --url http://n:80",
+            "cluster forget a/b --url http://n:80",
             "export workspaces --from -1d",
             "export audit --instance ws-1",
             "export stats --from yesterday",

@@ -61,6 +61,14 @@ impl Client {
         self.send(Method::GET, target, Pieces::default(), "")
     }
 
+    /// Deletes what is at `target`.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn delete(&self, target: &str) -> Result<(), Failure> {
+        let done = self.whole(Method::DELETE, target, Pieces::default(), "")?;
+        drop(done);
+        Ok(())
+    }
+
     /// Posts nothing and returns the body of the response, piece by piece.
     #[cfg(feature = "cluster")]
     pub(crate) fn post_for_download(&self, target: &str) -> Result<Download<'_>, Failure> {

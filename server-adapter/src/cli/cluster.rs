@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+#[cfg(not(feature = "cluster"))]
+use super::args::NodeArgs;
 use super::failure::Failure;
 
 /// `cluster leave`: a store of its own.
@@ -26,8 +28,26 @@ pub(crate) fn leave(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+#[cfg(feature = "cluster")]
+pub(crate) use super::cluster_nodes::{forget, status};
+
 #[cfg(not(feature = "cluster"))]
 pub(crate) fn leave(_: &Path) -> Result<(), Failure> {
+    without()
+}
+
+#[cfg(not(feature = "cluster"))]
+pub(crate) fn status(_: NodeArgs, _: bool) -> Result<(), Failure> {
+    without()
+}
+
+#[cfg(not(feature = "cluster"))]
+pub(crate) fn forget(_: NodeArgs, _: &str) -> Result<(), Failure> {
+    without()
+}
+
+#[cfg(not(feature = "cluster"))]
+fn without() -> Result<(), Failure> {
     let said = "this deskfleet knows nothing of several nodes: it was built without the features `postgres` and `nats`";
     Err(Failure(said.to_owned()))
 }

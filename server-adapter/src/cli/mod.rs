@@ -5,6 +5,8 @@ mod backups;
 mod client;
 mod cluster;
 mod cluster_args;
+#[cfg(feature = "cluster")]
+mod cluster_nodes;
 mod configuration;
 #[cfg(feature = "console")]
 mod console_link;
@@ -105,6 +107,8 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
         Command::Man => data(MAN_PAGE.trim_end()),
         Command::Keys(command) => run_keys(command, configuration),
         Command::Cluster(ClusterCommand::Leave { file }) => cluster::leave(&file),
+        Command::Cluster(ClusterCommand::Status { json, peer }) => cluster::status(peer, json),
+        Command::Cluster(ClusterCommand::Forget { node, peer }) => cluster::forget(peer, &node),
         Command::Check { .. } => store::check(configuration),
         Command::Backup { destination, .. } => store::backup(&destination, configuration),
         Command::Compact { .. } => store::compact(configuration),

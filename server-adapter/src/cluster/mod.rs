@@ -2,12 +2,14 @@
 
 mod fleet_log;
 mod follower;
+mod fleet_status;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "postgres")]
 mod postgres;
 
 pub use fleet_log::{FleetLog, LogOptions};
+pub use fleet_status::FleetStatus;
 pub use follower::Follower;
 #[cfg(feature = "nats")]
 pub use nats::{JetStreamLog, NatsOptions};

@@ -43,6 +43,7 @@ A refused request returns problem details with a `code`, which does not change; 
 pub fn document() -> String {
     let mut schemas = Schemas::default();
     schemas.problems();
+    schemas.cluster_status();
     let bodies: Vec<_> = ROUTES
         .iter()
         .map(|route| (schemas.body(route.body), schemas.answer(route.answer)))
@@ -51,6 +52,7 @@ pub fn document() -> String {
     for (name, schema) in service::schemas() {
         components[name] = schema;
     }
+    service::add_problems(&mut components["ClusterStatus"]);
     let mut problems = Problems::new(&components["ProblemCode"]);
     let texts = AREAS.iter().map(|area| area.operations.len());
     assert_eq!(

@@ -4,7 +4,7 @@ use deskfleet::Code;
 use serde_json::{Value, json};
 
 use super::layout::Json;
-use super::operations::{PAGES, Page, SERVICES, Service};
+use super::operations::{Done, PAGES, Page, SERVICES, Service};
 use super::problems::Problems;
 
 /// Refusals of each operation that is no page.
@@ -67,6 +67,17 @@ pub(super) fn schemas() -> [(&'static str, Value); 3] {
     ]
 }
 
+/// Adds to the schema of a fleet what the server says beside the engine.
+pub(super) fn add_problems(status: &mut Value) {
+    status["properties"]["problems"] = json!({
+        "type": "array",
+        "description": "A sentence for each thing that is wrong, with what to do. None while all is well.",
+        "items": {"type": "string"},
+    });
+    let required = status["required"].as_array_mut().expect("an array");
+    required.push(json!("problems"));
+}
+
 fn page(page: &Page) -> Json {
     let responses = page.responses.iter().map(|(status, description, example)| {
         let media = if page.media_type == "text/plain" {
@@ -117,17 +128,28 @@ fn service(service: &Service, problems: &mut Problems) -> Json {
         ]);
         operation.push(("requestBody", body));
     }
-    let (status, done, schema, example) = service.response;
-    let content = if schema.is_empty() {
-        json!({"application/octet-stream": {"schema": {}}}).into()
-    } else {
-        media(schema, example)
-    };
-    let done = Json::object([("description", json!(done).into()), ("content", content)]);
+    if let Some((name, description, example)) = service.parameter {
+        let parameter = json!({
+            "name": name, "in": "path", "required": true, "description": description,
+            "schema": {"type": "string", "minLength": 1}, "example": example,
+        });
+        operation.push(("parameters", json!([parameter]).into()));
+    }
+    let (status, meaning, body) = &service.response;
+    let mut done = vec![("description", json!(meaning).into())];
+    match body {
+        Done::Json(schema, example) => done.push(("content", media(schema, example))),
+        Done::File => done.push((
+            "content",
+            json!({"application/octet-stream": {"schema": {}}}).into(),
+        )),
+        Done::Empty => {}
+    }
+    let done = Json::object(done);
     let codes: Vec<Code> = ALWAYS.iter().chain(service.problems).copied().collect();
     let refused = problems.of(&codes).into_iter();
     let refused = refused.map(|(status, response)| (status, response.into()));
-    let responses = [(status.to_owned(), done)].into_iter().chain(refused);
+    let responses = [((*status).to_owned(), done)].into_iter().chain(refused);
     operation.push(("responses", Json::object(responses)));
     Json::object(operation)
 }

@@ -26,13 +26,25 @@ pub(in crate::openapi) struct Service {
     pub(in crate::openapi) keyed: bool,
     /// The schema of its body, and an example.
     pub(in crate::openapi) body: Option<(&'static str, &'static str)>,
-    /// The status of success, what it means, its schema, and an example; without a schema it is bytes.
-    pub(in crate::openapi) response: (&'static str, &'static str, &'static str, &'static str),
+    /// The parameter of its path: its name, what it means, and an example.
+    pub(in crate::openapi) parameter: Option<(&'static str, &'static str, &'static str)>,
+    /// The status of success, what it means, and the body.
+    pub(in crate::openapi) response: (&'static str, &'static str, Done),
     /// Refusals beside those of all.
     pub(in crate::openapi) problems: &'static [Code],
 }
 
-pub(in crate::openapi) const SERVICES: [Service; 4] = [
+/// The body of a success.
+#[derive(Debug)]
+pub(in crate::openapi) enum Done {
+    /// Its schema, and an example.
+    Json(&'static str, &'static str),
+    /// The bytes of a file.
+    File,
+    Empty,
+}
+
+pub(in crate::openapi) const SERVICES: [Service; 6] = [
     Service {
         id: "listBackups",
         path: "/operator/backups",
@@ -41,11 +53,13 @@ pub(in crate::openapi) const SERVICES: [Service; 4] = [
         description: "The complete copies in the folder for backups, newest first.\n\nNeeds a key with scope `admin`.",
         keyed: true,
         body: None,
+        parameter: None,
         response: (
             "200",
             "The newest 100.",
-            "BackupList",
+            Done::Json("BackupList",
             r#"{"configured":true,"backups":[{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}]}"#,
+            ),
         ),
         problems: &[
             Code::InvalidParameter,
@@ -64,11 +78,13 @@ pub(in crate::openapi) const SERVICES: [Service; 4] = [
             at a time. A body is ignored.\n\nNeeds a key with scope `admin`.",
         keyed: true,
         body: None,
+        parameter: None,
         response: (
             "201",
             "The copy is complete.",
-            "Backup",
+            Done::Json("Backup",
             r#"{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}"#,
+            ),
         ),
         problems: &[
             Code::InvalidParameter,
@@ -91,7 +107,8 @@ pub(in crate::openapi) const SERVICES: [Service; 4] = [
             ignored.\n\nNeeds a key with scope `admin`: a copy has all that the store has, but API keys only as hashes.",
         keyed: true,
         body: None,
-        response: ("200", "The copy, a file of a store.", "", ""),
+        parameter: None,
+        response: ("200", "The copy, a file of a store.", Done::File),
         problems: &[
             Code::InvalidParameter,
             Code::InvalidBody,
@@ -100,6 +117,54 @@ pub(in crate::openapi) const SERVICES: [Service; 4] = [
             Code::UriTooLong,
             Code::StorageUnavailable,
             Code::LowDisk,
+        ],
+    },
+    Service {
+        id: "clusterStatus",
+        path: "/operator/cluster",
+        method: "get",
+        summary: "List the nodes of the fleet",
+        description: "The nodes that share a log, how far each has applied it, and what is wrong, as the node that answers sees it. 404 where the \
+            server shares no log.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        parameter: None,
+        response: (
+            "200",
+            "The fleet.",
+            Done::Json(
+                "ClusterStatus",
+                r#"{"node":"node-1","fleet":"5b0e6a6a4f0c1d3f8f6f6c2c9f5f0a11","position":4412,"positionAt":"2026-11-20T09:14:03.21Z",
+                    "log":{"first":1,"last":4412},"problem":null,"nodes":[{"node":"node-1","reportedAt":"2026-11-20T09:14:03.9Z","position":4412,
+                    "durable":4410,"lag":0,"chain":"c1a2f4e56b7d8091a2b3c4d5e6f70819","rules":1,"version":"0.1.0","halted":null}],"problems":[]}"#,
+            ),
+        ),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
+        ],
+    },
+    Service {
+        id: "forgetNode",
+        path: "/operator/cluster/nodes/{node}",
+        method: "delete",
+        summary: "Take a node off the list",
+        description: "For a node that is gone for good: the log is no longer kept for it. One that runs reports itself again. A body is \
+            ignored.\n\nNeeds a key with scope `admin`.",
+        keyed: true,
+        body: None,
+        parameter: Some(("node", "The name of the node, in the case in which it was given.", "node-3")),
+        response: ("204", "It is off the list.", Done::Empty),
+        problems: &[
+            Code::InvalidParameter,
+            Code::InvalidBody,
+            Code::InsufficientScope,
+            Code::NotFound,
+            Code::UriTooLong,
+            Code::StorageUnavailable,
         ],
     },
     Service {
@@ -115,12 +180,14 @@ pub(in crate::openapi) const SERVICES: [Service; 4] = [
             "SignIn",
             r#"{"code":"Vh5yyRpsGVnoT0sIMA3h5gVoCLQEvKQFx2U3q9nOGYo"}"#,
         )),
+        parameter: None,
         response: (
             "201",
             "The key; it is returned only here.",
-            "IssuedKey",
+            Done::Json("IssuedKey",
             r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
                 "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
+            ),
         ),
         problems: &[
             Code::InvalidBody,

@@ -1,0 +1,125 @@
+//! `cluster status` and `cluster forget`: the nodes of a fleet, as one of them sees it.
+
+use std::fmt::Write as _;
+
+use deskfleet_server::cluster::FleetStatus;
+
+use super::args::NodeArgs;
+use super::client::Client;
+use super::failure::Failure;
+use super::output::{counted, data, say, visible};
+
+const PATH: &str = "/operator/cluster";
+
+/// `cluster status`: fails where something is wrong with the fleet.
+pub(crate) fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
+    let NodeArgs { url, key_file } = peer;
+    let client = Client::new(url.clone(), key_file.as_deref())?;
+    let body = client.get(PATH)?;
+    let fleet: FleetStatus = serde_json::from_slice(&body)
+        .map_err(|error| Failure::caused(format_args!("{url} returned no list of nodes"), &error))?;
+    if json {
+        data(String::from_utf8_lossy(&body))?;
+    } else {
+        data(text(&fleet).trim_end())?;
+    }
+    match fleet.problems.len() {
+        0 => Ok(()),
+        1 => Err(Failure("something is wrong with the fleet".to_owned())),
+        many => Err(Failure(format!("{many} things are wrong with the fleet"))),
+    }
+}
+
+/// `cluster forget`.
+pub(crate) fn forget(peer: NodeArgs, node: &str) -> Result<(), Failure> {
+    let client = Client::new(peer.url, peer.key_file.as_deref())?;
+    client.delete(&format!("{PATH}/nodes/{node}"))?;
+    say!("{node} is off the list; where it still runs it reports itself again.");
+    Ok(())
+}
+
+/// For people: a line for the fleet, a table of its nodes, and what is wrong.
+fn text(fleet: &FleetStatus) -> String {
+    let status = &fleet.status;
+    let mut text = String::new();
+    let name = status.fleet.as_deref().unwrap_or("without an entry");
+    let log = match status.log {
+        Some(log) if log.last >= log.first => format!("the log has entries {} to {}", log.first, log.last),
+        Some(_) => "the log has no entries".to_owned(),
+        None => "the log cannot be reached".to_owned(),
+    };
+    let nodes = counted(status.nodes.len() as u64, "node");
+    // Writing to a text cannot fail.
+    let _ = writeln!(
+        text,
+        "Fleet {name}: {nodes}, {log}{}.",
+        same_rules(fleet)
+    );
+    let head = ["NODE", "POSITION", "LAG", "REPORTED", "RULES", "VERSION", "STATE"];
+    let head = head.map(str::to_owned);
+    let rows = status.nodes.iter().map(|node| {
+        [
+            visible(&node.node),
+            node.position.to_string(),
+            node.lag.to_string(),
+            format!("{} s ago", fleet.seconds_silent(node)),
+            node.rules.to_string(),
+            visible(&node.version),
+            fleet.state(node).to_owned(),
+        ]
+    });
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    let widths: [usize; 7] = std::array::from_fn(|column| {
+        let lengths = rows.iter().filter_map(|row| row.get(column));
+        lengths.map(String::len).max().unwrap_or_default()
+    });
+    if rows.len() > 1 {
+        for row in &rows {
+            let cells = row.iter().zip(widths);
+            let cells = cells.map(|(cell, width)| format!("{cell:width$}"));
+            let line = cells.collect::<Vec<_>>().join("  ");
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    for problem in &fleet.problems {
+        let _ = writeln!(text, "! {}", visible(problem));
+    }
+    text
+}
+
+/// Says that all nodes know the same rules, where they do.
+fn same_rules(fleet: &FleetStatus) -> String {
+    let mut rules = fleet.status.nodes.iter().map(|node| node.rules);
+    match rules.next() {
+        Some(first) if rules.all(|other| other == first) => format!(", all nodes know rules {first}"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_a_line_for_each_node_and_each_problem() {
+        let fleet = serde_json::json!({
+            "node": "n-1", "fleet": "00ff", "position": 12, "positionAt": null, "log": {"first": 1, "last": 12}, "problem": null,
+            "nodes": [
+                {"node": "n-1", "reportedAt": "2026-11-22T08:02:00Z", "position": 12, "durable": 12, "lag": 0, "chain": "a", "rules": 1,
+                 "version": "0.1.0", "halted": null},
+                {"node": "node-2", "reportedAt": "2026-11-22T08:00:00Z", "position": 4, "durable": 4, "lag": 8, "chain": "b", "rules": 1,
+                 "version": "0.1.0", "halted": null},
+            ],
+            "problems": ["node-2 said nothing for 120 s."],
+        });
+        let fleet: FleetStatus = serde_json::from_value(fleet).unwrap();
+        let expected = "\
+Fleet 00ff: 2 nodes, the log has entries 1 to 12, all nodes know rules 1.
+NODE    POSITION  LAG  REPORTED   RULES  VERSION  STATE
+n-1     12        0    0 s ago    1      0.1.0    ok
+node-2  4         8    120 s ago  1      0.1.0    silent
+! node-2 said nothing for 120 s.
+";
+        assert_eq!(text(&fleet), expected);
+    }
+}

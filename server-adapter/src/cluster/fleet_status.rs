@@ -1,0 +1,177 @@
+//! What is wrong with a fleet, and what to do.
+
+use std::collections::BTreeMap;
+
+use deskfleet::{ClusterStatus, NodeStatus, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Seconds without a report, of which a node makes one a second, after which something is wrong with it.
+const SILENT_SECONDS: u64 = 60;
+
+/// The fleet as one of its nodes sees it, and what an operator has to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FleetStatus {
+    /// The fleet.
+    #[serde(flatten)]
+    pub status: ClusterStatus,
+    /// A sentence for each thing that is wrong, with what to do. None while all is well.
+    pub problems: Vec<String>,
+}
+
+impl FleetStatus {
+    /// Finds what is wrong with a fleet.
+    #[must_use]
+    pub fn new(status: ClusterStatus) -> Self {
+        let mut problems = Vec::new();
+        if let Some(problem) = &status.problem {
+            problems.push(format!("{}: {problem}.", status.node));
+        }
+        let now = newest_report(&status.nodes);
+        for node in &status.nodes {
+            problems.extend(problem_of(node, &status.node, now));
+        }
+        problems.extend(apart(&status.nodes));
+        problems.extend(mixed_rules(&status.nodes));
+        Self { status, problems }
+    }
+
+    /// How long before the newest report of all nodes that of `node` was made, in seconds. The answering node reports every second, so
+    /// that no clock but that of the log matters.
+    #[must_use]
+    pub fn seconds_silent(&self, node: &NodeStatus) -> u64 {
+        seconds_silent(node, newest_report(&self.status.nodes))
+    }
+
+    /// `ok`, `silent` or `halted`.
+    #[must_use]
+    pub fn state(&self, node: &NodeStatus) -> &'static str {
+        if node.halted.is_some() {
+            "halted"
+        } else if self.seconds_silent(node) >= SILENT_SECONDS {
+            "silent"
+        } else {
+            "ok"
+        }
+    }
+}
+
+/// The time of the newest report; `None` without any.
+fn newest_report(nodes: &[NodeStatus]) -> Option<Timestamp> {
+    nodes.iter().map(|node| node.reported_at).max()
+}
+
+fn seconds_silent(node: &NodeStatus, now: Option<Timestamp>) -> u64 {
+    now.map_or(0, |now| now.duration_since(node.reported_at).as_secs())
+}
+
+/// What is wrong with one node; of the one that answers, `own`, the fleet's problem says it already.
+fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<String> {
+    let name = &node.node;
+    if let Some(halted) = &node.halted {
+        return (name != own).then(|| format!("{name} applies nothing more: {halted}."));
+    }
+    let silent = seconds_silent(node, now);
+    (silent >= SILENT_SECONDS).then(|| {
+        format!(
+            "{name} said nothing for {silent} s: start it again, or take it off the list with `deskfleet cluster forget {name}` if it is \
+             gone for good."
+        )
+    })
+}
+
+/// Nodes that are at one position and did not come there by the same entries.
+fn apart(nodes: &[NodeStatus]) -> Vec<String> {
+    let mut first_at: BTreeMap<u64, &NodeStatus> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for node in nodes.iter().filter(|node| !node.chain.is_empty()) {
+        let first = *first_at.entry(node.position).or_insert(node);
+        if first.chain != node.chain {
+            problems.push(format!(
+                "{} and {} differ at entry {}: one of them applied entries that the log has lost since. Restart both; the one that stops \
+                 then is to be joined again.",
+                first.node, node.node, node.position
+            ));
+        }
+    }
+    problems
+}
+
+/// Nodes that know different rules.
+fn mixed_rules(nodes: &[NodeStatus]) -> Option<String> {
+    let newest = nodes.iter().map(|node| node.rules).max()?;
+    let older = nodes.iter().filter(|node| node.rules != newest);
+    let older: Vec<&str> = older.map(|node| node.node.as_str()).collect();
+    (!older.is_empty()).then(|| {
+        format!(
+            "Not all nodes know rules {newest}: upgrade {}. A node stops at an entry whose rules it does not know.",
+            older.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, at: &str, position: u64) -> NodeStatus {
+        NodeStatus {
+            node: name.to_owned(),
+            reported_at: at.parse().unwrap(),
+            position,
+            durable: position,
+            lag: 9 - position,
+            chain: format!("chain-{position}"),
+            rules: 1,
+            version: "1.0.0".to_owned(),
+            halted: None,
+        }
+    }
+
+    fn fleet(nodes: Vec<NodeStatus>) -> FleetStatus {
+        FleetStatus::new(ClusterStatus {
+            node: "n-1".to_owned(),
+            fleet: None,
+            position: 9,
+            position_at: None,
+            log: None,
+            problem: None,
+            nodes,
+        })
+    }
+
+    #[test]
+    fn fleet_whose_nodes_report_the_same_has_no_problems() {
+        let nodes = vec![
+            node("n-1", "2026-11-22T08:00:59Z", 9),
+            node("n-2", "2026-11-22T08:00:00Z", 9),
+            node("n-3", "2026-11-22T08:00:58Z", 4),
+        ];
+        let fleet = fleet(nodes);
+        assert_eq!(fleet.problems, Vec::<String>::new());
+        assert!(fleet.status.nodes.iter().all(|node| fleet.state(node) == "ok"));
+    }
+
+    #[test]
+    fn each_problem_of_a_fleet_names_its_node() {
+        let mut silent = node("n-2", "2026-11-22T08:00:00Z", 9);
+        silent.chain = "other".to_owned();
+        let mut halted = node("n-3", "2026-11-22T08:00:59Z", 3);
+        halted.halted = Some("a newer entry".to_owned());
+        let mut old = node("n-4", "2026-11-22T08:00:59Z", 4);
+        old.rules = 0;
+        let fleet = fleet(vec![node("n-1", "2026-11-22T08:01:00Z", 9), silent, halted, old]);
+        let starts = [
+            "n-2 said nothing for 60 s",
+            "n-3 applies nothing more: a newer entry.",
+            "n-1 and n-2 differ at entry 9",
+            "Not all nodes know rules 1: upgrade n-4.",
+        ];
+        assert_eq!(fleet.problems.len(), starts.len(), "{:?}", fleet.problems);
+        for (problem, start) in fleet.problems.iter().zip(starts) {
+            assert!(problem.starts_with(start), "{problem}");
+        }
+        let states: Vec<_> = fleet.status.nodes.iter().map(|node| fleet.state(node)).collect();
+        assert_eq!(states, ["ok", "silent", "halted", "ok"]);
+    }
+}

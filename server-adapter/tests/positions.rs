@@ -1,0 +1,273 @@
+//! Nodes that share a log: positions on answers, and the list of nodes.
+#![cfg(feature = "cluster")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod client;
+mod schema;
+
+use std::time::{Duration, SystemTime};
+
+use client::{Answer, Client};
+use deskfleet::{Engine, MemoryLog, NewKey, Scope};
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+
+const LIST: &str = "/operator/workspaces";
+const CLUSTER: &str = "/operator/cluster";
+const POSITION: &str = "x-deskfleet-position";
+
+/// A node whose server follows the log.
+struct Node {
+    engine: Engine,
+    server: RunningServer,
+    key: String,
+}
+
+impl Node {
+    fn begin(seed: u64, log: &MemoryLog, key: Option<&str>) -> Self {
+        let engine = Engine::builder()
+            .clock(SystemTime::now)
+            .seed(seed)
+            .log(log.clone(), format!("node-{seed}"))
+            .open_in_memory()
+            .unwrap();
+        let key = key.map_or_else(|| admin_key(&engine), str::to_owned);
+        let options = ServerOptions {
+            cors_origins: vec!["https://console.example.com".to_owned()],
+            ..ServerOptions::default()
+        };
+        let server = spawn(engine.clone(), options).unwrap();
+        Self {
+            engine,
+            server,
+            key,
+        }
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(self.server.addr())
+    }
+
+    fn ask(&self, method: &str, target: &str, headers: &str) -> Answer {
+        let headers = format!("x-api-key: {}\r\ncontent-length: 0\r\n{headers}", self.key);
+        self.client().ask(method, target, &headers)
+    }
+
+    fn put(&self, id: &str) -> u64 {
+        let body = format!(r#"{{"workSpId":"{id}","state":"AVAILABLE"}}"#);
+        let length = body.len();
+        let mut client = self.client();
+        client.send(format!(
+            "PUT {LIST}/{id} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}",
+            self.key
+        ));
+        let answer = client.answer_to("PUT");
+        assert!(answer.status < 300, "{answer:?}");
+        position(&answer)
+    }
+}
+
+fn admin_key(engine: &Engine) -> String {
+    let new = NewKey {
+        name: "admin".to_owned(),
+        scopes: [Scope::Admin].into_iter().collect(),
+        expires: None,
+    };
+    engine.issue_key(new).unwrap().secret
+}
+
+fn position(answer: &Answer) -> u64 {
+    answer.header(POSITION).unwrap().parse().unwrap()
+}
+
+fn two_nodes() -> (MemoryLog, Node, Node) {
+    let log = MemoryLog::new(SystemTime::now);
+    let one = Node::begin(1, &log, None);
+    let two = Node::begin(2, &log, Some(&one.key));
+    (log, one, two)
+}
+
+#[test]
+fn position_of_a_write_lets_any_node_answer_with_it() {
+    let (_log, one, two) = two_nodes();
+    for number in 0..50 {
+        let (written, read) = if number % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let id = format!("ws-{number}");
+        let position = written.put(&id);
+        let header = format!("{POSITION}: {position}\r\n");
+        let answer = read.ask("GET", &format!("{LIST}/{id}"), &header);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(self::position(&answer) >= position);
+    }
+}
+
+#[test]
+fn every_answer_of_a_node_has_its_position() {
+    let (_log, one, _two) = two_nodes();
+    let last = one.put("ws-1");
+    for (method, target, headers, status) in [
+        ("GET", LIST, "", 200),
+        ("HEAD", LIST, "", 200),
+        ("GET", "/nowhere", "", 404),
+        ("DELETE", CLUSTER, "", 405),
+        ("GET", "/livez", "", 200),
+        ("GET", "/operator/keys", "x-api-key: dfk_a\r\n", 400),
+        ("OPTIONS", LIST, "origin: https://console.example.com\r\naccess-control-request-method: GET\r\n", 204),
+    ] {
+        let answer = one.ask(method, target, headers);
+        assert_eq!(answer.status, status, "{target} {answer:?}");
+        assert!(position(&answer) >= last, "{target}");
+    }
+    let origin = one.ask("GET", LIST, "origin: https://console.example.com\r\n");
+    let exposed = origin.header("access-control-expose-headers").unwrap();
+    assert!(exposed.contains(POSITION), "{exposed}");
+    let alone = client::Client::connect(alone().addr()).ask("GET", "/livez", "");
+    assert_eq!(alone.header(POSITION), None);
+}
+
+/// A server that shares no log.
+fn alone() -> RunningServer {
+    let builder = Engine::builder().clock(SystemTime::now).seed(3);
+    spawn(builder.open_in_memory().unwrap(), ServerOptions::default()).unwrap()
+}
+
+#[test]
+fn position_that_is_not_reached_is_503_and_one_that_is_no_number_400() {
+    let (_log, one, _two) = two_nodes();
+    let refused = one.ask("GET", LIST, &format!("{POSITION}: {}\r\n", u64::MAX));
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let body = refused.json();
+    assert_eq!(body["code"], "StorageUnavailable");
+    assert!(body["detail"].as_str().unwrap().contains("X-Deskfleet-Position"));
+    for text in ["", "-1", "+1", "1.5", "last", "18446744073709551616"] {
+        let refused = one.ask("GET", LIST, &format!("{POSITION}: {text}\r\n"));
+        assert_eq!(refused.status, 400, "{text:?}");
+        let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains("X-Deskfleet-Position: 4412"), "{detail}");
+    }
+    // A page of the server's own never waits.
+    let live = one.ask("GET", "/livez", &format!("{POSITION}: {}\r\n", u64::MAX));
+    assert_eq!(live.status, 200);
+}
+
+#[test]
+fn requests_beyond_the_bound_of_those_that_wait_are_refused() {
+    let (_log, one, _two) = two_nodes();
+    let head = format!(
+        "GET {LIST} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {}\r\n{POSITION}: {}\r\n\r\n",
+        one.key,
+        u64::MAX
+    );
+    let mut clients: Vec<_> = (0..160).map(|_| one.client()).collect();
+    for client in &mut clients {
+        client.send(head.clone());
+    }
+    let codes = clients.iter_mut().map(|client| {
+        let answer = client.answer_to("GET");
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+        answer.json()["code"].as_str().unwrap().to_owned()
+    });
+    let codes: Vec<_> = codes.collect();
+    assert!(codes.iter().any(|code| code == "StorageUnavailable"));
+}
+
+#[test]
+fn stream_of_events_resumes_on_another_node() {
+    let (_log, one, two) = two_nodes();
+    let open = |node: &Node, after: u64, position: u64| {
+        let mut client = node.client();
+        client.send(format!(
+            "GET /query/events HTTP/1.1\r\nhost: localhost\r\nx-api-key: {}\r\naccept: text/event-stream\r\n\
+             last-event-id: {after}\r\n{POSITION}: {position}\r\n\r\n",
+            node.key
+        ));
+        let head = client.head();
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        assert!(head.contains(POSITION), "{head}");
+        client
+    };
+    let read = |client: &mut Client, last: &str| {
+        let mut text = String::new();
+        while !text.contains(last) {
+            text.push_str(&client.read_once());
+        }
+        let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+        ids.map(|id| id.parse().unwrap()).collect::<Vec<u64>>()
+    };
+    one.put("ws-1");
+    let position = one.put("ws-2");
+    let all = read(&mut open(&two, 0, position), "ws-2");
+    assert!(all.len() >= 2 && all.is_sorted());
+    let same = read(&mut open(&one, 0, position), "ws-2");
+    assert_eq!(all, same);
+    let position = two.put("ws-3");
+    let rest = read(&mut open(&one, *all.last().unwrap(), position), "ws-3");
+    assert!(rest.iter().all(|id| id > all.last().unwrap()));
+}
+
+#[test]
+fn status_lists_the_nodes_and_one_that_is_gone_is_forgotten() {
+    let (log, one, two) = two_nodes();
+    let position = two.put("ws-1");
+    let mut gone = MemoryLogNode::report(&log, "node-9");
+    let status = loop {
+        let answer = one.ask("GET", CLUSTER, "");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let status = answer.json();
+        let nodes = status["nodes"].as_array().unwrap();
+        let applied = nodes.iter().filter(|node| node["position"].as_u64() >= Some(position));
+        if applied.count() == 2 {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let document = schema::document();
+    let media = &document["paths"][CLUSTER]["get"]["responses"]["200"]["content"];
+    let schema = &media["application/json"]["schema"];
+    assert!(schema.is_object());
+    assert_eq!(schema::mismatch(&document, schema, &status, "$"), None);
+    assert_eq!(status["node"], "node-1");
+    let names = status["nodes"].as_array().unwrap().iter().map(|node| node["node"].as_str());
+    assert_eq!(names.collect::<Vec<_>>(), [Some("node-1"), Some("node-2"), Some("node-9")]);
+    gone.forget(&one);
+    assert_eq!(one.engine.cluster_status().unwrap().unwrap().nodes.len(), 2);
+}
+
+/// A node that reported and is gone.
+struct MemoryLogNode(&'static str);
+
+impl MemoryLogNode {
+    fn report(log: &MemoryLog, name: &'static str) -> Self {
+        deskfleet::Log::report(log, name, "{}").unwrap();
+        Self(name)
+    }
+
+    fn forget(&mut self, node: &Node) {
+        let path = format!("{CLUSTER}/nodes/{}", self.0);
+        let forgotten = node.ask("DELETE", &path, "");
+        assert_eq!((forgotten.status, &*forgotten.body), (204, ""));
+        assert_eq!(node.ask("DELETE", &path, "").status, 404);
+        assert_eq!(node.ask("GET", &path, "").status, 405);
+    }
+}
+
+#[test]
+fn server_without_a_log_has_no_nodes_and_says_so() {
+    let builder = Engine::builder().clock(SystemTime::now).seed(3);
+    let engine = builder.open_in_memory().unwrap();
+    let key = admin_key(&engine);
+    let server = spawn(engine, ServerOptions::default()).unwrap();
+    let mut client = Client::connect(server.addr());
+    let with_key = format!("x-api-key: {key}\r\ncontent-length: 0\r\n{POSITION}: none\r\n");
+    for (method, path) in [("GET", CLUSTER), ("DELETE", "/operator/cluster/nodes/node-1")] {
+        assert_eq!(client.ask(method, path, "content-length: 0\r\n").status, 401);
+        let answer = client.ask(method, path, &with_key);
+        assert_eq!(answer.status, 404);
+        assert!(answer.json()["detail"].as_str().unwrap().contains("--log"));
+    }
+}
