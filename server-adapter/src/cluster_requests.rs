@@ -69,13 +69,19 @@ pub(crate) async fn forget(shared: &ServerState, node: String) -> Result<(), Ref
 }
 
 #[cfg(not(feature = "cluster"))]
-#[expect(clippy::unused_async, reason = "with the feature `cluster` it asks the log")]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
 pub(crate) async fn status(_: &ServerState) -> Result<impl Serialize + use<>, Refused> {
     Err::<(), _>(NO_LOG)
 }
 
 #[cfg(not(feature = "cluster"))]
-#[expect(clippy::unused_async, reason = "with the feature `cluster` it asks the log")]
+#[expect(
+    clippy::unused_async,
+    reason = "with the feature `cluster` it asks the log"
+)]
 pub(crate) async fn forget(_: &ServerState, _: String) -> Result<(), Refused> {
     Err(NO_LOG)
 }

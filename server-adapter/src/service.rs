@@ -63,9 +63,7 @@ impl Service {
     /// Whether it is asked for by `method`.
     pub(crate) fn takes(self, method: &Method) -> bool {
         match self {
-            Self::ListBackups | Self::Cluster => {
-                method == Method::GET || method == Method::HEAD
-            }
+            Self::ListBackups | Self::Cluster => method == Method::GET || method == Method::HEAD,
             Self::ForgetNode => method == Method::DELETE,
             Self::BackUp | Self::DownloadBackup => method == Method::POST,
             #[cfg(feature = "console")]

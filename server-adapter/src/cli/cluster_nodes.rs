@@ -16,8 +16,9 @@ pub(crate) fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
     let NodeArgs { url, key_file } = peer;
     let client = Client::new(url.clone(), key_file.as_deref())?;
     let body = client.get(PATH)?;
-    let fleet: FleetStatus = serde_json::from_slice(&body)
-        .map_err(|error| Failure::caused(format_args!("{url} returned no list of nodes"), &error))?;
+    let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
+        Failure::caused(format_args!("{url} returned no list of nodes"), &error)
+    })?;
     if json {
         data(String::from_utf8_lossy(&body))?;
     } else {
@@ -44,18 +45,18 @@ fn text(fleet: &FleetStatus) -> String {
     let mut text = String::new();
     let name = status.fleet.as_deref().unwrap_or("without an entry");
     let log = match status.log {
-        Some(log) if log.last >= log.first => format!("the log has entries {} to {}", log.first, log.last),
+        Some(log) if log.last >= log.first => {
+            format!("the log has entries {} to {}", log.first, log.last)
+        }
         Some(_) => "the log has no entries".to_owned(),
         None => "the log cannot be reached".to_owned(),
     };
     let nodes = counted(status.nodes.len() as u64, "node");
     // Writing to a text cannot fail.
-    let _ = writeln!(
-        text,
-        "Fleet {name}: {nodes}, {log}{}.",
-        same_rules(fleet)
-    );
-    let head = ["NODE", "POSITION", "LAG", "REPORTED", "RULES", "VERSION", "STATE"];
+    let _ = writeln!(text, "Fleet {name}: {nodes}, {log}{}.", same_rules(fleet));
+    let head = [
+        "NODE", "POSITION", "LAG", "REPORTED", "RULES", "VERSION", "STATE",
+    ];
     let head = head.map(str::to_owned);
     let rows = status.nodes.iter().map(|node| {
         [
@@ -91,7 +92,9 @@ fn text(fleet: &FleetStatus) -> String {
 fn same_rules(fleet: &FleetStatus) -> String {
     let mut rules = fleet.status.nodes.iter().map(|node| node.rules);
     match rules.next() {
-        Some(first) if rules.all(|other| other == first) => format!(", all nodes know rules {first}"),
+        Some(first) if rules.all(|other| other == first) => {
+            format!(", all nodes know rules {first}")
+        }
         _ => String::new(),
     }
 }

@@ -149,7 +149,13 @@ mod tests {
         ];
         let fleet = fleet(nodes);
         assert_eq!(fleet.problems, Vec::<String>::new());
-        assert!(fleet.status.nodes.iter().all(|node| fleet.state(node) == "ok"));
+        assert!(
+            fleet
+                .status
+                .nodes
+                .iter()
+                .all(|node| fleet.state(node) == "ok")
+        );
     }
 
     #[test]
@@ -160,7 +166,12 @@ mod tests {
         halted.halted = Some("a newer entry".to_owned());
         let mut old = node("n-4", "2026-11-22T08:00:59Z", 4);
         old.rules = 0;
-        let fleet = fleet(vec![node("n-1", "2026-11-22T08:01:00Z", 9), silent, halted, old]);
+        let fleet = fleet(vec![
+            node("n-1", "2026-11-22T08:01:00Z", 9),
+            silent,
+            halted,
+            old,
+        ]);
         let starts = [
             "n-2 said nothing for 60 s",
             "n-3 applies nothing more: a newer entry.",
@@ -171,7 +182,12 @@ mod tests {
         for (problem, start) in fleet.problems.iter().zip(starts) {
             assert!(problem.starts_with(start), "{problem}");
         }
-        let states: Vec<_> = fleet.status.nodes.iter().map(|node| fleet.state(node)).collect();
+        let states: Vec<_> = fleet
+            .status
+            .nodes
+            .iter()
+            .map(|node| fleet.state(node))
+            .collect();
         assert_eq!(states, ["ok", "silent", "halted", "ok"]);
     }
 }

@@ -1,8 +1,8 @@
 //! A server as a node of a fleet: the logs that nodes can share, and the thread that follows one.
 
 mod fleet_log;
-mod follower;
 mod fleet_status;
+mod follower;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "postgres")]

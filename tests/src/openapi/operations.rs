@@ -7,7 +7,7 @@ mod query;
 mod service;
 mod stats;
 
-pub(super) use service::{PAGES, Page, SERVICES, Done, Service};
+pub(super) use service::{Done, PAGES, Page, SERVICES, Service};
 
 /// What an operation does, and one request of it that succeeds on the fleet of the examples.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ import { may } from "../session.js";
 import { html, useRef } from "../vendor/preact.js";
 import { Backups } from "./backups.js";
 import { BrowserStore } from "./browser-store.js";
+import { Nodes } from "./nodes.js";
 
 const EVERY_MS = 10_000;
 /** An hour of them. */
@@ -118,7 +119,7 @@ function Shown({ reading, course, reload }) {
                     <dl class="facts">${list.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
                 </section>`,
             )}
-            ${host().kind === "engine" ? html`<${BrowserStore} onChanged=${reload} />` : html`${may("admin") && html`<${Backups} />`}<${Check} />`}
+            ${host().kind === "engine" ? html`<${BrowserStore} onChanged=${reload} />` : html`${may("admin") && html`<${Nodes} /><${Backups} />`}<${Check} />`}
         </div>`;
 }
 

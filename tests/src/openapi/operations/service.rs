@@ -57,8 +57,9 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
         response: (
             "200",
             "The newest 100.",
-            Done::Json("BackupList",
-            r#"{"configured":true,"backups":[{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}]}"#,
+            Done::Json(
+                "BackupList",
+                r#"{"configured":true,"backups":[{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}]}"#,
             ),
         ),
         problems: &[
@@ -82,8 +83,9 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
         response: (
             "201",
             "The copy is complete.",
-            Done::Json("Backup",
-            r#"{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}"#,
+            Done::Json(
+                "Backup",
+                r#"{"file":"deskfleet-2026-11-20T09-14-03.210Z.redb","bytes":8425472,"at":"2026-11-20T09:14:03.21Z"}"#,
             ),
         ),
         problems: &[
@@ -156,7 +158,11 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
             ignored.\n\nNeeds a key with scope `admin`.",
         keyed: true,
         body: None,
-        parameter: Some(("node", "The name of the node, in the case in which it was given.", "node-3")),
+        parameter: Some((
+            "node",
+            "The name of the node, in the case in which it was given.",
+            "node-3",
+        )),
         response: ("204", "It is off the list.", Done::Empty),
         problems: &[
             Code::InvalidParameter,
@@ -184,8 +190,9 @@ pub(in crate::openapi) const SERVICES: [Service; 6] = [
         response: (
             "201",
             "The key; it is returned only here.",
-            Done::Json("IssuedKey",
-            r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
+            Done::Json(
+                "IssuedKey",
+                r#"{"id":3,"name":"console 2026-11-20T09:14:03Z","scopes":["admin"],"created":"2026-11-20T09:14:03.21Z",
                 "expires":"2026-11-20T21:14:03.21Z","lastUsed":null,"revoked":null,"key":"dfk_2mVTzqy0eRVPPkG3gGzGqhQ7hCzCxM1Jq1V3n5sXoQw"}"#,
             ),
         ),
