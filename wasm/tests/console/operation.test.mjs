@@ -173,6 +173,31 @@ consoleTest("backup_is_written_and_listed", async ({ page, show, passesAxe }) =>
     for (const theme of THEMES) await passesAxe(theme);
 }, { transports: ["server"], arguments: ["--backups", BACKUPS] });
 
+consoleTest("nodes_of_a_fleet_are_listed_with_what_is_wrong", async ({ page, show, passesAxe }) => {
+    // Several nodes need a log; this server has none, and its answers are those of a node here.
+    await page.evaluate(() => {
+        const { fetch } = window;
+        const node = { durable: 12, chain: "a", rules: 1, version: "0.1.0", halted: null };
+        const nodes = [
+            { ...node, node: "node-1", reportedAt: "2026-11-22T08:02:00Z", position: 12, lag: 0 },
+            { ...node, node: "node-2", reportedAt: "2026-11-22T08:00:00Z", position: 4, lag: 8 },
+        ];
+        const fleet = { node: "node-1", fleet: "00ff", position: 12, positionAt: null, log: { first: 1, last: 12 }, problem: null, nodes, problems: ["node-2 said nothing for 120 s."] };
+        window.fetch = async (to, options) => {
+            const { pathname } = new URL(to instanceof Request ? to.url : to, location.href);
+            if (pathname === "/operator/cluster") return Response.json(fleet);
+            const answer = await fetch(to, options);
+            const headers = new Headers(answer.headers);
+            headers.set("x-deskfleet-position", "12");
+            return pathname === "/query/metrics" ? new Response(await answer.text(), { headers }) : answer;
+        };
+    });
+    await show("#/store", ".figures");
+    await says(page, '[aria-label="Nodes"]', "node-2");
+    await says(page, ".problem", "node-2 said nothing for 120 s.");
+    for (const theme of THEMES) await passesAxe(theme);
+}, { transports: ["server"] });
+
 consoleTest("store_in_the_browser_is_filed_and_wiped", async ({ page, load, report, request, show, passesAxe }) => {
     await load(FLEET);
     await report(Array.from({ length: 50 }, (_, id) => ({ stats: { id, instanceId: "ws-1", processorInUse: id } })));

@@ -1,4 +1,4 @@
-// The nodes of a fleet that share a log; nothing where the server shares none.
+// The nodes of a fleet that share a log.
 
 import { get } from "../api.js";
 import { count, duration } from "../format.js";
@@ -21,16 +21,8 @@ const COLUMNS = [
     { name: "state", title: "State" },
 ];
 
-/** The fleet; `null` where there is none. @param {AbortSignal} signal */
-const read = (signal) =>
-    get("/operator/cluster", {}, signal).catch((error) => {
-        if (error.status === 404) return null;
-        throw error;
-    });
-
 export function Nodes() {
-    const fleet = useResource("nodes", read, { every: EVERY_MS });
-    if (fleet.data === null || (fleet.data === undefined && fleet.error === undefined)) return null;
+    const fleet = useResource("nodes", (signal) => get("/operator/cluster", {}, signal), { every: EVERY_MS });
     const { nodes = [], problems = [] } = fleet.data ?? {};
     const newest = Math.max(...nodes.map((/** @type {Node} */ { reportedAt }) => Date.parse(reportedAt)));
     const rows = nodes.map((/** @type {Node} */ node) => ({ ...node, state: node.halted ? "halted" : "runs", silentMs: newest - Date.parse(node.reportedAt) }));

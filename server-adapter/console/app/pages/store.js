@@ -18,20 +18,22 @@ const EVERY_MS = 10_000;
 const COURSE_MAX = 360;
 
 /** @typedef {Record<string, number>} Metrics values by series, without `deskfleet_` */
-/** @typedef {{ at: number, text: string, metrics: Metrics, ready: string | undefined }} Reading */
+/** @typedef {{ at: number, text: string, metrics: Metrics, ready: string | undefined, node: boolean }} Reading `node`: whether the server is one of several nodes */
 
 /** Reads the metrics of the fleet, and over a server those of the server, and whether it is ready. @param {AbortSignal} signal @returns {Promise<Reading>} */
 async function read(signal) {
-    const textOf = async (/** @type {string} */ path) => (await request("GET", path, { signal })).text();
+    const answered = (/** @type {string} */ path) => request("GET", path, { signal });
     const server = host().kind === "server";
-    const [fleet, process, ready] = await Promise.all([
-        textOf("/query/metrics"),
+    const [answer, process, ready] = await Promise.all([
+        answered("/query/metrics"),
         // Of a server behind a proxy, `/metrics` may be kept for those who watch it.
-        server ? textOf("/metrics").catch(() => "") : "",
+        server ? answered("/metrics").then((response) => response.text()).catch(() => "") : "",
         server ? host().fetch("/readyz", { signal }).then(async (response) => (response.ok ? "ready" : await response.text()), () => undefined) : undefined,
     ]);
+    const fleet = await answer.text();
     const text = process || fleet;
-    return { at: Date.now(), text, metrics: { ...parsed(fleet), ...parsed(process) }, ready };
+    const node = answer.headers.has("x-deskfleet-position");
+    return { at: Date.now(), text, metrics: { ...parsed(fleet), ...parsed(process) }, ready, node };
 }
 
 /** The samples of a text in Prometheus' format. @param {string} text @returns {Metrics} */
@@ -96,7 +98,7 @@ function facts({ metrics: m, at, ready }) {
 
 /** @param {{ reading: Reading, course: Reading[], reload: () => void }} properties */
 function Shown({ reading, course, reload }) {
-    const { metrics, text, ready } = reading;
+    const { metrics, text, ready, node } = reading;
     const areas = facts(reading);
     const used = (100 * metrics.queue_records) / metrics.queue_records_max;
     const save = () => download("store.csv", csv(["area", "name", "value"], Object.entries(areas).flatMap(([area, list]) => list.map(([name, value]) => ({ area, name, value })))));
@@ -119,7 +121,7 @@ function Shown({ reading, course, reload }) {
                     <dl class="facts">${list.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
                 </section>`,
             )}
-            ${host().kind === "engine" ? html`<${BrowserStore} onChanged=${reload} />` : html`${may("admin") && html`<${Nodes} /><${Backups} />`}<${Check} />`}
+            ${host().kind === "engine" ? html`<${BrowserStore} onChanged=${reload} />` : html`${may("admin") && html`${node && html`<${Nodes} />`}<${Backups} />`}<${Check} />`}
         </div>`;
 }
 
