@@ -150,9 +150,26 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('leave', 'leave', [CompletionResultType]::ParameterValue, 'Makes the file of a node, or a copy of it, a store of its own that is served without a log')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Prints the nodes of a fleet, how far each is, and what is wrong')
+            [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Takes a node that is gone for good off the list')
             break
         }
         'deskfleet;cluster;leave' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;cluster;status' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'The answer of the server, as one line of JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'deskfleet;cluster;forget' {
+            [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The address of a node of the fleet, such as `http://127.0.0.1:8080`')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

@@ -49,8 +49,14 @@ _deskfleet() {
             deskfleet,serve)
                 cmd="deskfleet__subcmd__serve"
                 ;;
+            deskfleet__subcmd__cluster,forget)
+                cmd="deskfleet__subcmd__cluster__subcmd__forget"
+                ;;
             deskfleet__subcmd__cluster,leave)
                 cmd="deskfleet__subcmd__cluster__subcmd__leave"
+                ;;
+            deskfleet__subcmd__cluster,status)
+                cmd="deskfleet__subcmd__cluster__subcmd__status"
                 ;;
             deskfleet__subcmd__keys,issue)
                 cmd="deskfleet__subcmd__keys__subcmd__issue"
@@ -156,12 +162,34 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__cluster)
-            opts="-h --help leave"
+            opts="-h --help leave status forget"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__cluster__subcmd__forget)
+            opts="-h --url --key-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -176,6 +204,28 @@ _deskfleet() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        deskfleet__subcmd__cluster__subcmd__status)
+            opts="-h --json --url --key-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

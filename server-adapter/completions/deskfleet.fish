@@ -115,9 +115,18 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_see
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -l force -d 'Even the last key of the scope admin'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand keys; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave" -s h -l help -d 'Print help'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave" -f -a "leave" -d 'Makes the file of a node, or a copy of it, a store of its own that is served without a log'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -s h -l help -d 'Print help'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -f -a "leave" -d 'Makes the file of a node, or a copy of it, a store of its own that is served without a log'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -f -a "status" -d 'Prints the nodes of a fleet, how far each is, and what is wrong'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __fish_seen_subcommand_from leave status forget" -f -a "forget" -d 'Takes a node that is gone for good off the list'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l url -d 'The address of a node of the fleet, such as `http://127.0.0.1:8080`' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l key-file -d 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l json -d 'The answer of the server, as one line of JSON'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l url -d 'The address of a node of the fleet, such as `http://127.0.0.1:8080`' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l key-file -d 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
