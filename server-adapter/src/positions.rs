@@ -16,8 +16,6 @@ use crate::state::ServerState;
 const POSITION: HeaderName = HeaderName::from_static("x-deskfleet-position");
 /// How long a request waits.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Requests that wait at once, of which one source may have half; each that begins or ends looks at all of them.
-pub(crate) const WAITERS_MAX: usize = 256;
 
 const NO_NUMBER: Refused = (
     Code::InvalidRequest,

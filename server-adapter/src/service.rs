@@ -101,10 +101,10 @@ impl Service {
 
     /// Whether `path`, without a slash at its end, is one of its own.
     fn is_at(self, path: &str) -> bool {
-        match self {
-            Self::ForgetNode => node(path).is_some(),
-            _ => self.path().eq_ignore_ascii_case(path),
+        if self == Self::ForgetNode {
+            return node(path).is_some();
         }
+        self.path().eq_ignore_ascii_case(path)
     }
 }
 

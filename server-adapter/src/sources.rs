@@ -14,9 +14,12 @@ use tokio::sync::Semaphore;
 use crate::budget::Room;
 use crate::event_streams::EventStreams;
 use crate::locks::lock;
-#[cfg(feature = "cluster")]
-use crate::positions;
 use crate::slow_reads::SlowReads;
+
+/// Requests that wait for a position of the log at once, of which one source may have half; each that begins or ends looks at all of
+/// them.
+#[cfg(feature = "cluster")]
+pub(crate) const POSITION_WAITERS_MAX: usize = 256;
 
 /// The bounds of each source.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +65,7 @@ impl Sources {
             slow_reads: SlowReads::of_source(bounds.slow_reads_max),
             event_streams: EventStreams::of_source(bounds.event_streams_max),
             #[cfg(feature = "cluster")]
-            position_waiters: Arc::new(Semaphore::new(positions::WAITERS_MAX / 2)),
+            position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX / 2)),
         });
         known.insert(network, Arc::downgrade(&source));
         source

@@ -23,12 +23,12 @@ use crate::locks::lock;
 use crate::log::LogQueue;
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
-#[cfg(feature = "cluster")]
-use crate::positions;
 use crate::progress::Progress;
 use crate::protocol;
 use crate::scraped::Scraped;
 use crate::slow_reads::SlowReads;
+#[cfg(feature = "cluster")]
+use crate::sources::POSITION_WAITERS_MAX;
 use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
@@ -120,7 +120,7 @@ impl ServerState {
             sign_in_codes: Arc::default(),
             event_streams: EventStreams::new(options.event_streams_max),
             #[cfg(feature = "cluster")]
-            position_waiters: Arc::new(Semaphore::new(positions::WAITERS_MAX)),
+            position_waiters: Arc::new(Semaphore::new(POSITION_WAITERS_MAX)),
             draining: watch::Sender::new(false),
             slow_reads: Arc::new(SlowReads::of_all(&options)),
             http1: protocol::http1(),

@@ -1,10 +1,6 @@
 //! Nodes that share a log: positions on answers, and the list of nodes.
 #![cfg(feature = "cluster")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod client;
 mod schema;
@@ -133,7 +129,7 @@ fn every_answer_of_a_node_has_its_position() {
     let origin = one.ask("GET", LIST, "origin: https://console.example.com\r\n");
     let exposed = origin.header("access-control-expose-headers").unwrap();
     assert!(exposed.contains(POSITION), "{exposed}");
-    let alone = client::Client::connect(alone().addr()).ask("GET", "/livez", "");
+    let alone = Client::connect(alone().addr()).ask("GET", "/livez", "");
     assert_eq!(alone.header(POSITION), None);
 }
 
@@ -230,7 +226,7 @@ fn stream_of_events_resumes_on_another_node() {
 fn status_lists_the_nodes_and_one_that_is_gone_is_forgotten() {
     let (log, one, two) = two_nodes();
     let position = two.put("ws-1");
-    let mut gone = MemoryLogNode::report(&log, "node-9");
+    let mut gone = GoneNode::report(&log, "node-9");
     let status = loop {
         let answer = one.ask("GET", CLUSTER, "");
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -264,9 +260,9 @@ fn status_lists_the_nodes_and_one_that_is_gone_is_forgotten() {
 }
 
 /// A node that reported and is gone.
-struct MemoryLogNode(&'static str);
+struct GoneNode(&'static str);
 
-impl MemoryLogNode {
+impl GoneNode {
     fn report(log: &MemoryLog, name: &'static str) -> Self {
         deskfleet::Log::report(log, name, "{}").unwrap();
         Self(name)
