@@ -17,7 +17,8 @@ use super::client::KEY_VARIABLE;
 pub(crate) use self::hidden::shown;
 use self::hidden::without_password;
 #[cfg(feature = "cluster")]
-pub(crate) use self::settings::{ClusterSettings, is_node_name};
+pub(crate) use self::settings::ClusterSettings;
+pub(crate) use self::settings::is_node_name;
 pub(crate) use self::settings::{Settings, is_address};
 
 /// The file that is read where `--config` names none, if it is there.
