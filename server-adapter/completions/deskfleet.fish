@@ -42,6 +42,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l config -d 
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l tls-cert -d 'Speak TLS with this certificate: a PEM file, the certificate of the server first, then those that signed it. SIGHUP reads it again. Only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l tls-key -d 'The private key of the certificate: a PEM file without a passphrase' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l client-ca -d 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
@@ -62,6 +65,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l config -d
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l listen -d 'Address and port; by default 127.0.0.1:8080. One that other machines can reach needs a key in the store first' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l host -d 'Accept this host name; may be repeated. Without it a loopback address accepts no name but localhost, others any' -r
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l tls-cert -d 'Speak TLS with this certificate: a PEM file, the certificate of the server first, then those that signed it. SIGHUP reads it again. Only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l tls-key -d 'The private key of the certificate: a PEM file without a passphrase' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l client-ca -d 'Accept only clients with a certificate of a CA in this PEM file, beside their API keys' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l backups -d 'On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests are served meanwhile' -r -f -a "(__fish_complete_directories)"
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections -d 'Connections at once; by default as many as files may be open, 4096 at most' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l connections-per-source -d 'Of them from one address, or from one IPv6 network of 64 bits; by default a quarter. With --proxied: requests at once from one source' -r
@@ -77,6 +83,9 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l proxied -
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand import" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r
@@ -91,6 +100,9 @@ parquet\t'Apache Parquet: `day=2026-11-20/stats.parquet` for each day. Only in a
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l output -d 'The file to write, in place of one that is there; - and the default are standard output. For parquet the folder' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l url -d 'Use the server that runs at this address, such as `http://127.0.0.1:8080`, instead of a file' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l key-file -d 'The file with the API key for --url; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l ca -d 'The CAs that may have signed the server\'s certificate, in PEM; by default those of the system. TLS is only in a deskfleet that was built with the feature `tls`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l client-cert -d 'The certificate to show to a server that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand export" -l set -d 'Sets one setting, such as `limits.queue_records=50000`; may be repeated' -r

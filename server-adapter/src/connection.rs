@@ -10,12 +10,14 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+#[cfg(feature = "tls")]
+use crate::handshake;
 #[cfg(feature = "http2")]
 use crate::http2;
 use crate::progress::Progress;
 use crate::refusal;
 use crate::request::respond;
-use crate::socket::{End, Socket};
+use crate::socket::{End, Socket, Transport};
 use crate::state::ServerState;
 
 /// Serves one connection to its end, or until its slot is given to another. Once `draining` is true it is closed after the
@@ -36,7 +38,10 @@ async fn serve_either(
     shared: Arc<ServerState>,
     mut draining: watch::Receiver<bool>,
 ) {
-    let socket = Socket::new(socket, Arc::clone(&progress), &shared.live().options);
+    let Some(transport) = transport(socket, &progress, &shared, &mut draining).await else {
+        return;
+    };
+    let socket = Socket::new(transport, Arc::clone(&progress), &shared.live().options);
     #[cfg(feature = "http2")]
     match http2::begins(&socket, &mut draining).await {
         // A place that is kept for one `/livez` is no place for many requests at once.
@@ -46,6 +51,36 @@ async fn serve_either(
         None => return,
     }
     serve_http1(&socket, &shared, &progress, &mut draining).await;
+}
+
+/// The connection as HTTP sees it; `None` when there is nothing to serve on it.
+#[cfg(feature = "tls")]
+async fn transport(
+    socket: TcpStream,
+    progress: &Arc<Progress>,
+    shared: &ServerState,
+    draining: &mut watch::Receiver<bool>,
+) -> Option<Transport> {
+    let live = shared.live();
+    let Some(tls) = &live.options.tls else {
+        return Some(Transport::Tcp(socket));
+    };
+    tokio::select! {
+        biased;
+        // In a box, as the task of a connection has the size of the largest it ever waits for.
+        transport = Box::pin(handshake::accept(tls, socket, progress, &live.options)) => transport,
+        _ = draining.wait_for(|draining| *draining) => None,
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+async fn transport(
+    socket: TcpStream,
+    _: &Arc<Progress>,
+    _: &ServerState,
+    _: &mut watch::Receiver<bool>,
+) -> Option<Transport> {
+    Some(Transport::Tcp(socket))
 }
 
 /// Serves a connection of HTTP/1.1 as long as requests come. While none does, hyper and its buffers are put away.

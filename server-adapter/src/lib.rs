@@ -26,6 +26,7 @@
 //! | `connection.rs`, `request.rs` | one connection; one request |
 //! | `protocol.rs` | the settings of hyper |
 //! | `socket.rs`, `progress.rs` | the socket of one connection: its deadlines, and responses that leave together; what its requests report to it |
+//! | `tls.rs`, `without_tls.rs`, `handshake.rs` | TLS: certificate and key; its place in a build without; how a connection begins |
 //! | `http2.rs`, `http2_requests.rs` | HTTP/2, and the requests in progress on a connection |
 //! | `body.rs`, `budget.rs` | reading a request body within bounds; how much of all bodies is in memory |
 //! | `gzip.rs` | undoing gzip in bounded memory |
@@ -68,6 +69,8 @@ mod event_body;
 mod event_streams;
 mod failed_keys;
 mod gzip;
+#[cfg(feature = "tls")]
+mod handshake;
 mod hosts;
 #[cfg(feature = "http2")]
 mod http2;
@@ -102,6 +105,10 @@ mod small_body;
 mod socket;
 mod sources;
 mod state;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+mod without_tls;
 
 pub use access_log::{AccessLog, LogFormat, stderr_log};
 pub use backups::{Backup, Backups};
@@ -113,3 +120,7 @@ pub use options::ServerOptions;
 pub use running::{RunningServer, spawn};
 pub use sent_copies::SentCopies;
 pub use server::{Drained, Server, ServerHandle, listen};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, read_certificates, read_key, read_roots};
+#[cfg(not(feature = "tls"))]
+pub use without_tls::Tls;

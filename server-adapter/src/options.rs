@@ -14,6 +14,10 @@ use crate::cors::is_origin;
 use crate::hosts::is_host_name;
 use crate::metrics::Metrics;
 use crate::sent_copies::SentCopies;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+#[cfg(not(feature = "tls"))]
+use crate::without_tls::Tls;
 
 /// The most connections that may be configured.
 const CONNECTIONS_MAX: u64 = 1 << 20;
@@ -82,6 +86,8 @@ settings! {
             pub backups: Option<Backups> = None;
             /// Where a copy is written that `POST /operator/backups/download` sends; without it that is refused.
             pub sent_copies: Option<SentCopies> = None;
+            /// TLS on all connections; without it they are in clear text.
+            pub tls: Option<Tls> = None;
             /// Receives the lines of the access log.
             pub access_log: Option<AccessLog> = None;
             /// Whether the threads of `spawn_blocking` that slow reads run on give way to all others from then on, where the system has
@@ -107,7 +113,7 @@ impl ServerOptions {
     }
 
     /// These options with those of `new` that change while a server runs ([`ServerHandle::reload`](crate::ServerHandle::reload)).
-    /// Timeouts are those of connections that begin later.
+    /// Timeouts and certificates are those of connections that begin later; TLS is neither begun nor ended.
     #[must_use]
     pub fn reloaded(&self, new: &Self) -> Self {
         Self {
@@ -120,6 +126,10 @@ impl ServerOptions {
             bad_keys_per_minute: new.bad_keys_per_minute,
             log_format: new.log_format,
             cors_origins: new.cors_origins.clone(),
+            tls: match (&self.tls, &new.tls) {
+                (Some(_), Some(new)) => Some(new.clone()),
+                (in_force, _) => in_force.clone(),
+            },
             ..self.clone()
         }
     }

@@ -31,6 +31,9 @@ use crate::state::{Live, ServerState};
 /// Keeps nginx from gathering events.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
+/// Browsers use https for this host for a year.
+const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Handles one request; counts it and logs it.
 pub(crate) async fn respond(
     shared: &ServerState,
@@ -85,6 +88,10 @@ pub(crate) async fn respond(
     cors.allow(origin, &mut response);
     #[cfg(feature = "cluster")]
     positions::say(shared, &mut response);
+    if options.tls.is_some() {
+        let headers = response.headers_mut();
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
+    }
     handled.end(&mut response);
     response
 }

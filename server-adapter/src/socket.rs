@@ -1,6 +1,7 @@
 //! The socket of one connection: its deadlines, which hyper does not keep, and responses that leave together.
 
 mod io_traits;
+mod transport;
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -9,13 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::io::ReadBuf;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::locks::lock;
 use crate::options::ServerOptions;
 use crate::progress::Progress;
+
+pub(crate) use self::transport::Transport;
 
 /// How long a connection closed with unread input goes on discarding it. Closing at once would make the kernel send a reset,
 /// and a reset can take from the client the response that says why.
@@ -43,7 +45,7 @@ pub(crate) enum End {
 pub(crate) struct Socket(Arc<Mutex<Guarded>>);
 
 impl Socket {
-    pub(crate) fn new(socket: TcpStream, progress: Arc<Progress>, options: &ServerOptions) -> Self {
+    pub(crate) fn new(socket: Transport, progress: Arc<Progress>, options: &ServerOptions) -> Self {
         Self(Arc::new(Mutex::new(Guarded {
             socket,
             progress,
@@ -132,14 +134,14 @@ impl Socket {
     }
 }
 
-/// A TCP stream with its deadlines.
+/// A connection with its deadlines.
 ///
 /// Those for reading are of HTTP/1.1, where heads come one after another. A head that is pipelined behind
 /// another request and is incomplete when its turn comes is in hyper's buffer, out of sight: until its next byte arrives
 /// the connection counts as resting, for the time until it is parked.
 #[derive(Debug)]
 struct Guarded {
-    socket: TcpStream,
+    socket: Transport,
     progress: Arc<Progress>,
     /// Read from the socket and not yet handed on.
     ahead: Vec<u8>,
@@ -229,7 +231,7 @@ impl Guarded {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        ready!(self.socket.poll_read(cx, buffer))?;
         if buffer.filled().len() > before {
             self.progress.moved(Instant::now());
             self.bytes_arrived();
@@ -285,7 +287,7 @@ impl Guarded {
             self.moved_at = Instant::now();
             return Poll::Ready(Ok(length));
         }
-        let written = Pin::new(&mut self.socket).poll_write_vectored(cx, slices);
+        let written = self.socket.poll_write(cx, slices);
         if written.is_ready() {
             self.moved_at = Instant::now();
         }
@@ -295,7 +297,8 @@ impl Guarded {
     /// Writes what is gathered.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.gathered.is_empty() {
-            let written = Pin::new(&mut self.socket).poll_write(cx, &self.gathered);
+            let slices = [IoSlice::new(&self.gathered)];
+            let written = self.socket.poll_write(cx, &slices);
             let written = ready!(self.guard_write(cx, written))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
@@ -304,6 +307,10 @@ impl Guarded {
         }
         if self.gathered.capacity() > GATHERED_KEPT {
             self.gathered = Vec::new();
+        }
+        if self.socket.holds() {
+            let flushed = self.socket.poll_flush(cx);
+            return self.guard_write(cx, flushed);
         }
         Poll::Ready(Ok(()))
     }
@@ -330,7 +337,8 @@ impl Guarded {
 
     fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_send(cx))?;
-        ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
+        let closed = self.socket.poll_shutdown(cx);
+        ready!(self.guard_write(cx, closed))?;
         let turn = self.progress.turn();
         let unfinished = self.head.as_ref().is_some_and(|head| head.turn == turn);
         if unfinished || self.progress.is_cut() {
@@ -350,7 +358,7 @@ impl Guarded {
         let mut scratch = [0; 4096];
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer));
+            let read = ready!(self.socket.poll_read(cx, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(());
             }

@@ -265,7 +265,7 @@ fn wrong_combinations_of_options_exit_with_2() {
     for line in [
         "import f --url http://127.0.0.1:1 --data d",
         "import f --url http://127.0.0.1:1 --create",
-        "import f --url https://127.0.0.1:1",
+        "import f --url https://127.0.0.1:1 --client-cert c",
         "import f --url 127.0.0.1:8080",
         "import f --key-file k",
         "export",

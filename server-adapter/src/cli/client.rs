@@ -1,4 +1,4 @@
-//! A client of a running server, for the commands that take `--url`: HTTP/1.1 in clear text, a connection for each request.
+//! A client of a running server, for the commands that take `--url`: HTTP/1.1, a connection for each request.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -15,12 +15,16 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1::{Connection, handshake};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+#[cfg(feature = "tls")]
+use super::client_tls::ClientTls;
 use super::failure::Failure;
 use super::output::visible;
 use super::progress_line::ProgressLine;
+use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
@@ -34,19 +38,25 @@ const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub(crate) struct Client {
     url: ServerUrl,
     key: HeaderValue,
+    /// `None` for clear text.
+    #[cfg(feature = "tls")]
+    tls: Option<ClientTls>,
     runtime: Runtime,
 }
 
 impl Client {
-    /// The key is the content of `key_file`, else of the variable [`KEY_VARIABLE`]. Connects to nothing yet.
-    pub(crate) fn new(url: ServerUrl, key_file: Option<&Path>) -> Result<Self, Failure> {
+    /// A client of the server at `url`, with the files that `args` name; without one the key is that of the variable
+    /// [`KEY_VARIABLE`]. Connects to nothing yet.
+    pub(crate) fn new(url: ServerUrl, args: &ServerArgs) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()
             .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
         Ok(Self {
+            key: key(args.key_file.as_deref())?,
+            #[cfg(feature = "tls")]
+            tls: url.is_tls.then(|| ClientTls::new(args)).transpose()?,
             url,
-            key: key(key_file)?,
             runtime,
         })
     }
@@ -124,6 +134,16 @@ impl Client {
             let error = broken_off(&self.url, &*error);
             Failure(format!("{error}{advice}"))
         };
+        let connected = self.runtime.block_on(self.transport(socket));
+        let socket = connected.map_err(|error| {
+            let error = Failure::caused(format_args!("no connection to {}", self.url), &error);
+            match self.url.is_tls {
+                true => Failure(format!(
+                    "{error}; the CAs that are trusted are those of --ca"
+                )),
+                false => error,
+            }
+        })?;
         let responded = self.runtime.block_on(respond(socket, request));
         let (response, connection) = responded.map_err(broke_off)?;
         let status = response.status();
@@ -140,6 +160,23 @@ impl Client {
     }
 }
 
+impl Client {
+    async fn transport(&self, socket: TcpStream) -> io::Result<Box<dyn Transport>> {
+        socket.set_nonblocking(true)?;
+        let socket = tokio::net::TcpStream::from_std(socket)?;
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return Ok(Box::new(tls.connect(&self.url.host, socket).await?));
+        }
+        Ok(Box::new(socket))
+    }
+}
+
+/// What the bytes of a connection go through.
+trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
+
 type BrokenOff = Box<dyn Error + Send + Sync>;
 
 fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
@@ -149,7 +186,7 @@ fn broken_off(url: &ServerUrl, error: &dyn Error) -> Failure {
 /// A connection, which goes on while it is polled.
 struct OpenConnection(Option<Pin<Box<Http1>>>);
 
-type Http1 = Connection<TokioIo<tokio::net::TcpStream>, Pieces>;
+type Http1 = Connection<TokioIo<Box<dyn Transport>>, Pieces>;
 
 impl OpenConnection {
     /// Polls the connection and then `other`.
@@ -170,12 +207,10 @@ impl OpenConnection {
 
 /// Sends a request; returns the response and the connection, on which its body comes.
 async fn respond(
-    socket: TcpStream,
+    socket: Box<dyn Transport>,
     request: Request<Pieces>,
 ) -> Result<(Response<Incoming>, OpenConnection), BrokenOff> {
-    socket.set_nonblocking(true)?;
-    let socket = TokioIo::new(tokio::net::TcpStream::from_std(socket)?);
-    let (mut sender, connection) = handshake(socket).await?;
+    let (mut sender, connection) = handshake(TokioIo::new(socket)).await?;
     let mut connection = OpenConnection(Some(Box::pin(connection)));
     let mut response = pin!(sender.send_request(request));
     let response = poll_fn(|context| connection.poll_beside(response.as_mut(), context)).await?;

@@ -23,7 +23,7 @@ pub(crate) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(),
     };
     let output = args.output.filter(|path| path != Path::new("-"));
     let output = Output::create(output, args.server.key_file.as_deref())?;
-    let source = Source::open(args.server, configuration)?;
+    let source = Source::open(&args.server, configuration)?;
     let (rows, span) = (args.rows.stream(), (args.from, args.to));
     output.write(|out| match rows {
         Ok(stream) => {

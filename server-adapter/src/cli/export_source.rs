@@ -20,9 +20,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn open(server: ServerArgs, configuration: &Configuration) -> Result<Self, Failure> {
-        Ok(match server.url {
-            Some(url) => Self::Server(Client::new(url, server.key_file.as_deref())?),
+    pub(super) fn open(
+        server: &ServerArgs,
+        configuration: &Configuration,
+    ) -> Result<Self, Failure> {
+        Ok(match &server.url {
+            Some(url) => Self::Server(Client::new(url.clone(), server)?),
             None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
         })
     }

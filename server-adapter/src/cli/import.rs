@@ -40,8 +40,8 @@ struct LineWarning {
 
 pub(crate) fn run(args: ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
-    let report = if let Some(url) = args.server.url {
-        let client = Client::new(url, args.server.key_file.as_deref())?;
+    let report = if let Some(url) = &args.server.url {
+        let client = Client::new(url.clone(), &args.server)?;
         through_server(&client, input)?
     } else {
         into_store(input, &args.file, configuration, args.create)?

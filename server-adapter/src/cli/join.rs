@@ -13,6 +13,7 @@ use super::configuration::ClusterSettings;
 use super::failure::Failure;
 use super::output::log;
 use super::progress_line::ProgressLine;
+use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 const DOWNLOAD: &str = "/operator/backups/download";
@@ -36,7 +37,11 @@ impl Peer {
     /// Copies its store to `file`, which must not exist.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
         let begun = Instant::now();
-        let client = Client::new(self.url.clone(), self.key_file.as_deref())?;
+        let files = ServerArgs {
+            key_file: self.key_file.clone(),
+            ..ServerArgs::default()
+        };
+        let client = Client::new(self.url.clone(), &files)?;
         log!("Copying the store of {}.", self.url);
         let part = beside(file, ".joining");
         let written = write(&client, &part).and_then(|bytes| {

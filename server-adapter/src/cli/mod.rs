@@ -3,6 +3,8 @@
 mod args;
 mod backups;
 mod client;
+#[cfg(feature = "tls")]
+mod client_tls;
 mod cluster;
 mod cluster_args;
 #[cfg(feature = "cluster")]
@@ -23,6 +25,7 @@ mod join;
 mod keys;
 #[cfg(feature = "cluster")]
 mod node;
+mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet;

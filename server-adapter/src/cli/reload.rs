@@ -55,18 +55,38 @@ impl InForce {
             }
         };
         let settings = &self.configuration.settings;
-        let server: ServerOptions = settings.server.reloaded(&wanted.settings.server);
+        // A server that speaks TLS goes on to, and one that does not as well.
+        let has_tls = settings.tls.cert.is_some();
+        let tls = match &wanted.settings.tls.cert {
+            Some(_) if has_tls => wanted.settings.tls.clone(),
+            _ => settings.tls.clone(),
+        };
+        let certificate = match tls.read() {
+            Ok(certificate) => certificate,
+            Err(error) => {
+                log!("The configuration and the certificate stay as they were: {error}");
+                return;
+            }
+        };
+        let server = ServerOptions {
+            tls: certificate,
+            ..settings.server.reloaded(&wanted.settings.server)
+        };
         if let Err(error) = self.server.reload(&server) {
             log!("The configuration stays as it was: {error}");
             return;
         }
         let reloaded = Settings {
             server,
+            tls,
             ..settings.clone()
         };
         let changed = differences(settings, &reloaded);
         let pending = differences(&reloaded, &wanted.settings);
-        if changed.is_empty() && pending.is_empty() {
+        if let Some(file) = &reloaded.tls.cert {
+            let file = file.display();
+            log!("The certificate in {file} was read again, for new connections.");
+        } else if changed.is_empty() && pending.is_empty() {
             log!("The configuration was loaded again; nothing changed.");
         }
         for (name, value) in changed {

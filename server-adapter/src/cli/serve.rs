@@ -18,6 +18,7 @@ use super::configuration::{Configuration, Settings};
 use super::failure::Failure;
 #[cfg(feature = "cluster")]
 use super::node::{self, Node};
+use super::origin::{origin, scheme};
 use super::output::log;
 use super::reload::Reloads;
 use super::signals;
@@ -41,6 +42,8 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let settings = &configuration.settings;
     let listen = address(&settings.listen)?;
     let backups = settings.backups.as_deref().map(backups::into).transpose()?;
+    let tls = settings.tls.read();
+    let tls = tls.map_err(|error| Failure(error.to_string()))?;
     let metrics = Metrics::default();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
@@ -80,6 +83,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         sent_copies: file.map(SentCopies::beside),
         access_log: Some(stderr_log()),
         slow_reads_give_way: true,
+        tls,
         ..settings.server.clone()
     };
     let backups = BackupThread::start(engine.clone(), backups)
@@ -90,10 +94,11 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
         let reload = Reloads::new(configuration.clone(), server.handle());
         let stop = signals::catch(backups.requests(), reload.requests())
             .map_err(|error| Failure::caused("cannot catch signals", &error))?;
-        greet(file, address);
+        greet(settings, address);
         // Only now: a key issued by a start that fails would be lost.
-        let shown = is_current && start_keys::issue_first(&engine, address, place)?;
-        offer_console(&server, shown, address, settings)?;
+        let origin = origin(address, &settings.server.hosts, settings.tls.cert.is_some());
+        let shown = is_current && start_keys::issue_first(&engine, &origin, place)?;
+        offer_console(&server, shown, &origin)?;
         serve(server, stop).await
     });
     runtime.shutdown_timeout(RUNTIME_END);
@@ -105,21 +110,16 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
 
 /// Prints a link to the console where a person reads it: on a terminal, or where the first key was just printed.
 #[cfg(feature = "console")]
-fn offer_console(
-    server: &Server,
-    key_shown: bool,
-    address: SocketAddr,
-    settings: &Settings,
-) -> Result<(), Failure> {
+fn offer_console(server: &Server, key_shown: bool, origin: &str) -> Result<(), Failure> {
     use std::io::IsTerminal as _;
     if key_shown || std::io::stdout().is_terminal() {
-        super::console_link::print(&server.handle(), address, &settings.server.hosts)?;
+        super::console_link::print(&server.handle(), origin)?;
     }
     Ok(())
 }
 
 #[cfg(not(feature = "console"))]
-fn offer_console(_: &Server, _: bool, _: SocketAddr, _: &Settings) -> Result<(), Failure> {
+fn offer_console(_: &Server, _: bool, _: &str) -> Result<(), Failure> {
     Ok(())
 }
 
@@ -296,13 +296,27 @@ fn notify(state: &str) {
     }
 }
 
-fn greet(file: Option<&Path>, address: SocketAddr) {
-    let store = file.map_or_else(
+fn greet(settings: &Settings, address: SocketAddr) {
+    let store = settings.data.as_ref().map_or_else(
         || "a store in memory".to_owned(),
         |file| file.display().to_string(),
     );
-    log!("deskfleet serves {store} at http://{address}");
+    let has_tls = settings.tls.cert.is_some();
+    let scheme = scheme(has_tls);
+    log!("deskfleet serves {store} at {scheme}://{address}");
     log!(
-        "  http://{address}/openapi.json describes it, http://{address}/readyz reports its health."
+        "  {scheme}://{address}/openapi.json describes it, {scheme}://{address}/readyz reports its health."
     );
+    let is_local = address.ip().to_canonical().is_loopback();
+    if !is_local && !has_tls && !settings.server.proxied {
+        let build = if cfg!(feature = "tls") {
+            ""
+        } else {
+            " of a deskfleet with the feature tls"
+        };
+        log!(
+            "deskfleet: other machines can reach {address}, and this server speaks no TLS: API keys and all data cross the network in \
+             clear text. Use --tls-cert and --tls-key{build}, or a proxy with TLS and --proxied."
+        );
+    }
 }

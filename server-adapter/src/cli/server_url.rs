@@ -5,9 +5,13 @@ use std::str::FromStr;
 
 use http::Uri;
 
-/// The address of a server: `http://HOST`, `http://HOST:PORT`, with or without a path before its own.
+use super::origin::scheme;
+
+/// The address of a server: `http://HOST`, `https://HOST:PORT`, with or without a path before its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerUrl {
+    /// Whether it is of `https`.
+    pub(super) is_tls: bool,
     /// Host and port as written.
     pub(super) authority: String,
     pub(super) host: String,
@@ -20,24 +24,37 @@ impl FromStr for ServerUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text, cfg!(feature = "tls"))
+    }
+}
+
+impl ServerUrl {
+    fn parse(text: &str, has_tls: bool) -> Result<Self, &'static str> {
         const FORM: &str = "not of the form http://127.0.0.1:8080";
         let uri: Uri = text.parse().map_err(|_| FORM)?;
-        match uri.scheme_str() {
-            Some("http") => {}
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") if has_tls => true,
             Some("https") => {
-                return Err("this command has no TLS: run it beside the server, or use a tunnel");
+                return Err(
+                    "this deskfleet was built without TLS: run it beside the server, use a tunnel, or build it with\n  \
+                    cargo build --release -p deskfleet-server --features tls",
+                );
             }
             _ => return Err(FORM),
-        }
+        };
         let authority = uri.authority().ok_or(FORM)?;
         if authority.as_str().contains('@') || uri.query().is_some() {
             return Err(FORM);
         }
         let host = authority.host();
         Ok(Self {
+            is_tls,
             authority: authority.to_string(),
             host: host.trim_matches(['[', ']']).to_owned(),
-            port: authority.port_u16().unwrap_or(80),
+            port: authority
+                .port_u16()
+                .unwrap_or(if is_tls { 443 } else { 80 }),
             path: uri.path().trim_end_matches('/').to_owned(),
         })
     }
@@ -45,7 +62,8 @@ impl FromStr for ServerUrl {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        let scheme = scheme(self.is_tls);
+        write!(f, "{scheme}://{}{}", self.authority, self.path)
     }
 }
 
@@ -79,7 +97,15 @@ mod tests {
             let refused = text.parse::<ServerUrl>().unwrap_err();
             assert!(refused.contains("form"), "{text}: {refused}");
         }
-        let refused = "https://fleet.example".parse::<ServerUrl>().unwrap_err();
-        assert!(refused.contains("TLS"));
+    }
+
+    #[test]
+    fn url_of_https_has_its_own_port_and_needs_a_build_with_tls() {
+        let text = "https://fleet.example";
+        let url = ServerUrl::parse(text, true).unwrap();
+        assert_eq!((&*url.host, url.port), ("fleet.example", 443));
+        assert_eq!(url.to_string(), text);
+        let refused = ServerUrl::parse(text, false).unwrap_err();
+        assert!(refused.contains("--features tls"));
     }
 }

@@ -67,6 +67,16 @@ pub(crate) struct SettingArgs {
     /// A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy
     #[arg(long)]
     proxied: bool,
+    /// Speak TLS with this certificate: a PEM file, the certificate of the server first, then those that signed it. SIGHUP reads it
+    /// again. Only in a deskfleet that was built with the feature `tls`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    tls_cert: Option<String>,
+    /// The private key of the certificate: a PEM file without a passphrase
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    tls_key: Option<String>,
+    /// Accept only clients with a certificate of a CA in this PEM file, beside their API keys
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    client_ca: Option<String>,
     /// On SIGUSR1 and POST /operator/backups write a consistent copy of the store into this folder, named after the time; requests
     /// are served meanwhile
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
@@ -101,6 +111,13 @@ impl SettingArgs {
                 "server.proxied",
                 self.proxied.then_some(Value::Boolean(true)),
                 "--proxied",
+            ),
+            ("tls.cert", self.tls_cert.as_deref().map(text), "--tls-cert"),
+            ("tls.key", self.tls_key.as_deref().map(text), "--tls-key"),
+            (
+                "tls.client_ca",
+                self.client_ca.as_deref().map(text),
+                "--client-ca",
             ),
             ("backups", self.backups.as_deref().map(text), "--backups"),
             (
@@ -158,7 +175,8 @@ mod tests {
 
     #[test]
     fn options_of_their_own_name_are_settings() {
-        let line = "serve --memory --listen [::1]:0 --quiet --host a.example --host b --proxied --backups copies \
+        let line = "serve --memory --listen [::1]:0 --quiet --host a.example --host b --proxied --tls-cert c --tls-key k \
+            --client-ca a --backups copies \
             --connections 7 --connections-per-source 3 --log postgres://db/fleet --node n1 --config c.toml \
             --set limits.uri_bytes=9";
         let line = line.split_whitespace();
@@ -173,6 +191,9 @@ mod tests {
                 "--quiet: log.format = \"off\"",
                 "--host: server.hosts = [\"a.example\", \"b\"]",
                 "--proxied: server.proxied = true",
+                "--tls-cert: tls.cert = \"c\"",
+                "--tls-key: tls.key = \"k\"",
+                "--client-ca: tls.client_ca = \"a\"",
                 "--backups: backups = \"copies\"",
                 "--connections: server.connections_max = 7",
                 "--connections-per-source: server.connections_per_source = 3",

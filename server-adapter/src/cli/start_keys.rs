@@ -60,7 +60,7 @@ fn command(file: &Path, is_node: bool) -> String {
 /// none administers, the log says how to make one. Returns whether there is a key that was shown.
 pub(crate) fn issue_first(
     engine: &Engine,
-    address: SocketAddr,
+    origin: &str,
     place: KeyPlace<'_>,
 ) -> Result<bool, Failure> {
     let (keys, now) = (engine.keys(), engine.now());
@@ -87,7 +87,7 @@ pub(crate) fn issue_first(
     let issued = engine.issue_key_shown(key, |secret| {
         data(secret)?;
         data(format_args!(
-            "curl -H 'X-Api-Key: {secret}' http://{address}/api/Information/GetAllWorkSpaces"
+            "curl -H 'X-Api-Key: {secret}' {origin}/api/Information/GetAllWorkSpaces"
         ))
     });
     if issued.is_err() && !engine.keys().is_empty() {

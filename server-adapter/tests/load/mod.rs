@@ -81,7 +81,12 @@ impl Place {
 
     /// The same with options, and with its access log unless they disable it.
     pub(crate) fn serve_with(&self, options: &str) -> Served {
-        let line = format!("serve --listen 127.0.0.1:0 {options}");
+        self.serve_at(&format!("--listen 127.0.0.1:0 {options}"))
+    }
+
+    /// The same at an address that the options name.
+    pub(crate) fn serve_at(&self, options: &str) -> Served {
+        let line = format!("serve {options}");
         let mut command = command(self.path(), &line);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         Self::listening(command.spawn().unwrap())
@@ -95,7 +100,8 @@ impl Place {
             let Some(Ok(line)) = lines.next() else {
                 panic!("the server does not start: {before}");
             };
-            if let Some((_, address)) = line.split_once(" at http://") {
+            let found = line.split_once(" at http://");
+            if let Some((_, address)) = found.or_else(|| line.split_once(" at https://")) {
                 break address.parse().unwrap();
             }
             before.push_str(&line);

@@ -1,11 +1,12 @@
 //! The settings of the command, each declared once: here, in the server's options, and in the engine's configuration.
 
+use std::io;
 use std::net::ToSocketAddrs as _;
 use std::path::PathBuf;
 
 use deskfleet::settings::Form;
 use deskfleet::{CommitDriver, CommitPhases, Config, settings};
-use deskfleet_server::ServerOptions;
+use deskfleet_server::{ServerOptions, Tls};
 
 use crate::cli::server_url::ServerUrl;
 
@@ -29,6 +30,8 @@ settings! {
         pub(crate) cluster: ClusterSettings = ClusterSettings::default();
         /// The options of the server.
         pub(crate) server: ServerOptions = server();
+        /// The files of TLS.
+        pub(crate) tls: TlsFiles = TlsFiles::default();
         /// The configuration of the engine.
         pub(crate) engine: Config as "" = engine();
     }
@@ -72,6 +75,67 @@ pub(crate) fn is_node_name(name: &str) -> bool {
 
 fn is_server_url(text: &str) -> bool {
     text.parse::<ServerUrl>().is_ok()
+}
+
+settings! {
+    /// The files of TLS. SIGHUP reads them again.
+    #[derive(Debug, Clone)]
+    pub(crate) struct TlsFiles {
+        /// The certificate of the server and those that signed it, in PEM; with it the server speaks TLS and nothing else.
+        pub(crate) cert: Option<PathBuf> = None;
+        /// The private key of the certificate, in PEM without a passphrase.
+        pub(crate) key: Option<PathBuf> = None;
+        /// The CAs of clients, in PEM; with it a client needs a certificate of one of them, beside its API key.
+        pub(crate) client_ca: Option<PathBuf> = None;
+    }
+}
+
+impl TlsFiles {
+    /// Reads the files; `None` where TLS is not wanted.
+    ///
+    /// # Errors
+    /// One sentence with the file and what to do.
+    #[cfg(feature = "tls")]
+    pub(crate) fn read(&self) -> io::Result<Option<Tls>> {
+        let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
+            return Ok(None);
+        };
+        Tls::read(cert, key, self.client_ca.as_deref()).map(Some)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with the feature"
+    )]
+    pub(crate) fn read(&self) -> io::Result<Option<Tls>> {
+        Ok(None)
+    }
+
+    /// The setting that does not suit the others or this program, and why.
+    fn unfit(&self, has_tls: bool) -> Option<(&'static str, &'static str)> {
+        let files = [
+            ("tls.cert", &self.cert),
+            ("tls.key", &self.key),
+            ("tls.client_ca", &self.client_ca),
+        ];
+        let (set, _) = files.into_iter().find(|(_, file)| file.is_some())?;
+        if !has_tls {
+            return Some((
+                set,
+                "needs a deskfleet with TLS; build it with\n  cargo build --release -p deskfleet-server --features tls",
+            ));
+        }
+        match (&self.cert, &self.key) {
+            (Some(_), Some(_)) => None,
+            (Some(_), None) => Some((
+                set,
+                "needs the key of the certificate: --tls-key or tls.key",
+            )),
+            _ => Some((set, "needs a certificate: --tls-cert or tls.cert")),
+        }
+    }
 }
 
 /// Fewer connections are served where fewer files may be open.
@@ -125,6 +189,21 @@ impl Settings {
                 "is a log in NATS JetStream, which needs a deskfleet that is built with `--features nats`",
             ));
         }
-        None
+        self.tls.unfit(cfg!(feature = "tls"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_of_tls_needs_a_build_with_it() {
+        let mut tls = TlsFiles::default();
+        assert_eq!(tls.unfit(false), None);
+        tls.key = Some("key.pem".into());
+        let (name, said) = tls.unfit(false).unwrap_or_default();
+        assert_eq!(name, "tls.key");
+        assert!(said.contains("--features tls"), "{said}");
     }
 }

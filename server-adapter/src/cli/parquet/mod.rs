@@ -26,7 +26,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 pub(super) fn run(args: ExportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let key_file = args.server.key_file.clone();
-    let source = Source::open(args.server, configuration)?;
+    let source = Source::open(&args.server, configuration)?;
     let folder = args.output.unwrap_or_default();
     let span = whole_days((args.from, args.to));
     if span != (args.from, args.to) {

@@ -1,0 +1,80 @@
+//! How a connection begins where the server speaks TLS.
+
+use std::io;
+use std::sync::Arc;
+
+use deskfleet::error_chain;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::log::LogQueue;
+use crate::options::ServerOptions;
+use crate::progress::Progress;
+use crate::socket::{Socket, Transport};
+use crate::tls::Tls;
+
+/// The response to a client that does not speak TLS, in the only form that it can read.
+const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
+    content-type: text/plain; charset=utf-8\r\n\
+    content-length: 49\r\n\
+    connection: close\r\n\r\n\
+    This port speaks TLS: use https:// and not http.\n";
+
+/// A connection without a handshake, and why.
+enum Failed {
+    /// The client went before it sent anything.
+    Gone,
+    /// It sent HTTP in clear text.
+    Plain(TcpStream),
+    /// As TLS says. The client has been sent an alert.
+    Tls(TcpStream, io::Error),
+}
+
+/// Completes the handshake, within the time of a head. `None` where there is nothing to serve.
+pub(crate) async fn accept(
+    tls: &Tls,
+    socket: TcpStream,
+    progress: &Arc<Progress>,
+    options: &ServerOptions,
+) -> Option<Transport> {
+    let done = timeout(options.head_timeout, handshake(tls, socket));
+    let (socket, response) = match done.await.ok()? {
+        Ok(stream) => {
+            progress.moved(Instant::now());
+            return Some(Transport::Tls(Box::new(stream)));
+        }
+        Err(Failed::Gone) => return None,
+        Err(Failed::Plain(socket)) => (socket, PLAIN),
+        Err(Failed::Tls(socket, error)) => {
+            let (peer, why) = (progress.peer.to_canonical(), error_chain(&error));
+            LogQueue::stderr().line_about(
+                "handshakes",
+                &format!("deskfleet: no TLS with {peer}: {why}"),
+            );
+            (socket, &[][..])
+        }
+    };
+    // As a response before its request: a reset would take it from the client.
+    progress.cut();
+    let mut socket = Socket::new(Transport::Tcp(socket), Arc::clone(progress), options);
+    // The client may be gone.
+    if socket.write_all(response).await.is_ok() {
+        let _ = socket.shutdown().await;
+    }
+    None
+}
+
+async fn handshake(tls: &Tls, socket: TcpStream) -> Result<TlsStream<TcpStream>, Failed> {
+    let mut first = [0];
+    match socket.peek(&mut first).await {
+        Ok(1..) if first.iter().all(u8::is_ascii_uppercase) => return Err(Failed::Plain(socket)),
+        Ok(1..) => {}
+        Ok(0) | Err(_) => return Err(Failed::Gone),
+    }
+    let accepting = TlsAcceptor::from(tls.config()).accept(socket);
+    let accepted = accepting.into_fallible().await;
+    accepted.map_err(|(error, socket)| Failed::Tls(socket, error))
+}

@@ -1,0 +1,196 @@
+//! TLS of a server: the files that it takes, checked before anything is served with them.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use deskfleet::Timestamp;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier as _;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{CertificateError, Error, InconsistentKeys, RootCertStore, ServerConfig};
+
+/// What a client may ask for by ALPN, the preferred first.
+#[cfg(feature = "http2")]
+const ALPN: &[&[u8]] = &[b"h2", b"http/1.1"];
+#[cfg(not(feature = "http2"))]
+const ALPN: &[&[u8]] = &[b"http/1.1"];
+
+/// The certificate and key of a server, and the CA of its clients where it has one. Clones are the same.
+#[derive(Clone)]
+pub struct Tls(Arc<ServerConfig>);
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Reads a certificate with the chain below its CA, and its key. With `client_ca`, connections without a certificate of one of
+    /// those CAs end in the handshake.
+    ///
+    /// # Errors
+    ///
+    /// One sentence with the file and what to do: it cannot be read, it holds something else, the key is of another certificate, or
+    /// the certificate is not valid now.
+    pub fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> io::Result<Self> {
+        let provider = Arc::new(ring::default_provider());
+        let chain = read_certificates(certificate)?;
+        check_validity(certificate, &chain, &provider)?;
+        let place = certificate.display();
+        let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider);
+        let certified = certified.map_err(|error| match error {
+            Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => invalid(format_args!(
+                "the key in {} is of another certificate than the first one in {place}: the certificate of the server comes first, \
+                 then those that signed it",
+                key.display()
+            )),
+            error => invalid(format_args!("cannot use {place} and {}: {error}", key.display())),
+        })?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?;
+        let builder = match client_ca {
+            Some(file) => {
+                let roots = Arc::new(read_roots(file)?);
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
+                builder.with_client_cert_verifier(verifier.map_err(io::Error::other)?)
+            }
+            None => builder.with_no_client_auth(),
+        };
+        let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(certified)));
+        config.alpn_protocols = ALPN.iter().map(|name| name.to_vec()).collect();
+        if client_ca.is_some() {
+            // A resumed session would not look at the client's certificate again, which may have expired.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        } else {
+            // Sessions are kept by the clients: there may be a hundred thousand.
+            config.ticketer = ring::Ticketer::new().map_err(io::Error::other)?;
+        }
+        Ok(Self(Arc::new(config)))
+    }
+
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// Refuses a certificate that no client would accept now. Who signed it, and for which names, is for the clients to judge.
+fn check_validity(
+    file: &Path,
+    chain: &[CertificateDer<'static>],
+    provider: &Arc<CryptoProvider>,
+) -> io::Result<()> {
+    let Some((first, others)) = chain.split_first() else {
+        return Ok(());
+    };
+    let file = file.display();
+    let unusable = |error: &dyn fmt::Display| {
+        invalid(format_args!(
+            "cannot use the certificate in {file}: {error}"
+        ))
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(chain.iter().cloned());
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
+    let verifier = verifier.map_err(|error| unusable(&error))?;
+    let name = ServerName::try_from("localhost").map_err(|error| unusable(&error))?;
+    let now = UnixTime::now();
+    // Times are looked at first.
+    let date = |time: UnixTime| {
+        Timestamp::from_unix_seconds(i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
+    };
+    match verifier.verify_server_cert(first, others, &name, &[], now) {
+        Err(Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => {
+            Err(invalid(format_args!(
+                "the certificate in {file} expired at {}: renew it",
+                date(not_after)
+            )))
+        }
+        Err(Error::InvalidCertificate(CertificateError::NotValidYetContext {
+            not_before, ..
+        })) => Err(invalid(format_args!(
+            "the certificate in {file} is valid from {} on, and it is {} now: wait, or set the clock",
+            date(not_before),
+            date(now)
+        ))),
+        Err(Error::InvalidCertificate(CertificateError::BadEncoding)) => {
+            Err(unusable(&"it is no X.509 certificate of version 3"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads all certificates of a PEM file, of which there is at least one.
+///
+/// # Errors
+///
+/// One sentence with the file.
+pub fn read_certificates(file: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
+    let pem = read(file)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match certificates {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        Ok(_) => Err(invalid(format_args!(
+            "{} holds no certificate: it is a PEM file with BEGIN CERTIFICATE",
+            file.display()
+        ))),
+        Err(error) => Err(invalid(format_args!(
+            "{} is no PEM file: {error}",
+            file.display()
+        ))),
+    }
+}
+
+/// Reads the CAs of a PEM file.
+///
+/// # Errors
+///
+/// One sentence with the file.
+pub fn read_roots(file: &Path) -> io::Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(read_certificates(file)?);
+    if roots.is_empty() {
+        return Err(invalid(format_args!(
+            "{} holds no certificate that can be used as a CA",
+            file.display()
+        )));
+    }
+    Ok(roots)
+}
+
+/// Reads the first private key of a PEM file: PKCS#8, SEC1 or PKCS#1.
+///
+/// # Errors
+///
+/// One sentence with the file.
+pub fn read_key(file: &Path) -> io::Result<PrivateKeyDer<'static>> {
+    let pem = read(file)?;
+    // What is wrong with a key is never shown.
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|_| {
+        invalid(format_args!(
+            "{} holds no private key that can be used: it is a PEM file with BEGIN PRIVATE KEY, BEGIN EC PRIVATE KEY or BEGIN RSA \
+             PRIVATE KEY, without a passphrase",
+            file.display()
+        ))
+    })
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    std::fs::read(file).map_err(|error| {
+        let said = format!("cannot read {}: {error}", file.display());
+        io::Error::new(error.kind(), said)
+    })
+}
+
+fn invalid(said: fmt::Arguments<'_>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, said.to_string())
+}
