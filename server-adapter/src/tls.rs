@@ -45,13 +45,15 @@ impl Tls {
         check_validity(certificate, &chain, &provider)?;
         let place = certificate.display();
         let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider);
-        let certified = certified.map_err(|error| match error {
-            Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => invalid(format_args!(
-                "the key in {} is of another certificate than the first one in {place}: the certificate of the server comes first, \
-                 then those that signed it",
-                key.display()
-            )),
-            error => invalid(format_args!("cannot use {place} and {}: {error}", key.display())),
+        let certified = certified.map_err(|error| {
+            if error == Error::InconsistentKeys(InconsistentKeys::KeyMismatch) {
+                return invalid(format_args!(
+                    "the key in {} is of another certificate than the first one in {place}: the certificate of the server comes \
+                     first, then those that signed it",
+                    key.display()
+                ));
+            }
+            invalid(format_args!("cannot use {place} and {}: {error}", key.display()))
         })?;
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()

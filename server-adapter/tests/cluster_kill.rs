@@ -6,6 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a test that cannot go on fails"
 )]
 
@@ -25,6 +26,7 @@ mod load;
 #[path = "../../tests/src/servers/postgres.rs"]
 mod postgres;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -70,11 +72,13 @@ impl Fleet {
     }
 
     fn serve(&mut self, node: usize) {
-        let mut options = format!("--quiet --log {} --node node-{node}", self.log);
-        if node > 0 {
-            let first = self.nodes[0].as_ref().unwrap().address;
-            options.push_str(&format!(" --join http://{first} --join-key-file key"));
-        }
+        let join = match &self.nodes[0] {
+            Some(first) if node > 0 => {
+                format!("--join http://{} --join-key-file key", first.address)
+            }
+            _ => String::new(),
+        };
+        let options = format!("--quiet --log {} --node node-{node} {join}", self.log);
         self.nodes[node] = Some(self.places[node].serve_with(&options));
     }
 
@@ -112,7 +116,7 @@ fn acknowledged_writes_survive_the_death_of_the_primary_and_of_nodes() {
     let (mut durable, mut records, mut open) = (0, 0, 0);
     let mut all: Vec<Ledger> = Vec::new();
     for round in 0..rounds() {
-        let is_over = AtomicBool::new(false);
+        let is_over = Arc::new(AtomicBool::new(false));
         let servers: Vec<_> = (0..3)
             .map(|node| (fleet.address(node), format!("{round}-{node}")))
             .collect();

@@ -97,7 +97,7 @@ impl Appending {
             let id = id(thread, positions.len() as u64);
             loop {
                 match log.append(id, &id.0.repeat(100)) {
-                    Ok(position) => break positions.push(position),
+                    Ok(appended) => break positions.push(appended.position),
                     Err(error) => assert_ne!(error.kind, LogErrorKind::Unsafe, "{error}"),
                 }
             }
@@ -184,7 +184,8 @@ fn former_primary_that_returns_is_not_used() {
         assert_eq!(
             position
                 .or_else(|_| log.append(id(0, 1), b"after"))
-                .unwrap(),
+                .unwrap()
+                .position,
             2
         );
         assert_eq!(all(&log).len(), 2);
@@ -201,7 +202,9 @@ fn stopped_primary_that_is_replaced_is_left() {
     postgres.stop_primary();
     postgres.promote();
     for log in [log, open_when_there(&postgres)] {
-        let appended = (0..20).find_map(|_| log.append(id(0, 1), b"after").ok());
+        let appended = (0..20)
+            .find_map(|_| log.append(id(0, 1), b"after").ok())
+            .map(|appended| appended.position);
         assert_eq!(appended, Some(2));
         assert_eq!(all(&log).len(), 2);
     }
@@ -240,7 +243,9 @@ fn commit_without_standbys_is_not_acknowledged() {
     let opened = PostgresLog::open(&postgres.url(), &PostgresOptions::default());
     assert!(opened.is_err(), "it could read what is on no standby");
     postgres.continue_standbys();
-    let appended = (0..20).find_map(|_| log.append(id(0, 1), b"without standbys").ok());
+    let appended = (0..20)
+        .find_map(|_| log.append(id(0, 1), b"without standbys").ok())
+        .map(|appended| appended.position);
     assert_eq!(appended, Some(2));
     assert_eq!(all(&log).len(), 2);
 }
@@ -256,7 +261,9 @@ fn known_entry_is_acknowledged_only_with_standbys() {
     let again = log.append(id(0, 0), b"once").unwrap_err();
     assert_eq!(again.kind, LogErrorKind::Unknown, "{again}");
     postgres.continue_standbys();
-    let again = (0..20).find_map(|_| log.append(id(0, 0), b"once").ok());
+    let again = (0..20)
+        .find_map(|_| log.append(id(0, 0), b"once").ok())
+        .map(|appended| appended.position);
     assert_eq!(again, Some(1));
 }
 
@@ -279,7 +286,9 @@ fn stopped_primary_ends_in_an_error() {
         assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}");
     }
     postgres.continue_primary();
-    let again = (0..20).find_map(|_| log.append(id(0, 1), b"meanwhile").ok());
+    let again = (0..20)
+        .find_map(|_| log.append(id(0, 1), b"meanwhile").ok())
+        .map(|appended| appended.position);
     assert_eq!(again, Some(2));
     assert_eq!(all(&log).len(), 2);
 }

@@ -1,6 +1,5 @@
 //! A server with `--tls-cert`: its clients, its files, and reload.
 #![cfg(all(target_os = "linux", feature = "tls"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod https;
 mod load;

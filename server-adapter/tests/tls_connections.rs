@@ -1,6 +1,5 @@
 //! Connections of a server with `--tls-cert`: those without a handshake, and what bounds the others.
 #![cfg(all(target_os = "linux", feature = "tls"))]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod https;
 mod load;

@@ -200,6 +200,15 @@ pub(crate) struct NodeArgs {
     /// The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
+    /// The CAs that may have signed the node's certificate, in PEM; by default those of the system
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// The certificate to show to a node that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// The private key of --client-cert, in PEM without a passphrase
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(crate) client_key: Option<PathBuf>,
 }
 
 /// The options of `import`.

@@ -137,11 +137,12 @@ impl Client {
         let connected = self.runtime.block_on(self.transport(socket));
         let socket = connected.map_err(|error| {
             let error = Failure::caused(format_args!("no connection to {}", self.url), &error);
-            match self.url.is_tls {
-                true => Failure(format!(
+            if self.url.is_tls {
+                Failure(format!(
                     "{error}; the CAs that are trusted are those of --ca"
-                )),
-                false => error,
+                ))
+            } else {
+                error
             }
         })?;
         let responded = self.runtime.block_on(respond(socket, request));

@@ -8,13 +8,14 @@ use super::args::NodeArgs;
 use super::client::Client;
 use super::failure::Failure;
 use super::output::{counted, data, say, visible};
+use super::server_args::ServerArgs;
 
 const PATH: &str = "/operator/cluster";
 
 /// `cluster status`: fails where something is wrong with the fleet.
 pub(crate) fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
-    let NodeArgs { url, key_file } = peer;
-    let client = Client::new(url.clone(), key_file.as_deref())?;
+    let url = peer.url.clone();
+    let client = peer.client()?;
     let body = client.get(PATH)?;
     let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
         Failure::caused(format_args!("{url} returned no list of nodes"), &error)
@@ -33,10 +34,23 @@ pub(crate) fn status(peer: NodeArgs, json: bool) -> Result<(), Failure> {
 
 /// `cluster forget`.
 pub(crate) fn forget(peer: NodeArgs, node: &str) -> Result<(), Failure> {
-    let client = Client::new(peer.url, peer.key_file.as_deref())?;
+    let client = peer.client()?;
     client.delete(&format!("{PATH}/nodes/{node}"))?;
     say!("{node} is off the list; where it still runs it reports itself again.");
     Ok(())
+}
+
+impl NodeArgs {
+    fn client(self) -> Result<Client, Failure> {
+        let files = ServerArgs {
+            key_file: self.key_file,
+            ca: self.ca,
+            client_cert: self.client_cert,
+            client_key: self.client_key,
+            ..ServerArgs::default()
+        };
+        Client::new(self.url, &files)
+    }
 }
 
 /// For people: a line for the fleet, a table of its nodes, and what is wrong.

@@ -38,7 +38,7 @@ struct LineWarning {
     message: String,
 }
 
-pub(crate) fn run(args: ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
+pub(crate) fn run(args: &ImportArgs, configuration: &Configuration) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
     let report = if let Some(url) = &args.server.url {
         let client = Client::new(url.clone(), &args.server)?;

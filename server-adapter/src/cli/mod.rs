@@ -104,7 +104,7 @@ fn run(command: Command, configuration: &Configuration) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(configuration, &args),
         Command::Config(_) => configuration.print(),
-        Command::Import(args) => import::run(args, configuration),
+        Command::Import(args) => import::run(&args, configuration),
         Command::Export(args) => export::run(args, configuration),
         Command::Completions { shell } => data(shell.completions().trim_end()),
         Command::Man => data(MAN_PAGE.trim_end()),

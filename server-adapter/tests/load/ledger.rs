@@ -120,7 +120,7 @@ impl Ledger {
     }
 
     /// What an agent does when its post got no response: it sends it again. The record must not be there twice then.
-    fn send_open_records_again(&self, client: &mut Client<'_>) {
+    fn send_open_records_again(&self, client: &mut Client) {
         for fact in &self.open {
             if let Fact::Record { body, .. } = fact {
                 client.accepted("POST /api/Stats/Post", body).unwrap();
@@ -128,7 +128,7 @@ impl Ledger {
         }
     }
 
-    fn check_records(&self, client: &mut Client<'_>) {
+    fn check_records(&self, client: &mut Client) {
         let mut expected: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
         let mut whole_or_not: BTreeMap<&str, Range<u32>> = BTreeMap::new();
         for fact in self.durable.iter().chain(&self.open) {
@@ -167,7 +167,7 @@ impl Ledger {
         }
     }
 
-    fn check_workspaces(&self, client: &mut Client<'_>) {
+    fn check_workspaces(&self, client: &mut Client) {
         for fact in self.durable.iter().chain(&self.open) {
             let (Fact::Workspace(id) | Fact::Held(id) | Fact::Released(id)) = fact else {
                 continue;
@@ -201,7 +201,7 @@ impl Ledger {
     }
 
     /// Each acknowledged action has one row, one in flight at most one, and no number is used twice.
-    fn check_actions(&self, client: &mut Client<'_>) {
+    fn check_actions(&self, client: &mut Client) {
         let rows = client.json("GET /api/Information/GetAdminActivity?numberOfActivities=10000");
         let rows = rows.as_array().unwrap();
         let numbers: Vec<_> = rows
@@ -229,7 +229,7 @@ impl Ledger {
         }
     }
 
-    fn check_keys(&self, address: SocketAddr, client: &mut Client<'_>) {
+    fn check_keys(&self, address: SocketAddr, client: &mut Client) {
         let listed = client.json("GET /operator/keys");
         let listed = listed.get("keys").unwrap().as_array().unwrap();
         let numbers: BTreeSet<_> = listed
@@ -271,7 +271,7 @@ fn listing(address: SocketAddr, secret: &str) -> u16 {
 }
 
 /// The ids of all records of an instance, unordered.
-fn recorded(client: &mut Client<'_>, instance: &str) -> Vec<u64> {
+fn recorded(client: &mut Client, instance: &str) -> Vec<u64> {
     let mut ids = Vec::new();
     let mut token = String::new();
     loop {

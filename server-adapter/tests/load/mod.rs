@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use ledger::Ledger;
@@ -140,7 +140,7 @@ impl Place {
         end: impl FnOnce(&mut Served),
     ) -> Ledger {
         let clients = [(served.address, format!("{round}"))];
-        write_to(&clients, &self.admin, &AtomicBool::new(false), || {
+        write_to(&clients, &self.admin, &Arc::default(), || {
             end(served);
         })
     }
@@ -151,7 +151,7 @@ impl Place {
 pub(crate) fn write_to(
     servers: &[(SocketAddr, String)],
     key: &str,
-    is_over: &AtomicBool,
+    is_over: &Arc<AtomicBool>,
     end: impl FnOnce(),
 ) -> Ledger {
     std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ pub(crate) fn write_to(
                 scope.spawn(move || {
                     let mut ledger = Ledger::default();
                     let mut client = Client::connect(*address, key).ok()?;
-                    client.is_over = Some(is_over);
+                    client.is_over = Some(Arc::clone(is_over));
                     let gone = work(&mut client, &name, &mut ledger).err();
                     gone.map(|_| ledger)
                 })
@@ -228,14 +228,14 @@ impl Drop for Served {
 }
 
 /// One connection, whose every exchange may fail because the server is gone.
-pub(crate) struct Client<'o> {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     key: String,
     /// Whether it is to write nothing more; a server that refuses for now is gone then too.
-    is_over: Option<&'o AtomicBool>,
+    is_over: Option<Arc<AtomicBool>>,
 }
 
-impl Client<'_> {
+impl Client {
     pub(crate) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -302,6 +302,7 @@ impl Client<'_> {
     pub(crate) fn accepted(&mut self, line: &str, body: &str) -> io::Result<String> {
         if self
             .is_over
+            .as_ref()
             .is_some_and(|over| over.load(Ordering::Relaxed))
         {
             return Err(io::Error::other("nothing more is to be written"));

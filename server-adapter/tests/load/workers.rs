@@ -11,7 +11,7 @@ use super::ledger::{Fact, Ledger};
 /// Records in one batch.
 pub(super) const BATCH: u32 = 25;
 
-type Work = fn(&mut Client<'_>, &str, &mut Ledger) -> io::Result<()>;
+type Work = fn(&mut Client, &str, &mut Ledger) -> io::Result<()>;
 
 /// Every kind of write; telemetry twice, so that commits are shared.
 pub(super) const ALL: [Work; 6] = [records, records, batches, actions, holds, keys];
@@ -26,7 +26,7 @@ pub(super) fn record(instance: &str, id: u32, time: Timestamp) -> String {
     format!(r#"{{"id":{id},"instanceId":"{instance}","username":"jdoe","updatetime":"{time}"}}"#)
 }
 
-fn records(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn records(client: &mut Client, name: &str, ledger: &mut Ledger) -> io::Result<()> {
     let instance = format!("s-{name}");
     let time = now();
     for id in 0.. {
@@ -41,7 +41,7 @@ fn records(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Resu
     Ok(())
 }
 
-fn batches(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn batches(client: &mut Client, name: &str, ledger: &mut Ledger) -> io::Result<()> {
     let instance = format!("b-{name}");
     let time = now();
     for first in (0..).step_by(BATCH as usize) {
@@ -61,7 +61,7 @@ fn batches(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Resu
     Ok(())
 }
 
-fn put(client: &mut Client<'_>, id: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn put(client: &mut Client, id: &str, ledger: &mut Ledger) -> io::Result<()> {
     let body = r#"{"state":"AVAILABLE","username":"jdoe"}"#;
     let line = format!("PUT /operator/workspaces/{id}");
     ledger.write(Fact::Workspace(id.to_owned()), || {
@@ -70,7 +70,7 @@ fn put(client: &mut Client<'_>, id: &str, ledger: &mut Ledger) -> io::Result<()>
     Ok(())
 }
 
-fn actions(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn actions(client: &mut Client, name: &str, ledger: &mut Ledger) -> io::Result<()> {
     for number in 0.. {
         let id = format!("a-{name}-{number}");
         put(client, &id, ledger)?;
@@ -80,7 +80,7 @@ fn actions(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Resu
     Ok(())
 }
 
-fn holds(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn holds(client: &mut Client, name: &str, ledger: &mut Ledger) -> io::Result<()> {
     for number in 0.. {
         let id = format!("h-{name}-{number}");
         put(client, &id, ledger)?;
@@ -99,7 +99,7 @@ fn holds(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result
 }
 
 /// Fewer than the others: every key is listed in every round.
-fn keys(client: &mut Client<'_>, name: &str, ledger: &mut Ledger) -> io::Result<()> {
+fn keys(client: &mut Client, name: &str, ledger: &mut Ledger) -> io::Result<()> {
     for number in 0.. {
         let key = format!("k-{name}-{number}");
         let body = format!(r#"{{"name":"{key}","scopes":["read"]}}"#);
