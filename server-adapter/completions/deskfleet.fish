@@ -134,10 +134,16 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and not __f
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l url -d 'The address of a node of the fleet, such as `http://127.0.0.1:8080`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l key-file -d 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l ca -d 'The CAs that may have signed the node\'s certificate, in PEM; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l client-cert -d 'The certificate to show to a node that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -l json -d 'The answer of the server, as one line of JSON'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l url -d 'The address of a node of the fleet, such as `http://127.0.0.1:8080`' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l key-file -d 'The file with an admin key; by default the key is that of the environment variable `DESKFLEET_KEY`' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l ca -d 'The CAs that may have signed the node\'s certificate, in PEM; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l client-cert -d 'The certificate to show to a node that asks for one, in PEM' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -l client-key -d 'The private key of --client-cert, in PEM without a passphrase' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand cluster; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l data -d 'The file of the store; by default deskfleet.redb' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand check" -l config -d 'The file with the settings, as `deskfleet config` prints them; by default deskfleet.toml, if there is one' -r -F

@@ -93,7 +93,8 @@ impl Mutation for TouchKeys {
     fn apply(self, context: &mut Context<'_, '_>) -> Result<Outcome> {
         for (id, time) in self.0 {
             if let Some(mut key) = keys::get(context.tables, id)?
-                && key.info.last_used < Some(time)
+                // A node may report an earlier use than another. One in the future was noted by a clock that was ahead.
+                && (key.info.last_used < Some(time) || key.info.last_used > Some(context.now))
             {
                 key.info.last_used = Some(time);
                 keys::put(context.tables, &key)?;
