@@ -11,6 +11,7 @@
     reason = "a test harness fails by panicking, and a test that drops a result fails to compile its next line"
 )]
 
+pub mod cluster;
 pub mod conformance;
 pub mod crash;
 pub mod disk;

@@ -173,7 +173,7 @@ fn a_node_whose_log_lost_entries_stops_and_keeps_its_file() {
         assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
         assert!(error.context().contains("lost entries"), "{error}");
         let error = refusal(two.put_workspace(workspace("ws-3")));
-        assert_eq!(error.kind(), ErrorKind::Corrupted);
+        assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
         assert!(two.workspace("ws-2").unwrap().is_some());
         follow(&one);
         assert!(one.workspace("ws-3").unwrap().is_none());

@@ -12,7 +12,7 @@ const SECTOR: usize = 512;
 
 /// What a power cut does with a write that was not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(crate) enum Cut {
     /// Every one is lost.
     Lost,
     /// Every one is kept.
@@ -58,7 +58,7 @@ struct State {
 
 /// The disk. Clones are handles to the same bytes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Disk(Arc<Mutex<State>>);
+pub(crate) struct Disk(Arc<Mutex<State>>);
 
 impl Disk {
     /// A mutant: syncs of this part do nothing.
@@ -70,7 +70,7 @@ impl Disk {
 
     /// Sets what fails from now on, of one part or of both. A permanent fault stays once it was met, a transient one
     /// passes. [`Fault::None`] repairs it.
-    pub(super) fn fail(&self, part: Option<Part>, fault: Fault, lasting: bool) {
+    pub(crate) fn fail(&self, part: Option<Part>, fault: Fault, lasting: bool) {
         let mut state = self.state();
         state.fault = fault;
         state.failing = part;
@@ -83,7 +83,7 @@ impl Disk {
     }
 
     /// Cuts the power: what was not synced is lost as `cut` says of its part, and the disk works again.
-    pub(super) fn cut(&self, cut: impl Fn(Part) -> Cut) {
+    pub(crate) fn cut(&self, cut: impl Fn(Part) -> Cut) {
         let mut state = self.state();
         for (id, file) in state.files.named() {
             let cut = match cut(id.part()) {

@@ -2,7 +2,7 @@
 
 /// What a disk refuses. A count of 0 means the very next operation of that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Nothing.
     #[default]
     None,

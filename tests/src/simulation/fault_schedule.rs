@@ -149,7 +149,7 @@ pub(super) fn fault(chance: &mut Rng) -> (Option<Part>, Fault, bool) {
 }
 
 /// What a power cut does.
-pub(super) fn cut(chance: &mut Rng) -> Cut {
+pub(crate) fn cut(chance: &mut Rng) -> Cut {
     match chance.u32(..4) {
         0 => Cut::Lost,
         1 => Cut::Kept,

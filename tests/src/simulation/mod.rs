@@ -5,10 +5,10 @@
 //! covers threads.
 
 mod calls;
-mod disk;
+pub(crate) mod disk;
 mod fact;
-mod fault;
-mod fault_schedule;
+pub(crate) mod fault;
+pub(crate) mod fault_schedule;
 mod fleet;
 mod hostile;
 pub mod mutants;

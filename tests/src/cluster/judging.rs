@@ -1,0 +1,187 @@
+//! Whether the nodes of a run hold what the log says.
+
+use std::time::Duration;
+
+use deskfleet::{Engine, ErrorKind, Log as _, ManualClock};
+
+use super::digest;
+use super::log::{Delivery, FaultyLog, NextAppend};
+use super::steps::{Ending, write};
+use super::world::{Marked, NODES, Step, World, said};
+
+impl World {
+    /// An engine that applies the log alone, up to a position.
+    pub(super) fn witness(&self, through: u64, clock: &ManualClock) -> Result<Engine, String> {
+        let log = FaultyLog::new(self.log.clone());
+        log.show_through(through);
+        let builder = Engine::builder().clock(clock.clone()).seed(!self.seed);
+        let engine = builder.log(log, "witness").open_in_memory().map_err(said)?;
+        while engine.position() < Some(through) {
+            engine.follow(Duration::ZERO).map_err(said)?;
+        }
+        self.log.forget("witness").map_err(said)?;
+        Ok(engine)
+    }
+
+    /// Reads a node where it stands.
+    pub(super) fn compare(&mut self, index: usize) -> Step {
+        let Some(engine) = self.engine(index) else {
+            return Ok(());
+        };
+        let Some(position) = engine.position().filter(|position| *position > 0) else {
+            return Ok(());
+        };
+        let witness = self.witness(position, &self.nodes[index].clock)?;
+        let [found, expected] = [&engine, &witness].map(digest::shared);
+        let (found, expected) = (found.map_err(said)?, expected.map_err(said)?);
+        self.tally.readings += 1;
+        if let Some(difference) = digest::difference(&found, &expected) {
+            return Err(format!("node {index} at {position} has {difference}"));
+        }
+        self.note(&format!("{index} reads as the log has it, at {position}"));
+        Ok(())
+    }
+
+    /// Delivers something else to a node in place of an entry that it has not applied yet. `None` where no node lacks two.
+    pub fn deliver_wrongly(&mut self, delivery: impl Fn(u64) -> Delivery) -> Option<u64> {
+        let last = self.log.bounds().ok()?.last;
+        let [index, position] = (0..NODES).find_map(|index| {
+            let position = self.engine(index)?.position()?;
+            (position > 1 && position + 1 < last).then_some([index as u64, position + 1])
+        })?;
+        let log = &self.nodes[usize::try_from(index).ok()?].log;
+        log.deliver(position, delivery(position));
+        Some(position)
+    }
+
+    /// Lets the log lose its last entries. Each node that had applied one of them must stop, and no other may.
+    ///
+    /// # Errors
+    /// One did not, or did.
+    pub fn lose_tail(&mut self) -> Step {
+        self.repair()?;
+        let last = self.log.bounds().map_err(said)?.last;
+        let kept = last.saturating_sub(self.chance.u64(1..4)).max(1);
+        self.log.lose_after(kept);
+        for node in &self.nodes {
+            let engine = node.engine.as_ref().ok_or("a node is stopped")?;
+            let had = engine.position().unwrap_or_default();
+            node.log.partition(true);
+            let _ = engine.follow(Duration::ZERO);
+            node.log.partition(false);
+            let ended = engine.follow(Duration::ZERO).map_err(|error| error.kind());
+            let is_right = match ended {
+                Err(ErrorKind::Corrupted) => had > kept,
+                Ok(_) => had <= kept,
+                Err(_) => false,
+            };
+            if !is_right {
+                return Err(format!("at {had} of a log cut after {kept}: {ended:?}"));
+            }
+            self.tally.halted += u64::from(ended.is_err());
+        }
+        Ok(())
+    }
+
+    /// All is well again; all follow, file, and hold the same.
+    pub(super) fn end(&mut self) -> Step {
+        self.repair()?;
+        self.follow_all()?;
+        for index in 0..NODES {
+            let engine = self.engine(index).ok_or("a node is stopped")?;
+            let ended = engine.maintain();
+            ended.map_err(|error| format!("node {index} cannot maintain: {error:?}"))?;
+            let (what, ending) = write(&engine, &mut self.chance, "the last");
+            self.note(&format!("the last {what} of {index}: {ending:?}"));
+        }
+        self.follow_all()?;
+        self.compare_all()?;
+        self.check_writes()
+    }
+
+    /// The log, the clocks and all nodes work.
+    pub(super) fn repair(&mut self) -> Step {
+        for index in 0..NODES {
+            self.nodes[index].skew = 0;
+            self.nodes[index].log.partition(false);
+            self.nodes[index].log.fail_next(NextAppend::Done);
+            if self.nodes[index].engine.is_none() {
+                self.open(index)?;
+            }
+        }
+        self.now = self.now.plus_seconds(10);
+        self.set_clocks();
+        Ok(())
+    }
+
+    pub(super) fn follow_all(&self) -> Step {
+        for (index, node) in self.nodes.iter().enumerate() {
+            let engine = node.engine.as_ref().ok_or("a node is stopped")?;
+            while engine
+                .follow(Duration::ZERO)
+                .map_err(|error| format!("node {index} stopped: {error:?}"))?
+                > 0
+            {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn compare_all(&mut self) -> Step {
+        let last = self.log.bounds().map_err(said)?.last;
+        self.tally.entries = last;
+        self.tally.faults = self.nodes.iter().map(|node| node.log.met()).sum();
+        let clock = ManualClock::new(self.now);
+        let witness = self.witness(last, &clock)?;
+        let expected = digest::whole(&witness).map_err(said)?;
+        for index in 0..NODES {
+            let engine = self.engine(index).ok_or("a node is stopped")?;
+            let found = digest::whole(&engine).map_err(said)?;
+            if let Some(difference) = digest::difference(&found, &expected) {
+                return Err(format!("in the end node {index} has {difference}"));
+            }
+        }
+        self.note(&expected);
+        if !expected.contains("problems: []") {
+            return Err("the check finds problems".to_owned());
+        }
+        self.compare_chains()
+    }
+
+    /// The nodes say that they applied the same entries.
+    pub(super) fn compare_chains(&mut self) -> Step {
+        self.now = self.now.plus_seconds(2);
+        self.set_clocks();
+        self.follow_all()?;
+        let engine = self.engine(0).ok_or("a node is stopped")?;
+        let status = engine.cluster_status().map_err(said)?.ok_or("no node")?;
+        let nodes = status
+            .nodes
+            .iter()
+            .filter(|node| node.node.starts_with("node-"));
+        let chains: Vec<_> = nodes.map(|node| (node.position, &node.chain)).collect();
+        let all_same = chains.windows(2).all(|pair| pair[0] == pair[1]);
+        if chains.len() == NODES && all_same {
+            return Ok(());
+        }
+        Err(format!("the chains differ: {chains:?}"))
+    }
+
+    /// What was acknowledged is in the log once; what was refused without an audit row is not.
+    pub(super) fn check_writes(&self) -> Step {
+        for Marked { mark, what, ending } in &self.writes {
+            let (_, count) = self.found(mark)?;
+            let good = match ending {
+                Ending::Done => count == 1,
+                Ending::Refused(ErrorKind::StorageUnavailable) => count == 0,
+                Ending::Refused(_) | Ending::Nothing => true,
+                Ending::Unknown => count <= 1,
+            };
+            if !good {
+                return Err(format!(
+                    "{what} {mark} ended as {ending:?}, and is in {count} entries"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

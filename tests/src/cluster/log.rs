@@ -1,0 +1,203 @@
+//! A log that fails as the harness wants it, over one in memory. Each node has its own handle.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport};
+
+/// What happens to the next append of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NextAppend {
+    /// It is done.
+    #[default]
+    Done,
+    /// It is refused.
+    Refused,
+    /// It is done, and the answer is lost.
+    AnswerLost,
+    /// It is done, and the answer and the whole connection are lost.
+    ConnectionLost,
+    /// It is lost on its way.
+    RequestLost,
+}
+
+/// What a node is given in place of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// The one after it, under its position.
+    Next,
+    /// This entry with the mutations of the other, under its own id.
+    BodyOf(u64),
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    next: NextAppend,
+    /// Whether this node cannot reach the log.
+    partitioned: bool,
+    /// Of an entry, what is delivered in place of it.
+    delivered: Option<(u64, Delivery)>,
+    /// The last position that is shown.
+    shown: Option<u64>,
+    met: u64,
+}
+
+/// The log as one node reaches it. Clones are the same connection.
+#[derive(Debug, Clone)]
+pub struct FaultyLog {
+    log: MemoryLog,
+    faults: Arc<Mutex<Faults>>,
+}
+
+impl FaultyLog {
+    /// A connection that works.
+    pub fn new(log: MemoryLog) -> Self {
+        Self {
+            log,
+            faults: Arc::default(),
+        }
+    }
+
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets what happens to the next append.
+    pub fn fail_next(&self, next: NextAppend) {
+        self.faults().next = next;
+    }
+
+    /// Cuts the connection, or restores it.
+    pub fn partition(&self, is_cut: bool) {
+        self.faults().partitioned = is_cut;
+    }
+
+    /// Delivers something else in place of an entry.
+    pub fn deliver(&self, position: u64, delivery: Delivery) {
+        self.faults().delivered = Some((position, delivery));
+    }
+
+    /// Shows no entry after this position, as if they came later.
+    pub fn show_through(&self, position: u64) {
+        self.faults().shown = Some(position);
+    }
+
+    /// The number of faults that the node met.
+    pub fn met(&self) -> u64 {
+        self.faults().met
+    }
+
+    fn reach(&self) -> Result<(), LogError> {
+        let mut faults = self.faults();
+        if faults.partitioned {
+            faults.met += 1;
+            return Err(unavailable());
+        }
+        Ok(())
+    }
+
+    fn delivered(&self, entry: &mut LogEntry) -> Result<(), LogError> {
+        let Some((position, delivery)) = self.faults().delivered else {
+            return Ok(());
+        };
+        if entry.position != position {
+            return Ok(());
+        }
+        let of = match delivery {
+            Delivery::Next => position + 1,
+            Delivery::BodyOf(other) => other,
+        };
+        let other = self.log.read(of, 1, Duration::ZERO)?;
+        if let Some(other) = other.into_iter().next() {
+            entry.body = other.body;
+            if delivery == Delivery::Next {
+                entry.id = other.id;
+            }
+            self.faults().met += 1;
+        }
+        Ok(())
+    }
+}
+
+fn unavailable() -> LogError {
+    LogError::new(
+        LogErrorKind::Unavailable,
+        "the log is away, as the seed wants it",
+    )
+}
+
+fn unknown() -> LogError {
+    LogError::new(
+        LogErrorKind::Unknown,
+        "the answer is lost, as the seed wants it",
+    )
+}
+
+impl Log for FaultyLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+        self.reach()?;
+        let next = std::mem::take(&mut self.faults().next);
+        if next != NextAppend::Done {
+            self.faults().met += 1;
+        }
+        match next {
+            NextAppend::Done => self.log.append(id, body),
+            NextAppend::Refused => Err(unavailable()),
+            NextAppend::AnswerLost => {
+                self.log.append(id, body)?;
+                Err(unknown())
+            }
+            NextAppend::ConnectionLost => {
+                self.log.append(id, body)?;
+                self.partition(true);
+                Err(unknown())
+            }
+            NextAppend::RequestLost => {
+                self.partition(true);
+                Err(unknown())
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        self.reach()?;
+        let mut entries = self.log.read(from, bytes_max, patience)?;
+        if let Some(shown) = self.faults().shown {
+            entries.retain(|entry| entry.position <= shown);
+        }
+        for entry in &mut entries {
+            self.delivered(entry)?;
+        }
+        Ok(entries)
+    }
+
+    fn bounds(&self) -> Result<LogBounds, LogError> {
+        self.reach()?;
+        self.log.bounds()
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        self.reach()?;
+        self.log.trim(below)
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        self.reach()?;
+        self.log.report(node, report)
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        self.reach()?;
+        self.log.reports()
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        self.reach()?;
+        self.log.forget(node)
+    }
+}
