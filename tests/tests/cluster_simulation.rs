@@ -13,10 +13,11 @@
 
 use std::env;
 
-use deskfleet_tests::cluster::{Tally, replay, run};
+use deskfleet_tests::cluster::log::Delivery;
+use deskfleet_tests::cluster::{Tally, replay, run, run_delivering, run_losing_tail};
 
 /// Seeds of the default.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 1000;
 
 fn number(name: &str) -> Option<u64> {
     env::var(name)
@@ -54,6 +55,7 @@ fn cluster_of_every_seed_keeps_every_promise() {
             ("joins", tally.joined),
             ("jumps of a clock", tally.jumps),
             ("readings", tally.readings),
+            ("uses of a key", tally.asked),
         ] {
             assert!(count >= seeds / 2, "too few {what}: {tally:?}");
         }
@@ -80,4 +82,44 @@ fn cluster_of_one_seed_repeats_to_the_byte() {
         assert!(first == second, "seed {seed} differs from itself");
     }
     assert_ne!(run(1).unwrap().transcript, run(2).unwrap().transcript);
+}
+
+/// Seeds of each mutant.
+const SEEDS_OF_MUTANT: u64 = 60;
+
+#[test]
+fn log_that_lost_its_tail_stops_every_node_that_had_applied_it() {
+    let mut stopped = 0;
+    for seed in 0..SEEDS_OF_MUTANT {
+        stopped += run_losing_tail(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+    }
+    assert!(stopped >= SEEDS_OF_MUTANT, "only {stopped} nodes stopped");
+}
+
+/// Every one is detected, and most by what the node holds, not by the chain alone.
+fn is_detected(delivery: impl Fn(u64) -> Delivery) {
+    let (mut detected, mut by_contents) = (0, 0);
+    for seed in 0..SEEDS_OF_MUTANT {
+        let Some(found) = run_delivering(seed, &delivery).unwrap() else {
+            continue;
+        };
+        detected += 1;
+        by_contents += u32::from(found.contains("in the end node"));
+    }
+    println!("{detected} detected, {by_contents} by what a node holds");
+    assert!(detected >= 20, "only {detected} runs had the mutant");
+    assert!(
+        by_contents * 2 > detected,
+        "only {by_contents} of {detected}"
+    );
+}
+
+#[test]
+fn node_that_skips_an_entry_is_detected() {
+    is_detected(|_| Delivery::Next);
+}
+
+#[test]
+fn node_that_gets_other_bytes_is_detected() {
+    is_detected(|position| Delivery::BodyOf(position - 1));
 }

@@ -12,10 +12,10 @@ const QUESTIONS: [(&str, &str); 9] = [
     ("fleet", ""),
     ("workspaces", ""),
     ("holds", ""),
-    ("top", "by=latency"),
+    ("top", "metric=cpu"),
     ("processes", ""),
     ("advice", ""),
-    ("series", "metric=cpu"),
+    ("series", "metrics=cpu"),
     ("startup", ""),
     ("heatmap", ""),
 ];
@@ -82,13 +82,8 @@ pub fn whole(engine: &Engine) -> Result<String> {
     }
     line(&mut text, "24 hours", &engine.activity_24_hours()?);
     for (question, query) in QUESTIONS {
-        let answer = engine.ask(question, query, b"");
-        let answer = answer.map(|bytes| comparable(&bytes));
-        line(
-            &mut text,
-            question,
-            &answer.map_err(|error| error.to_string()),
-        );
+        let answer = comparable(&engine.ask(question, query, b"")?);
+        line(&mut text, question, &answer);
     }
     line(&mut text, "problems", &engine.check()?.problems);
     Ok(text)

@@ -2,16 +2,41 @@
 
 use std::time::Duration;
 
-use deskfleet::{ErrorKind, Timestamp};
+use bytes::Bytes;
+use deskfleet::{ErrorKind, NewKey, Scope, Timestamp};
+use http::Request;
 
 use super::log::NextAppend;
-use super::world::{NODES, Step, World};
+use super::world::{NODES, Step, World, said};
 use crate::files::Files as _;
 use crate::simulation::disk::Disk;
 use crate::simulation::fault::Fault;
 use crate::simulation::fault_schedule::cut;
 
 impl World {
+    /// A client uses its key, or gets one.
+    pub(super) fn use_key(&mut self, index: usize) -> Step {
+        let Some(engine) = self.engine(index) else {
+            return Ok(());
+        };
+        let Some(key) = self.chance.choice(&self.keys).cloned() else {
+            let issued = engine.issue_key(NewKey {
+                name: "a client".to_owned(),
+                scopes: [Scope::Read, Scope::Admin].into_iter().collect(),
+                expires: None,
+            });
+            self.keys.extend(issued.map(|issued| issued.secret));
+            return Ok(());
+        };
+        let request = Request::get("/operator/keys")
+            .header("x-api-key", key)
+            .body(Bytes::new());
+        let status = engine.handle(request.map_err(said)?).status();
+        self.tally.asked += 1;
+        self.note(&format!("a key is used on {index}: {status}"));
+        Ok(())
+    }
+
     pub(super) fn follow(&mut self, index: usize) -> Step {
         let Some(engine) = self.engine(index) else {
             return Ok(());

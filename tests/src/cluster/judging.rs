@@ -45,20 +45,23 @@ impl World {
     /// Delivers something else to a node in place of an entry that it has not applied yet. `None` where no node lacks two.
     pub fn deliver_wrongly(&mut self, delivery: impl Fn(u64) -> Delivery) -> Option<u64> {
         let last = self.log.bounds().ok()?.last;
-        let [index, position] = (0..NODES).find_map(|index| {
-            let position = self.engine(index)?.position()?;
-            (position > 1 && position + 1 < last).then_some([index as u64, position + 1])
-        })?;
-        let log = &self.nodes[usize::try_from(index).ok()?].log;
-        log.deliver(position, delivery(position));
-        Some(position)
+        let mut nodes = self.nodes.iter();
+        nodes.find_map(|node| {
+            let position = node.engine.as_ref()?.position()?;
+            if position == 0 || position + 2 > last {
+                return None;
+            }
+            node.log.deliver(position + 1, delivery(position + 1));
+            Some(position + 1)
+        })
     }
 
-    /// Lets the log lose its last entries. Each node that had applied one of them must stop, and no other may.
+    /// Lets the log lose its last entries. Each node that had applied one of them must stop, and no other may. Returns how many stopped.
     ///
     /// # Errors
     /// One did not, or did.
-    pub fn lose_tail(&mut self) -> Step {
+    pub fn lose_tail(&mut self) -> Result<u64, String> {
+        let mut halted = 0;
         self.repair()?;
         let last = self.log.bounds().map_err(said)?.last;
         let kept = last.saturating_sub(self.chance.u64(1..4)).max(1);
@@ -78,9 +81,9 @@ impl World {
             if !is_right {
                 return Err(format!("at {had} of a log cut after {kept}: {ended:?}"));
             }
-            self.tally.halted += u64::from(ended.is_err());
+            halted += u64::from(ended.is_err());
         }
-        Ok(())
+        Ok(halted)
     }
 
     /// All is well again; all follow, file, and hold the same.

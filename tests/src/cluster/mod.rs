@@ -12,6 +12,7 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use log::Delivery;
 pub use world::{Outcome, Tally, World};
 
 /// Runs a seed.
@@ -19,18 +20,11 @@ pub use world::{Outcome, Tally, World};
 /// # Errors
 /// Which promise was broken and how.
 pub fn run(seed: u64) -> Result<Outcome, String> {
-    run_with(seed, |_| Ok(()))
-}
-
-/// Runs a seed on a fleet that `prepare` changed before its end: while its nodes still have to follow.
-///
-/// # Errors
-/// Those of [`run`].
-pub fn run_with(
-    seed: u64,
-    prepare: impl FnOnce(&mut World) -> Result<(), String>,
-) -> Result<Outcome, String> {
-    let ended = catch_unwind(AssertUnwindSafe(|| World::new(seed)?.live(prepare)));
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        let mut world = World::new(seed)?;
+        world.act()?;
+        world.finish()
+    }));
     match ended {
         Ok(outcome) => outcome,
         Err(panic) => {
@@ -38,6 +32,37 @@ pub fn run_with(
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             Err(format!("a panic: {}", text.unwrap_or_default()))
         }
+    }
+}
+
+/// A mutant: the log loses its last entries. Returns how many nodes stopped because of that.
+///
+/// # Errors
+/// A node that had applied one of them went on, or one that had not stopped.
+pub fn run_losing_tail(seed: u64) -> Result<u64, String> {
+    let mut world = World::new(seed)?;
+    world.act()?;
+    world.lose_tail()
+}
+
+/// A mutant: a node meets something else in place of an entry. `None` where no node lacked entries.
+///
+/// # Errors
+/// The node was not found out: what the mutant did is told.
+pub fn run_delivering(
+    seed: u64,
+    delivery: impl Fn(u64) -> Delivery,
+) -> Result<Option<String>, String> {
+    let mut world = World::new(seed)?;
+    world.act()?;
+    let Some(position) = world.deliver_wrongly(delivery) else {
+        return Ok(None);
+    };
+    match world.finish() {
+        Ok(_) => Err(format!(
+            "seed {seed}: entry {position} was another, and nobody noticed"
+        )),
+        Err(found) => Ok(Some(found)),
     }
 }
 

@@ -49,8 +49,8 @@ pub struct Tally {
     pub readings: u64,
     /// Entries of the log.
     pub entries: u64,
-    /// Nodes that stopped because the log lost entries.
-    pub halted: u64,
+    /// Keys accepted or refused.
+    pub asked: u64,
 }
 
 impl Tally {
@@ -68,7 +68,7 @@ impl Tally {
         self.jumps += other.jumps;
         self.readings += other.readings;
         self.entries += other.entries;
-        self.halted += other.halted;
+        self.asked += other.asked;
     }
 }
 
@@ -103,6 +103,8 @@ pub struct World {
     pub(super) nodes: Vec<Node>,
     pub(super) opened: u64,
     pub(super) writes: Vec<Marked>,
+    /// The secrets of keys.
+    pub(super) keys: Vec<String>,
     pub(super) transcript: String,
     pub(super) tally: Tally,
 }
@@ -138,6 +140,7 @@ impl World {
             log,
             opened: 0,
             writes: Vec::new(),
+            keys: Vec::new(),
             transcript: String::new(),
             tally: Tally::default(),
         };
@@ -164,19 +167,23 @@ impl World {
         Ok(())
     }
 
-    /// Lives through the steps, then compares all nodes.
+    /// Lives through the steps.
     ///
     /// # Errors
     /// Which promise was broken and how.
-    pub fn live(
-        mut self,
-        prepare: impl FnOnce(&mut Self) -> Result<(), String>,
-    ) -> Result<Outcome, String> {
+    pub fn act(&mut self) -> Step {
         let steps = self.chance.u32(40..80);
         for _ in 0..steps {
             self.step().map_err(|broken| self.broken(&broken))?;
         }
-        prepare(&mut self)?;
+        Ok(())
+    }
+
+    /// Compares all nodes.
+    ///
+    /// # Errors
+    /// Which promise was broken and how.
+    pub fn finish(mut self) -> Result<Outcome, String> {
         self.end().map_err(|broken| self.broken(&broken))?;
         Ok(Outcome {
             transcript: self.transcript,
@@ -194,7 +201,8 @@ impl World {
         let index = self.chance.usize(..NODES);
         match self.chance.u32(..100) {
             0..45 => self.write(index),
-            45..53 => self.plain_write(index),
+            45..51 => self.plain_write(index),
+            51..53 => self.use_key(index),
             53..70 => self.follow(index),
             70..76 => self.upkeep(index),
             76..82 => self.advance(),

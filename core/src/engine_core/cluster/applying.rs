@@ -248,7 +248,12 @@ impl EngineCore {
         let fresh = stored::is_fresh(&self.store.snapshot()?)?;
         let own = self.founding_id()?;
         if is_empty {
-            cluster.append_configuration(own, Some(fresh))?;
+            // It is appended again with the same id, so nothing is in doubt.
+            let begun = cluster.append_configuration(own, Some(fresh));
+            begun.map_err(|error| {
+                let said = "the first entry of the log could not be appended yet";
+                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            })?;
         }
         let first = cluster.log.read(1, 1, Duration::ZERO);
         let first = first.map_err(|error| cluster.read_failed(error))?;
