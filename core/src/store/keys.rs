@@ -46,10 +46,10 @@ impl LiveKey {
         info
     }
 
-    /// The last use, where the file does not have it yet: an earlier time than in the file, where the clock was ahead.
+    /// The last use, where the file does not have it yet, nor a later one: of another node, or of a clock that was ahead.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
         self.used_at()
-            .filter(|used_at| self.info.last_used != Some(*used_at))
+            .filter(|used_at| self.info.last_used < Some(*used_at))
     }
 }
 

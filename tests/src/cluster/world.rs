@@ -262,7 +262,7 @@ impl World {
     }
 
     /// All entries of the log.
-    fn entries(&self) -> Result<Vec<LogEntry>, String> {
+    pub(super) fn entries(&self) -> Result<Vec<LogEntry>, String> {
         self.log.read(1, usize::MAX, Duration::ZERO).map_err(said)
     }
 
