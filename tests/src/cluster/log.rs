@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use deskfleet::{EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport};
+use deskfleet::{
+    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+};
 
 /// What happens to the next append of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,7 +136,7 @@ fn unknown() -> LogError {
 }
 
 impl Log for FaultyLog {
-    fn append(&self, id: EntryId, body: &[u8]) -> Result<u64, LogError> {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         self.reach()?;
         let next = std::mem::take(&mut self.faults().next);
         if next != NextAppend::Done {

@@ -49,7 +49,7 @@ pub struct Tally {
     pub readings: u64,
     /// Entries of the log.
     pub entries: u64,
-    /// Keys accepted or refused.
+    /// Requests with a key that may have been used on another node.
     pub asked: u64,
 }
 
