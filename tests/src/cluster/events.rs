@@ -54,9 +54,9 @@ impl World {
         }
     }
 
-    pub(super) fn upkeep(&mut self, index: usize) -> Step {
+    pub(super) fn upkeep(&mut self, index: usize) {
         let Some(engine) = self.engine(index) else {
-            return Ok(());
+            return;
         };
         let ended = match self.chance.u32(..5) {
             0 | 1 => engine.maintain(),
@@ -67,11 +67,10 @@ impl World {
             "upkeep of {index}: {:?}",
             ended.map_err(|error| error.kind())
         ));
-        Ok(())
     }
 
     /// Time passes.
-    pub(super) fn advance(&mut self) -> Step {
+    pub(super) fn advance(&mut self) {
         let seconds = match self.chance.u32(..12) {
             0..6 => self.chance.i64(1..4),
             6..10 => self.chance.i64(4..900),
@@ -81,7 +80,6 @@ impl World {
         self.now = self.now.plus_seconds(seconds);
         self.set_clocks();
         self.note(&format!("{seconds} s pass"));
-        Ok(())
     }
 
     pub(super) fn set_clocks(&self) {
@@ -93,7 +91,7 @@ impl World {
     }
 
     /// Something goes wrong with the log, or with a clock.
-    pub(super) fn disturb(&mut self, index: usize) -> Step {
+    pub(super) fn disturb(&mut self, index: usize) {
         let way = self.chance.u32(..9);
         let log = &self.nodes[index].log;
         match way {
@@ -119,7 +117,6 @@ impl World {
             }
         }
         self.note(&format!("disturbance {way} of {index}"));
-        Ok(())
     }
 
     pub(super) fn stop_or_start(&mut self, index: usize) -> Step {

@@ -48,7 +48,7 @@ pub fn run_losing_tail(seed: u64) -> Result<u64, String> {
 /// A mutant: a node meets something else in place of an entry. `None` where no node lacked entries.
 ///
 /// # Errors
-/// The node was not found out: what the mutant did is told.
+/// The node was not found out: the error says what the mutant did.
 pub fn run_delivering(
     seed: u64,
     delivery: impl Fn(u64) -> Delivery,

@@ -201,12 +201,24 @@ impl World {
         let index = self.chance.usize(..NODES);
         match self.chance.u32(..100) {
             0..45 => self.write(index),
-            45..51 => self.plain_write(index),
+            45..51 => {
+                self.plain_write(index);
+                Ok(())
+            }
             51..53 => self.use_key(index),
             53..70 => self.follow(index),
-            70..76 => self.upkeep(index),
-            76..82 => self.advance(),
-            82..89 => self.disturb(index),
+            70..76 => {
+                self.upkeep(index);
+                Ok(())
+            }
+            76..82 => {
+                self.advance();
+                Ok(())
+            }
+            82..89 => {
+                self.disturb(index);
+                Ok(())
+            }
             89..92 => self.compare(index),
             92..95 => self.stop_or_start(index),
             95..98 => self.cut_power(index),
@@ -240,14 +252,13 @@ impl World {
         Ok(())
     }
 
-    fn plain_write(&mut self, index: usize) -> Step {
+    fn plain_write(&mut self, index: usize) {
         let Some(engine) = self.engine(index) else {
-            return Ok(());
+            return;
         };
         let (what, ending) = plain_write(&engine, &mut self.chance);
         self.count(ending);
         self.note(&format!("{what} through {index}: {ending:?}"));
-        Ok(())
     }
 
     fn count(&mut self, ending: Ending) {
