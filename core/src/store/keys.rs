@@ -46,10 +46,10 @@ impl LiveKey {
         info
     }
 
-    /// The last use, where the file does not have it yet, nor a later one: of another node, or of a clock that was ahead.
+    /// The last use, where the file does not have it yet: an earlier time than in the file, where the clock was ahead.
     pub(crate) fn use_to_write(&self) -> Option<Timestamp> {
         self.used_at()
-            .filter(|used_at| self.info.last_used < Some(*used_at))
+            .filter(|used_at| self.info.last_used != Some(*used_at))
     }
 }
 
@@ -64,9 +64,14 @@ impl KeyIndex {
     pub(crate) fn rebuild(read: &impl Read, old: &Self) -> Result<Self> {
         let mut index = Self::default();
         for key in all(read)? {
+            // A later use that came into the file meanwhile is of another node.
+            let is_newest = |old: &&Arc<LiveKey>| {
+                old.info.last_used == key.info.last_used || old.used_at() >= key.info.last_used
+            };
             let used_at = old
                 .by_hash
                 .get(&key.hash)
+                .filter(is_newest)
                 .map_or(0, |old| old.used_at.load(Ordering::Relaxed));
             let live = LiveKey {
                 info: key.info,
