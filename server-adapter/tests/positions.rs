@@ -84,6 +84,10 @@ fn two_nodes() -> (MemoryLog, Node, Node) {
     let log = MemoryLog::new(SystemTime::now);
     let one = Node::begin(1, &log, None);
     let two = Node::begin(2, &log, Some(&one.key));
+    // The key is accepted there too.
+    while two.engine.position() < one.engine.position() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     (log, one, two)
 }
 
