@@ -24,7 +24,7 @@ use crate::domain::retention::ClockWatch;
 use crate::error::{EngineError, ErrorKind, Result};
 #[cfg(feature = "cluster")]
 use crate::log::Log;
-use crate::mutation::{Context, Outcome, Telemetry};
+use crate::mutation::{Context, Outcome};
 use crate::observer::{Event, Observer};
 use crate::random::{FillRandom, SplitMix};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -100,19 +100,9 @@ pub(crate) struct EngineCore {
 }
 
 impl EngineCore {
-    pub(crate) fn new(
-        store: Store,
-        #[cfg_attr(
-            not(feature = "cluster"),
-            expect(unused_mut, reason = "a cluster has its own")
-        )]
-        mut config: Config,
-        #[cfg_attr(
-            not(feature = "cluster"),
-            expect(unused_mut, reason = "a cluster has its own")
-        )]
-        mut injected: Injected,
-    ) -> Result<Self> {
+    pub(crate) fn new(store: Store, config: Config, injected: Injected) -> Result<Self> {
+        #[cfg(feature = "cluster")]
+        let (mut config, mut injected) = (config, injected);
         #[cfg(feature = "cluster")]
         let cluster = match injected.log.take() {
             Some(shared) => Some(Cluster::begin(shared, &store, &mut config)?),
@@ -228,20 +218,25 @@ impl EngineCore {
         mut landing: Landing<'_>,
     ) -> (usize, Option<WriteFailure>) {
         let mut count = 0;
-        let writes = submissions
-            .into_iter()
-            .map(|submission| match submission {
+        let (mut writes, mut parts) = (Vec::with_capacity(submissions.len()), Vec::new());
+        for submission in submissions {
+            let before = writes.len();
+            match submission {
                 Submission::Write(write) => {
                     count += 1;
-                    write
+                    writes.push(write);
                 }
                 Submission::Telemetry(arriving) => {
-                    let arrivals = landing.take(arriving);
-                    self.write_of(Telemetry::new(arrivals), |()| ())
+                    writes.extend(self.writes_of_telemetry(landing.take(arriving)));
                 }
-            })
-            .collect();
-        let written = self.write(writes);
+            }
+            parts.push(writes.len() - before);
+        }
+        let written = self.write(writes).map(|outcomes| {
+            let mut outcomes = outcomes.into_iter();
+            let whole = |part: usize| outcomes.by_ref().take(part).collect();
+            parts.into_iter().map(whole).collect::<Vec<Outcome>>()
+        });
         count += landing.count();
         let records = landing.records;
         drop(landing);

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use deskfleet::{
-    ActionRequest, Clock as _, Config, Engine, EngineBuilder, EngineError, ErrorKind, HistoryQuery,
-    ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream, Timestamp, Workspace,
-    WorkspaceList,
+    ActionRequest, ActivityRecord, Clock as _, Config, Engine, EngineBuilder, EngineError,
+    ErrorKind, HistoryQuery, ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream,
+    Timestamp, Workspace, WorkspaceList,
 };
 
 fn start() -> Timestamp {
@@ -327,4 +327,30 @@ fn what_is_too_old_goes_from_every_node() {
     }
     let swept = two.store_status().unwrap().retention_applied;
     assert_eq!(swept, one.store_status().unwrap().retention_applied);
+}
+
+/// More than one entry holds: it is split, and acknowledged as a whole.
+#[test]
+fn a_batch_that_is_longer_than_an_entry_is_on_every_node() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    let mut batch = one.batch();
+    for number in 0..60_u8 {
+        let text = char::from(b'0' + number % 60).to_string().repeat(40_000);
+        let record = ActivityRecord {
+            instance_id: "ws-1".into(),
+            activity: text.into(),
+            ..ActivityRecord::default()
+        };
+        batch.push(&record.into()).unwrap();
+    }
+    one.record_batch(batch).unwrap();
+    let bounds = deskfleet::Log::bounds(&log).unwrap();
+    assert!(bounds.last > 2, "{bounds:?}");
+    follow(&two);
+    for engine in [&one, &two] {
+        let history = engine.all_history(HistoryQuery::new(Stream::Activity, "ws-1"));
+        assert_eq!(history.count(), 60);
+    }
 }

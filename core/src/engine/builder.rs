@@ -276,6 +276,12 @@ impl EngineBuilder {
         })?;
         let options = StoreOptions::of(&self.config, injected.clock.now());
         #[cfg(feature = "cluster")]
+        if volatile && injected.log.is_some() {
+            return Err(missing(
+                "a node of a fleet answers telemetry once it is in the log: open it with another method than `open_volatile`",
+            ));
+        }
+        #[cfg(feature = "cluster")]
         let options = StoreOptions {
             writing: if injected.log.is_some() {
                 Writing::Lazy

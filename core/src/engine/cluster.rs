@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::engine_core::EngineCore;
@@ -57,7 +57,7 @@ impl Engine {
         AppliedFuture {
             core: Arc::clone(&self.running.core),
             position,
-            waker: None,
+            number: None,
         }
     }
 
@@ -99,8 +99,8 @@ impl Engine {
 pub struct AppliedFuture {
     core: Arc<EngineCore>,
     position: u64,
-    /// The one that is woken.
-    waker: Option<Waker>,
+    /// Its number among those who wait.
+    number: Option<u64>,
 }
 
 impl Future for AppliedFuture {
@@ -111,15 +111,15 @@ impl Future for AppliedFuture {
         let Some(cluster) = core.cluster() else {
             return Poll::Ready(());
         };
-        self.waker = Some(context.waker().clone());
-        cluster.poll_applied(self.position, context.waker())
+        let position = self.position;
+        cluster.poll_applied(position, &mut self.number, context.waker())
     }
 }
 
 impl Drop for AppliedFuture {
     fn drop(&mut self) {
-        if let (Some(cluster), Some(waker)) = (self.core.cluster(), &self.waker) {
-            cluster.end_wait(waker);
+        if let (Some(cluster), Some(number)) = (self.core.cluster(), self.number) {
+            cluster.end_wait(number);
         }
     }
 }

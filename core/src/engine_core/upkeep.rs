@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::config::RetentionDays;
 use crate::domain::retention::{clock_was_set, last_day_sealed};
 use crate::error::Result;
 use crate::limits::{
@@ -26,9 +27,39 @@ use super::EngineCore;
 type GoOn<'g> = &'g dyn Fn() -> bool;
 
 impl EngineCore {
+    /// How long history is kept: of a node as the fleet has it.
+    pub(crate) fn retention_days(&self) -> RetentionDays {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return cluster.shared(|config| config.retention_days);
+        }
+        self.config.retention_days
+    }
+
+    /// For how many days, and how many, events are kept.
+    fn event_retention(&self) -> (u16, u64) {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return cluster.shared(|config| (config.retention_days.events, config.limits.events));
+        }
+        (self.config.retention_days.events, self.config.limits.events)
+    }
+
     /// Files all that was pending when it was called; returns how many records. Steps are prepared beside the writer, which
     /// goes on committing.
     pub(crate) fn file_pending(&self, go_on: GoOn<'_>) -> Result<u64> {
+        let filed = self.file_all(go_on);
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some()
+            && let Ok(records @ 1..) = filed
+        {
+            self.observe(&Event::Filed { records });
+        }
+        filed
+    }
+
+    /// The same; a node of a fleet notifies nobody yet, as it may be in the middle of applying an entry.
+    pub(super) fn file_all(&self, go_on: GoOn<'_>) -> Result<u64> {
         let _one_at_a_time = lock(&self.filing);
         let waited = self.queued();
         let mut filed = 0;
@@ -77,10 +108,12 @@ impl EngineCore {
         if self.store.queued() < self.config.limits.queue_high_water {
             return;
         }
-        let Ok(_one_at_a_time) = self.filing.try_lock() else {
+        let Ok(one_at_a_time) = self.filing.try_lock() else {
             return;
         };
-        if let Err(error) = self.file_step(&|| true) {
+        let filed = self.file_step(&|| true);
+        drop(one_at_a_time);
+        if let Err(error) = filed {
             self.observe(&Event::CommitFailed { error: &error });
         }
     }
@@ -105,7 +138,14 @@ impl EngineCore {
         }
         let records = pass.records();
         self.store.recycle_segments();
-        self.observe(&Event::Filed { records });
+        // An observer of a node may write, and with that apply an entry before which the queue is filed.
+        #[cfg(feature = "cluster")]
+        let is_quiet = self.cluster().is_some();
+        #[cfg(not(feature = "cluster"))]
+        let is_quiet = false;
+        if !is_quiet {
+            self.observe(&Event::Filed { records });
+        }
         Ok(records)
     }
 
@@ -255,7 +295,7 @@ impl EngineCore {
 
     /// Removes what is too old of one kind, each step prepared beside the writer; returns whether that was all.
     fn drop_derived(&self, of: Derived, time: Timestamp, go_on: GoOn<'_>) -> Result<bool> {
-        let days = &self.config.retention_days;
+        let days = &self.retention_days();
         let mut from = None;
         loop {
             if !go_on() {
@@ -274,7 +314,7 @@ impl EngineCore {
 
     /// The number below which events go, looked up beside the writer.
     fn first_event_kept(&self, time: Timestamp) -> Result<u64> {
-        let (days, count) = (self.config.retention_days.events, self.config.limits.events);
+        let (days, count) = self.event_retention();
         events::first_kept(&Reader::new(&self.store, time)?, days, count)
     }
 

@@ -5,9 +5,11 @@ use crate::error::Result;
 use crate::error::{EngineError, ErrorKind};
 #[cfg(feature = "cluster")]
 use crate::mutation::logged::{Tag, decode};
-use crate::mutation::{Context, Mutation, Outcome};
+use crate::mutation::{Context, Mutation, Outcome, Telemetry};
 #[cfg(feature = "cluster")]
 use crate::store::codec::Encoder;
+
+use crate::store::telemetry::arrivals::Arrivals;
 
 use super::EngineCore;
 
@@ -50,6 +52,8 @@ impl Write {
             (tag, bytes.finish())
         });
         let decoded = logged.as_ref().map(|(tag, bytes)| decode::<M>(*tag, bytes));
+        // What no node could read is not appended.
+        let logged = logged.filter(|_| matches!(decoded, Some(Ok(_))));
         Self {
             relieves: M::RELIEVES,
             apply: Box::new(move |context| {
@@ -69,6 +73,16 @@ pub(super) fn not_logged() -> EngineError {
 }
 
 impl EngineCore {
+    /// Accepted records: one write, or where the log takes no entry that long, several.
+    pub(super) fn writes_of_telemetry(&self, arrivals: Arrivals) -> Vec<Write> {
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some() {
+            let parts = Telemetry::in_parts(arrivals);
+            return parts.map(|part| Write::logged(&part, |()| ())).collect();
+        }
+        vec![self.write_of(Telemetry::new(arrivals), |()| ())]
+    }
+
     /// A mutation whose output goes to `keep`, as it is written here.
     #[cfg_attr(
         not(feature = "cluster"),

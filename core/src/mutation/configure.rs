@@ -7,8 +7,8 @@ use crate::store::{cluster, meta};
 
 use super::{Context, Mutation, Outcome};
 
-/// The groups of settings that mutations read.
-const SHARED: [&str; 2] = ["actions.", "retention_days."];
+/// What the names of settings begin with that mutations read, or that say what is removed.
+const SHARED: [&str; 3] = ["actions.", "retention_days.", "limits.events"];
 
 /// Sets what the nodes share. The first entry of a log is one.
 #[derive(Debug, Clone, PartialEq, Eq)]

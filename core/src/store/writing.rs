@@ -54,7 +54,7 @@ impl Store {
             .as_ref()
             .ok_or_else(closed)
             .and_then(|database| {
-                let transaction = database.begin_write().map_err(from_transaction)?;
+                let transaction = self.begin(database)?;
                 transaction.commit().map_err(from_commit)
             });
         synced.map_err(|error| self.failed(error))
@@ -93,12 +93,17 @@ impl Store {
         Ok(())
     }
 
-    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
-        let slot = self.database();
-        let database = slot.as_ref().ok_or_else(closed)?;
+    fn begin(&self, database: &Database) -> Result<WriteTransaction> {
         let mut transaction = database.begin_write().map_err(from_transaction)?;
         transaction.set_two_phase_commit(self.options.commit_phases == CommitPhases::Two);
         transaction.set_quick_repair(self.options.quick_repair);
+        Ok(transaction)
+    }
+
+    fn try_write<R>(&self, work: impl FnOnce(&mut Tables<'_>) -> Result<R>) -> Result<R> {
+        let slot = self.database();
+        let database = slot.as_ref().ok_or_else(closed)?;
+        let mut transaction = self.begin(database)?;
         if self.options.is_lazy() {
             let lazy = transaction.set_durability(Durability::None);
             lazy.map_err(unavailable)?;

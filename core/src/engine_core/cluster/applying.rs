@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
-use crate::locks::lock;
+use crate::locks::{lock, write};
 use crate::log::LogEntry;
-use crate::mutation::configure::{Configure, take_over};
+use crate::mutation::configure::take_over;
 use crate::mutation::logged::entry::EntryReader;
 use crate::mutation::logged::{AnyMutation, Tag};
 use crate::mutation::{Context, Outcome};
@@ -25,7 +25,7 @@ use super::Cluster;
 
 /// What applies the log.
 pub(super) struct Applier {
-    applied: Option<Applied>,
+    pub(super) applied: Option<Applied>,
     /// With the settings that all nodes share.
     config: Config,
 }
@@ -83,7 +83,7 @@ fn after(applied: Option<&Applied>, entry: &LogEntry) -> Applied {
     }
 }
 
-fn chained(before: &Hash, entry: &LogEntry) -> Hash {
+pub(super) fn chained(before: &Hash, entry: &LogEntry) -> Hash {
     let hash = Sha256::new()
         .chain_update(before)
         .chain_update(entry.position.to_le_bytes())
@@ -153,13 +153,13 @@ impl EngineCore {
             };
             if ready.needs_filing() {
                 self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
-                self.file_pending(&|| true)?;
+                self.file_all(&|| true)?;
             }
             let is_reloaded = ready.is_reloaded();
             run.push(ready);
             if is_reloaded {
                 self.apply_run(cluster, &mut applier, std::mem::take(&mut run))?;
-                self.reload(&mut applier)?;
+                self.reload(cluster, &mut applier)?;
             }
         }
         self.apply_run(cluster, &mut applier, run)
@@ -210,8 +210,7 @@ impl EngineCore {
         let (applied, outcomes) = match written {
             Ok(written) => written,
             Err(failure) => {
-                applier.applied = stored::applied(&self.store.snapshot()?)?;
-                cluster.applied.store(applier.position(), Ordering::Release);
+                self.reload(cluster, applier)?;
                 return Err(failure.error);
             }
         };
@@ -231,95 +230,28 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Takes over what other nodes changed of what is kept in memory.
-    fn reload(&self, applier: &mut Applier) -> Result<()> {
+    /// Goes back to what the file holds, where it lost what was not synced: it was opened again after a failure, be it under a read.
+    pub(super) fn align(&self, cluster: &Cluster) -> Result<()> {
+        let mut applier = lock(&cluster.applier);
+        let applied = stored::applied(&self.store.snapshot()?)?;
+        if applied != applier.applied {
+            self.reload(cluster, &mut applier)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what the file holds of what is kept in memory.
+    fn reload(&self, cluster: &Cluster, applier: &mut Applier) -> Result<()> {
         let snapshot = self.store.snapshot()?;
+        applier.applied = stored::applied(&snapshot)?;
+        cluster.applied.store(applier.position(), Ordering::Release);
         if let Some(swept) = meta::swept(&snapshot)? {
             self.swept_at.store(swept.ticks(), Ordering::Release);
         }
         if let Some(lines) = stored::fleet_configuration(&snapshot)? {
             take_over(&mut applier.config, &lines);
+            take_over(&mut write(&cluster.config), &lines);
         }
-        Ok(())
-    }
-
-    /// Appends the first entry to an empty log, and makes sure that a node whose file has data of its own is the one that began the fleet.
-    fn begin_fleet(&self, cluster: &Cluster, is_empty: bool) -> Result<()> {
-        let fresh = stored::is_fresh(&self.store.snapshot()?)?;
-        let own = self.founding_id()?;
-        if is_empty {
-            // It is appended again with the same id, so nothing is in doubt.
-            let begun = cluster.append_configuration(own, Some(fresh));
-            begun.map_err(|error| {
-                let said = "the first entry of the log could not be appended yet";
-                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
-            })?;
-        }
-        let first = cluster.log.read(1, 1, Duration::ZERO);
-        let first = first.map_err(|error| cluster.read_failed(error))?;
-        let Some(first) = first.first().filter(|first| first.position == 1) else {
-            let said = "the log has no first entry, though it acknowledged one";
-            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
-        };
-        if first.id != own {
-            if !fresh {
-                return Err(cluster.foreign());
-            }
-            if !begins_empty(&first.body) {
-                let said = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
-                            address of another node";
-                return Err(cluster.halt(ErrorKind::StorageUnavailable, said));
-            }
-        }
-        cluster.verified.store(true, Ordering::Release);
-        Ok(())
-    }
-
-    /// Makes sure that the log is the one whose entries were applied here, after a start and after each failure of it.
-    pub(super) fn verify(&self, cluster: &Cluster) -> Result<()> {
-        if cluster.verified.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let applier = lock(&cluster.applier);
-        let bounds = cluster
-            .log
-            .bounds()
-            .map_err(|error| cluster.failed(error))?;
-        cluster.last.store(bounds.last, Ordering::Release);
-        let Some(applied) = &applier.applied else {
-            if bounds.first > 1 {
-                if !stored::is_fresh(&self.store.snapshot()?)? {
-                    return Err(cluster.foreign());
-                }
-                return Err(cluster.behind());
-            }
-            return self.begin_fleet(cluster, bounds.last == 0);
-        };
-        if applied.position > bounds.last {
-            let said = format!(
-                "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. \
-                 Export what this node holds, then remove its file and start it again",
-                bounds.last, applied.position
-            );
-            return Err(cluster.halt(ErrorKind::Corrupted, said));
-        }
-        if applied.position < bounds.first {
-            return Err(cluster.behind());
-        }
-        let read = cluster.log.read(applied.position, 1, Duration::ZERO);
-        let entries = read.map_err(|error| cluster.read_failed(error))?;
-        let same = entries.first().is_some_and(|entry| {
-            entry.position == applied.position && chained(&applied.before, entry) == applied.chain
-        });
-        if !same {
-            let said = format!(
-                "entry {} of the log is not the one that this node applied: the log lost entries that it had acknowledged, or is \
-                 another one. Export what this node holds, then remove its file and start it again",
-                applied.position
-            );
-            return Err(cluster.halt(ErrorKind::Corrupted, said));
-        }
-        cluster.verified.store(true, Ordering::Release);
         Ok(())
     }
 }
@@ -328,15 +260,6 @@ impl EngineCore {
 fn reverted() -> EngineError {
     let said = "the file was opened again without what was not synced yet; the log is applied again from there";
     EngineError::new(ErrorKind::StorageUnavailable, said)
-}
-
-/// Whether the first entry of a log says that its fleet began with an empty store.
-fn begins_empty(body: &[u8]) -> bool {
-    let first = EntryReader::new(body)
-        .ok()
-        .and_then(|mut reader| reader.next());
-    let configure = first.and_then(|first| first.ok()?.decode::<Configure>().ok());
-    configure.is_some_and(|configure| configure.founds == Some(true))
 }
 
 /// The entry with its mutations, or why this node stops at it.

@@ -6,17 +6,18 @@
 mod applying;
 mod positions;
 mod reports;
+mod verifying;
 mod writing;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
-use crate::locks::lock;
+use crate::locks::{lock, read};
 use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
 use crate::mutation::Outcome;
 use crate::mutation::configure::{Configure, shared_settings, take_over};
@@ -47,8 +48,14 @@ pub(crate) struct Cluster {
     last: AtomicU64,
     /// The shared settings that this node was started with, which need not be those of the fleet.
     own_settings: String,
-    /// Whether the log and the file were found to agree, since the log failed last.
-    verified: AtomicBool,
+    /// The configuration with the settings that the nodes share, for what is decided before something is appended.
+    config: RwLock<Config>,
+    /// How often the log failed, from 1 on.
+    failures: AtomicU64,
+    /// How often it had failed when it was found to be the one that was applied here.
+    verified: AtomicU64,
+    /// Held while that is found out.
+    verifying: Mutex<()>,
     /// What this node appended and somebody waits for.
     own: Mutex<BTreeMap<EntryId, Own>>,
     /// The time of the last entry that is applied, in ticks.
@@ -93,7 +100,10 @@ impl Cluster {
             applied_at: AtomicI64::new(applied.map_or(i64::MIN, |applied| applied.at.ticks())),
             clock_ahead_ms: AtomicI64::new(0),
             own_settings,
-            verified: AtomicBool::new(false),
+            config: RwLock::new(config.clone()),
+            failures: AtomicU64::new(1),
+            verified: AtomicU64::new(0),
+            verifying: Mutex::default(),
             own: Mutex::default(),
             halted: Mutex::default(),
             waiters: PositionWaiters::default(),
@@ -104,6 +114,21 @@ impl Cluster {
     /// The position of the last entry that is applied here.
     pub(crate) fn position(&self) -> u64 {
         self.applied.load(Ordering::Acquire)
+    }
+
+    /// What `of` takes from the settings that the nodes share, as they are now.
+    pub(crate) fn shared<T>(&self, of: impl FnOnce(&Config) -> T) -> T {
+        of(&read(&self.config))
+    }
+
+    /// Whether the log was found to be the one that was applied here, since it failed last.
+    fn is_verified(&self) -> bool {
+        self.verified.load(Ordering::Acquire) == self.failures.load(Ordering::Acquire)
+    }
+
+    /// It may be another log by now.
+    fn doubt(&self) {
+        self.failures.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The time of the last entry that is applied here.
@@ -149,7 +174,7 @@ impl Cluster {
 
     /// Notes that the log failed: it may be another one when it is back.
     fn failed(&self, error: LogError) -> EngineError {
-        self.verified.store(false, Ordering::Release);
+        self.doubt();
         let kind = match error.kind {
             LogErrorKind::Unknown => ErrorKind::Indeterminate,
             LogErrorKind::Unavailable | LogErrorKind::Trimmed | LogErrorKind::Unsafe => {
@@ -272,17 +297,28 @@ impl EngineCore {
         let Some(cluster) = self.cluster() else {
             return Ok(0);
         };
-        cluster.check_running()?;
-        self.verify(cluster)?;
         let before = cluster.position();
-        let read = cluster.log.read(before + 1, LOG_READ_BYTES, patience);
-        let entries = match read {
-            Ok(entries) => entries,
-            Err(error) => return Err(cluster.read_failed(error)),
-        };
+        let followed = self.follow_once(cluster, patience);
+        if followed.is_err() {
+            // What the log may have lost meanwhile shall be on this disk at least; the error is the one that counts.
+            let _ = self.sync_applied(cluster);
+        }
+        if cluster.halted().is_some() {
+            // So that the other nodes show why.
+            let _ = self.report_when_due(cluster);
+        }
+        followed.map(|()| cluster.position().saturating_sub(before))
+    }
+
+    fn follow_once(&self, cluster: &Cluster, patience: Duration) -> Result<()> {
+        cluster.check_running()?;
+        self.align(cluster)?;
+        self.verify(cluster)?;
+        let from = cluster.position() + 1;
+        let read = cluster.log.read(from, LOG_READ_BYTES, patience);
+        let entries = read.map_err(|error| cluster.read_failed(error))?;
         self.apply_entries(cluster, entries)?;
         self.file_above_high_water();
-        self.report_when_due(cluster)?;
-        Ok(cluster.position() - before)
+        self.report_when_due(cluster)
     }
 }

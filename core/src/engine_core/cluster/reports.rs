@@ -12,6 +12,7 @@ use crate::timestamp::TICKS_PER_SECOND;
 
 use super::super::EngineCore;
 use super::Cluster;
+use super::verifying::check_same;
 
 /// Seconds by which the clock of a node may differ from that of the log.
 const CLOCK_SECONDS_MAX: i64 = 2;
@@ -69,9 +70,16 @@ impl EngineCore {
         let count = reported_at.map_or(0, |(_, count)| count) + 1;
         *reported_at = Some((now.ticks(), count));
         drop(reported_at);
+        // First, as the log may be gone.
+        self.sync_applied(cluster)?;
+        let applied = lock(&cluster.applier).applied;
         let bounds = cluster.log.bounds();
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
+        if let Some(applied) = applied.filter(|_| cluster.halted().is_none()) {
+            // A failover that no call has noticed may have lost what was applied here.
+            check_same(cluster, &applied, bounds)?;
+        }
         self.report(cluster)?;
         if count % TRIM_EVERY == 0 {
             trim(cluster)?;
@@ -79,9 +87,8 @@ impl EngineCore {
         Ok(())
     }
 
-    /// Syncs the file and says where this node stands.
+    /// Says where this node stands.
     pub(super) fn report(&self, cluster: &Cluster) -> Result<()> {
-        self.sync_applied(cluster)?;
         let applied = stored::applied(&self.store.snapshot()?)?;
         let report = Report {
             applied: applied.map_or(0, |applied| applied.position),
@@ -115,7 +122,9 @@ impl EngineCore {
 
     /// Makes durable what is applied. The log has it, so this need not be soon: after a crash the rest is applied again.
     pub(in crate::engine_core) fn sync_applied(&self, cluster: &Cluster) -> Result<()> {
-        let position = cluster.position();
+        // What the file holds: it may have lost what was not synced.
+        let applied = stored::applied(&self.store.snapshot()?)?;
+        let position = applied.map_or(0, |applied| applied.position);
         if cluster.durable.load(Ordering::Acquire) < position {
             self.store.sync().map_err(|failure| failure.error)?;
             cluster.durable.fetch_max(position, Ordering::AcqRel);

@@ -41,12 +41,14 @@ impl EngineCore {
         cluster.check_running().map_err(refused)?;
         cluster.check_clock()?;
         // Before the first write of a fleet this appends the first entry.
-        self.verify(cluster).map_err(refused)?;
+        self.verify_at_once(cluster).map_err(refused)?;
         let mut outcomes = Vec::with_capacity(writes.len());
+        let entries = in_entries(writes)?;
+        let new_ids = (0..entries.len()).map(|_| self.new_entry_id());
+        let new_ids: Vec<_> = new_ids.collect::<Result<_>>()?;
         let mut ids = Vec::new();
         let (mut last, mut known) = (0, Vec::new());
-        for (body, writes) in in_entries(writes)? {
-            let id = self.new_entry_id()?;
+        for ((body, writes), id) in entries.into_iter().zip(new_ids) {
             let own = Own {
                 writes,
                 outcomes: None,
@@ -78,6 +80,11 @@ impl EngineCore {
         drop(own);
         if let Err(error) = applied {
             return Err(in_the_log(error).into());
+        }
+        let is_passed = |own: &Option<Own>| own.as_ref().is_some_and(|own| !own.writes.is_empty());
+        if done.iter().any(is_passed) {
+            // Another entry was applied at its place: it is not the log that was applied here.
+            cluster.doubt();
         }
         for own in done {
             // Where it could not be written at first, another thread applied it as one that nobody waits for.

@@ -34,12 +34,15 @@ impl EntryWriter {
     /// Appends a mutation by its tag and its bytes, and returns `true`. Returns `false` where it does not fit: it begins the next
     /// entry. The first fits whatever its length.
     pub(crate) fn push(&mut self, tag: Tag, bytes: &[u8]) -> bool {
-        if !self.is_empty && self.body.len() + bytes.len() > LOG_ENTRY_BYTES {
+        let mut head = Encoder::default();
+        head.u8(tag as u8);
+        head.count(bytes.len());
+        let length = self.body.len() + head.len() + bytes.len();
+        if !self.is_empty && length > LOG_ENTRY_BYTES {
             return false;
         }
         self.is_empty = false;
-        self.body.u8(tag as u8);
-        self.body.count(bytes.len());
+        self.body.append(&mut head);
         self.body.raw(bytes);
         true
     }

@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind};
 use crate::limits::LOG_ENTRY_BYTES;
-use crate::model::Workspace;
+use crate::model::{ActivityRecord, Record, RecordRef};
 use crate::store::table::{ALL_KEYS, Read, Step, Table};
+use crate::store::telemetry::arrivals::Arrivals;
 use crate::store::{Store, StoreOptions};
 
 use super::entry::{EntryReader, EntryWriter, RULES};
@@ -139,17 +140,37 @@ fn mutation_with_the_bytes_of_another_is_not_that_one() {
 
 #[test]
 fn entry_ends_before_it_is_too_long() {
-    let third = Sample::of(PutWorkspaces(vec![Workspace {
-        id: "a".repeat(LOG_ENTRY_BYTES / 3),
-        ..Workspace::default()
-    }]));
     let mut entry = EntryWriter::new();
-    assert!(entry.push(third.tag, &third.bytes));
-    assert!(entry.push(third.tag, &third.bytes));
-    assert!(!entry.push(third.tag, &third.bytes));
-    let body = entry.finish();
-    assert!(body.len() <= LOG_ENTRY_BYTES);
-    assert_eq!(body, body_of([&third, &third]));
+    assert!(entry.push(Tag::Telemetry, &vec![0; LOG_ENTRY_BYTES / 2]));
+    // Of the head, the first mutation with its head, and the head of the second.
+    let left = LOG_ENTRY_BYTES - (3 + 4 + LOG_ENTRY_BYTES / 2) - 4;
+    assert!(!entry.push(Tag::Telemetry, &vec![0; left + 1]));
+    assert!(entry.push(Tag::Telemetry, &vec![0; left]));
+    assert_eq!(entry.finish().len(), LOG_ENTRY_BYTES);
+}
+
+#[test]
+fn parts_of_telemetry_hold_all_of_it_and_fit_an_entry_each() {
+    let mut arrivals = Arrivals::default();
+    for number in 0..50 {
+        let record = Record::Activity(Box::new(ActivityRecord {
+            activity: char::from(b'0' + number).to_string().repeat(40_000).into(),
+            ..ActivityRecord::default()
+        }));
+        arrivals.push(&RecordRef::of(&record), now(), now());
+    }
+    let arrivals = arrivals.take();
+    let blocks: Vec<_> = arrivals.blocks().map(<[u8]>::to_vec).collect();
+    let parts: Vec<_> = Telemetry::in_parts(arrivals).collect();
+    assert_eq!(parts.iter().map(|part| part.0.records()).sum::<u64>(), 50);
+    let blocks_of_parts = parts.iter().flat_map(|part| part.0.blocks());
+    assert!(blocks_of_parts.eq(blocks.iter()));
+    let bodies: Vec<_> = parts
+        .into_iter()
+        .map(|part| body_of([&Sample::of(part)]))
+        .collect();
+    assert_eq!(bodies.len(), 3);
+    assert!(bodies.iter().all(|body| body.len() <= LOG_ENTRY_BYTES));
 }
 
 #[test]

@@ -108,6 +108,24 @@ impl Arrivals {
         Ok(arrivals)
     }
 
+    /// What was taken, in parts: the blocks of each have at most `bytes_max` bytes together, or it is one that alone has more.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn into_parts(self, bytes_max: usize) -> Vec<Self> {
+        let (mut parts, mut bytes) = (Vec::<Self>::new(), 0);
+        for block in self.blocks {
+            bytes += block.0.len();
+            if parts.is_empty() || bytes > bytes_max {
+                parts.push(Self::default());
+                bytes = block.0.len();
+            }
+            if let Some(part) = parts.last_mut() {
+                part.records += block.1.records;
+                part.keep(block);
+            }
+        }
+        parts
+    }
+
     /// The blocks.
     pub(in crate::store) fn into_blocks(mut self) -> Vec<Block> {
         self.take().blocks

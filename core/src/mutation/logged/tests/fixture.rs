@@ -216,7 +216,8 @@ fn entry_of_every_version_is_read_and_written_as_ever() {
             .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
     };
     let lines: Vec<_> = expected.iter().map(written).collect();
-    assert_eq!(body_of(&expected), fixture(), "{lines:#?}");
+    let head = body_of([]).len();
+    assert_eq!(body_of(&expected)[head..], fixture()[head..], "{lines:#?}");
     let read = read(&fixture()).unwrap();
     for ((tag, mutation), expected) in read.iter().zip(&expected) {
         assert_eq!(*tag, expected.tag);

@@ -1,0 +1,136 @@
+//! Whether the log is the one that was applied here, and beginning one.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::locks::lock;
+use crate::log::LogBounds;
+use crate::mutation::configure::Configure;
+use crate::mutation::logged::entry::EntryReader;
+use crate::store::cluster::{self as stored, Applied};
+
+use super::super::EngineCore;
+use super::Cluster;
+use super::applying::chained;
+
+impl EngineCore {
+    /// Appends the first entry to an empty log, and makes sure that a node whose file has data of its own is the one that began the fleet.
+    fn begin_fleet(&self, cluster: &Cluster, is_empty: bool) -> Result<()> {
+        let fresh = stored::is_fresh(&self.store.snapshot()?)?;
+        let own = self.founding_id()?;
+        if is_empty {
+            // It is appended again with the same id, so nothing is in doubt.
+            let begun = cluster.append_configuration(own, Some(fresh));
+            begun.map_err(|error| {
+                let said = "the first entry of the log could not be appended yet";
+                EngineError::caused(ErrorKind::StorageUnavailable, said, error)
+            })?;
+        }
+        let first = cluster.log.read(1, 1, Duration::ZERO);
+        let first = first.map_err(|error| cluster.read_failed(error))?;
+        let Some(first) = first.first().filter(|first| first.position == 1) else {
+            let said = "the log has no first entry, though it acknowledged one";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        };
+        let begins_empty = begins_empty(&first.body);
+        if first.id == own {
+            if !fresh && begins_empty {
+                // It was served alone since it appended the first entry.
+                return Err(cluster.foreign());
+            }
+        } else {
+            if !fresh {
+                return Err(cluster.foreign());
+            }
+            if !begins_empty {
+                let said = "the fleet began with the data of one node, which this node does not have: start it with --join and the \
+                            address of another node";
+                return Err(cluster.halt(ErrorKind::StorageUnavailable, said));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the log is the one whose entries were applied here, after a start and after each failure of it.
+    pub(super) fn verify(&self, cluster: &Cluster) -> Result<()> {
+        if cluster.is_verified() {
+            return Ok(());
+        }
+        let verifying = lock(&cluster.verifying);
+        self.verify_now(cluster, &verifying)
+    }
+
+    /// The same for a write, which does not wait for another thread that asks the log: that may take seconds where it is gone.
+    pub(super) fn verify_at_once(&self, cluster: &Cluster) -> Result<()> {
+        if cluster.is_verified() {
+            return Ok(());
+        }
+        let Ok(verifying) = cluster.verifying.try_lock() else {
+            let said = "the log that the nodes share is being looked for; send the request again";
+            return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+        };
+        self.verify_now(cluster, &verifying)
+    }
+
+    fn verify_now(&self, cluster: &Cluster, _verifying: &MutexGuard<'_, ()>) -> Result<()> {
+        // One more failure from here on, and it is to be looked at again.
+        let failures = cluster.failures.load(Ordering::Acquire);
+        let applied = lock(&cluster.applier).applied;
+        let bounds = cluster.log.bounds();
+        let bounds = bounds.map_err(|error| cluster.failed(error))?;
+        cluster.last.store(bounds.last, Ordering::Release);
+        if let Some(applied) = applied {
+            check_same(cluster, &applied, bounds)?;
+        } else {
+            if bounds.first > 1 {
+                if !stored::is_fresh(&self.store.snapshot()?)? {
+                    return Err(cluster.foreign());
+                }
+                return Err(cluster.behind());
+            }
+            self.begin_fleet(cluster, bounds.last == 0)?;
+        }
+        cluster.verified.store(failures, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Halts where the log does not hold what was applied here.
+pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> Result<()> {
+    if applied.position > bounds.last {
+        let said = format!(
+            "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Export what \
+             this node holds, then remove its file and start it again",
+            bounds.last, applied.position
+        );
+        return Err(cluster.halt(ErrorKind::Corrupted, said));
+    }
+    if applied.position < bounds.first {
+        return Err(cluster.behind());
+    }
+    let read = cluster.log.read(applied.position, 1, Duration::ZERO);
+    let entries = read.map_err(|error| cluster.read_failed(error))?;
+    let same = entries.first().is_some_and(|entry| {
+        entry.position == applied.position && chained(&applied.before, entry) == applied.chain
+    });
+    if !same {
+        let said = format!(
+            "entry {} of the log is not the one that this node applied: the log lost entries that it had acknowledged, or is another \
+             one. Export what this node holds, then remove its file and start it again",
+            applied.position
+        );
+        return Err(cluster.halt(ErrorKind::Corrupted, said));
+    }
+    Ok(())
+}
+
+/// Whether the first entry of a log says that its fleet began with an empty store.
+fn begins_empty(body: &[u8]) -> bool {
+    let first = EntryReader::new(body)
+        .ok()
+        .and_then(|mut reader| reader.next());
+    let configure = first.and_then(|first| first.ok()?.decode::<Configure>().ok());
+    configure.is_some_and(|configure| configure.founds == Some(true))
+}
