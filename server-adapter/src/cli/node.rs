@@ -1,8 +1,9 @@
 //! The store as a node of a fleet whose nodes share a log.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind};
+use deskfleet::{Engine, EngineBuilder, EngineError, ErrorKind, Log as _};
 use deskfleet_server::Metrics;
 use deskfleet_server::cluster::{FleetLog, LogOptions};
 
@@ -42,6 +43,13 @@ impl Node {
         let log = FleetLog::open(url, options, metrics, warned)
             .map_err(|error| Failure::caused("the log of the fleet cannot be used", &error))?;
         Ok(Some(Self { log, name }))
+    }
+
+    /// Copies the store of a peer. Before that this node says that it holds nothing yet: the log is not trimmed while it copies.
+    fn copy(&self, peer: &Peer, file: &Path) -> Result<(), Failure> {
+        // Where the log cannot be reached, nobody trims it.
+        let _ = self.log.report(&self.name, "0");
+        peer.copy_to(file)
     }
 
     /// Has the engine that `builder` opens share the log.
@@ -117,13 +125,14 @@ pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
 pub(crate) fn start(
     settings: &Settings,
     configure_fleet: bool,
+    node: &Node,
     open: impl Fn() -> Result<Engine, Failure>,
 ) -> Result<(Engine, bool), Failure> {
     let file = settings.data.as_deref();
     let peer = file.zip(Peer::of(&settings.cluster));
     if let Some((file, peer)) = &peer
         && !file.exists()
-        && let Err(failure) = peer.copy_to(file)
+        && let Err(failure) = node.copy(peer, file)
     {
         // The first node of a fleet has none to copy.
         log!("deskfleet: no node is copied, the log alone has to do: {failure}");
@@ -136,7 +145,7 @@ pub(crate) fn start(
         let position = engine.position().unwrap_or_default();
         engine.close()?;
         join::set_aside(file, position, error)?;
-        peer.copy_to(file)?;
+        node.copy(peer, file)?;
         engine = open()?;
         caught_up = catch_up(&engine);
     }

@@ -185,7 +185,7 @@ fn open(settings: &Settings, args: &ServeArgs, metrics: &Metrics) -> Result<Open
             return Err(Failure(said.to_owned()));
         }
         let open = || open_store(node.share(builder()), file);
-        let (engine, is_current) = node::start(settings, args.configure_fleet, open)?;
+        let (engine, is_current) = node::start(settings, args.configure_fleet, &node, open)?;
         return Ok(Opened { engine, is_current });
     }
     let engine = open_store(builder(), file)?;

@@ -65,7 +65,7 @@ impl Drop for Follower {
 fn follow(engine: &Engine, metrics: &Metrics, stopping: &AtomicBool) {
     let say = |line: &str| LogQueue::stderr().line(line);
     let mut pause = PAUSES.0;
-    let mut is_lost = false;
+    let (mut is_lost, mut has_halted) = (false, false);
     // The first call does not wait: until it returns the server is not ready.
     let mut patience = Duration::ZERO;
     while !stopping.load(Ordering::Acquire) {
@@ -88,10 +88,15 @@ fn follow(engine: &Engine, metrics: &Metrics, stopping: &AtomicBool) {
         };
         metrics.follow_failed();
         if engine.halted().is_some() {
-            say(&format!(
-                "deskfleet: THIS NODE APPLIES NOTHING MORE and refuses writes; it serves what it has: {said}"
-            ));
-            return;
+            if !has_halted {
+                say(&format!(
+                    "deskfleet: THIS NODE APPLIES NOTHING MORE and refuses writes; it serves what it has: {said}"
+                ));
+            }
+            has_halted = true;
+            // Each round reports to the other nodes why.
+            park_timeout(PAUSES.1);
+            continue;
         }
         if !is_lost {
             say(&format!(

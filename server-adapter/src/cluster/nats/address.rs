@@ -104,9 +104,10 @@ fn monitor(address: &str) -> Result<String, LogError> {
         Some(authority) if authority.contains(':') && !authority.contains('/') => {
             Ok(authority.to_owned())
         }
-        _ => Err(wrong(format!(
-            "{address:?} is not http://HOST:PORT, the address of a server's monitoring"
-        ))),
+        _ => Err(wrong(
+            "an address of `monitor` is not http://HOST:PORT, that of a server's monitoring"
+                .to_owned(),
+        )),
     }
 }
 

@@ -141,15 +141,15 @@ impl Shared {
             return Err(self.unavailable(said));
         }
         let end = Instant::now() + APPEND_MAX;
-        // What is sent to a lost connection would be sent later, when nobody waits for it.
-        while self.client.connection_state() != State::Connected {
-            if Instant::now() >= end {
-                return Err(self.unavailable("no connection"));
-            }
-            sleep(RETRY_INTERVAL).await;
-        }
         let mut kind = LogErrorKind::Unavailable;
         loop {
+            // What is sent to a lost connection would be sent later, when nobody waits for it, and perhaps too late to be recognised.
+            while self.client.connection_state() != State::Connected {
+                if Instant::now() >= end {
+                    return Err(self.error(kind, "no connection"));
+                }
+                sleep(RETRY_INTERVAL).await;
+            }
             let said = match self.try_append(id, body.clone(), end).await {
                 Ok(position) => return Ok(position),
                 Err(Failure::NotSent(said)) => said,
