@@ -28,12 +28,14 @@ mod postgres;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use load::ledger::Ledger;
 use load::{Client, Place, Served, write_to};
 use postgres::Postgres;
 
+/// Fails a test instead of hanging; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(180);
 /// Rounds in an ordinary run.
 const ROUNDS: u32 = 4;
 
@@ -90,7 +92,9 @@ impl Fleet {
     fn meet(&self, name: &str) {
         let mut first = Client::connect(self.address(0), &self.admin).unwrap();
         let line = format!("/operator/workspaces/met-{name}");
+        let begun = Instant::now();
         loop {
+            assert!(begun.elapsed() < PATIENCE, "the log does not return");
             let (status, said) = first.ask(&format!("PUT {line}"), "{}").unwrap();
             match status {
                 200 | 201 => break,
@@ -101,6 +105,7 @@ impl Fleet {
         for node in 1..self.nodes.len() {
             let mut client = Client::connect(self.address(node), &self.admin).unwrap();
             while client.ask(&format!("GET {line}"), "").unwrap().0 != 200 {
+                assert!(begun.elapsed() < PATIENCE, "node {node} does not follow");
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
