@@ -16,6 +16,9 @@ use crate::state::ServerState;
 const POSITION: HeaderName = HeaderName::from_static("x-deskfleet-position");
 /// How long a request waits.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How far beyond the end of the log that this node knows of a position is waited for. None further was on an answer: the place is
+/// for others.
+const AHEAD_MAX: u64 = 1_000_000;
 
 const NO_NUMBER: Refused = (
     Code::InvalidRequest,
@@ -42,6 +45,10 @@ pub(crate) async fn reached(
     let position = position(value).ok_or(NO_NUMBER)?;
     if applied >= position {
         return Ok(());
+    }
+    let last = shared.engine.log_last().unwrap_or(applied);
+    if position > last.saturating_add(AHEAD_MAX) {
+        return Err(NOT_REACHED);
     }
     let place = Place::try_take(&source.position_waiters, &shared.position_waiters);
     let _place = place.ok_or(refusal::BUSY)?;
