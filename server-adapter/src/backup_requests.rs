@@ -88,7 +88,7 @@ pub(crate) async fn write(
     written.map_err(|error| (error.kind().into(), NOT_WRITTEN))
 }
 
-/// Writes a copy, when those that were asked for before are sent, and returns it as it is read.
+/// Writes a copy, when the one that was asked for before is sent, and returns it as it is read.
 pub(crate) async fn download(
     shared: &ServerState,
     options: &ServerOptions,
@@ -100,6 +100,7 @@ pub(crate) async fn download(
     let started = thread.spawn(move || copies.send(&engine, send));
     started.map_err(|_| refusal::BUSY)?;
     let begun = begun.await.map_err(|_| refusal::ENDED)?;
+    let begun = begun.ok_or(refusal::BUSY)?;
     begun.map_err(|kind| {
         if kind == ErrorKind::LowDisk {
             NO_ROOM

@@ -11,14 +11,14 @@ use deskfleet::{Engine, ErrorKind, error_chain};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backups::has_room;
-use crate::locks::lock;
+use crate::locks::{lock, try_lock};
 use crate::log::LogQueue;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 256 * 1024;
 /// Pieces that wait for a client.
 const PIECES_MAX: usize = 2;
-/// Where a copy of the store is while it is sent. Clones share it: one is sent at a time, and further ones wait.
+/// Where a copy of the store is while it is sent. Clones share it: one is sent at a time, one more waits, and further ones are refused.
 #[derive(Debug, Clone)]
 pub struct SentCopies(Arc<Inner>);
 
@@ -28,10 +28,12 @@ struct Inner {
     path: PathBuf,
     /// Held while a copy is written and sent.
     sending: Mutex<()>,
+    /// Held by the one that waits for that: each has a thread.
+    waiting: Mutex<()>,
 }
 
-/// Takes what a client receives, or why there is nothing to send.
-pub(crate) type Begun = oneshot::Sender<Result<FileBody, ErrorKind>>;
+/// Takes what a client receives, or why there is nothing to send; `None` where another one waits already.
+pub(crate) type Begun = oneshot::Sender<Option<Result<FileBody, ErrorKind>>>;
 
 impl SentCopies {
     /// Copies beside the file of a store. Nothing of that name may be kept there.
@@ -47,12 +49,19 @@ impl SentCopies {
             folder,
             path: path.into(),
             sending: Mutex::new(()),
+            waiting: Mutex::new(()),
         }))
     }
 
     /// Writes a copy and sends it, to the end or until nobody receives it. Blocks.
     pub(crate) fn send(&self, engine: &Engine, begun: Begun) {
+        let Some(waiting) = try_lock(&self.0.waiting) else {
+            // The client may be gone.
+            let _ = begun.send(None);
+            return;
+        };
         let _one_at_a_time = lock(&self.0.sending);
+        drop(waiting);
         if begun.is_closed() {
             return;
         }
@@ -60,7 +69,7 @@ impl SentCopies {
             Ok(written) => written,
             Err(kind) => {
                 // The client may be gone.
-                let _ = begun.send(Err(kind));
+                let _ = begun.send(Some(Err(kind)));
                 return;
             }
         };
@@ -69,7 +78,7 @@ impl SentCopies {
             pieces: received,
             left: length,
         };
-        if begun.send(Ok(body)).is_ok() {
+        if begun.send(Some(Ok(body))).is_ok() {
             send_pieces(&mut file, length, &pieces);
         }
         self.0.remove();
