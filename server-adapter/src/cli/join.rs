@@ -23,6 +23,8 @@ const MB: u64 = 1_000_000;
 pub(crate) struct Peer {
     url: ServerUrl,
     key_file: Option<PathBuf>,
+    /// Those that may have signed its certificate, where its URL is of `https`.
+    ca: Option<PathBuf>,
 }
 
 impl Peer {
@@ -31,6 +33,7 @@ impl Peer {
         Some(Self {
             url: settings.join.as_deref()?.parse().ok()?,
             key_file: settings.join_key_file.clone(),
+            ca: settings.log_ca.clone(),
         })
     }
 
@@ -39,6 +42,7 @@ impl Peer {
         let begun = Instant::now();
         let files = ServerArgs {
             key_file: self.key_file.clone(),
+            ca: self.ca.clone(),
             ..ServerArgs::default()
         };
         let client = Client::new(self.url.clone(), &files)?;
