@@ -74,6 +74,7 @@ async fn transport(
 }
 
 #[cfg(not(feature = "tls"))]
+#[expect(clippy::unused_async, reason = "with TLS it waits for the handshake")]
 async fn transport(
     socket: TcpStream,
     _: &Arc<Progress>,

@@ -49,10 +49,6 @@ impl Transport {
     }
 
     /// Whether it has bytes that were taken and not sent yet.
-    #[cfg_attr(
-        not(feature = "tls"),
-        expect(clippy::unused_self, reason = "TCP takes what it can send")
-    )]
     pub(super) fn holds(&self) -> bool {
         match self {
             Self::Tcp(_) => false,
