@@ -162,6 +162,10 @@ impl Client {
 }
 
 impl Client {
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(clippy::unused_async, reason = "with TLS it waits for the handshake")
+    )]
     async fn transport(&self, socket: TcpStream) -> io::Result<Box<dyn Transport>> {
         socket.set_nonblocking(true)?;
         let socket = tokio::net::TcpStream::from_std(socket)?;
