@@ -48,7 +48,7 @@ pub struct NodeStatus {
     pub position: u64,
     /// The same as of the last sync of its file.
     pub durable: u64,
-    /// Entries that it had not applied yet, of those in the log now.
+    /// Entries of those in the log now that it had not applied when it said this; under load some hundreds in a second.
     pub lag: u64,
     /// The hash chain over the log up to its position: of nodes at one position it is the same.
     pub chain: String,

@@ -147,7 +147,10 @@ impl EngineCore {
         let last = bounds.as_ref().map_or(0, |bounds| bounds.last);
         let nodes = reports.unwrap_or_default().into_iter();
         let nodes = nodes.map(|said| {
-            let report = Report::of(&said.report);
+            let mut report = Report::of(&said.report);
+            if said.node == cluster.node {
+                report.applied = report.applied.max(cluster.position());
+            }
             NodeStatus {
                 node: said.node,
                 reported_at: said.at,
