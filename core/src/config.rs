@@ -85,8 +85,32 @@ settings! {
     pub struct Actions {
         /// Who ends an accepted action: `clock`, after its duration, or `host`, which completes or fails each one itself.
         pub driver: ActionDriver = ActionDriver::Clock;
+        /// Who ends an accepted action of one kind, where that is not `actions.driver`.
+        pub drivers: ActionDrivers = ActionDrivers::default();
         /// How long each action takes when the clock ends it.
         pub durations: ActionDurations = ActionDurations::default();
+    }
+}
+
+settings! {
+    /// Who ends the actions of each kind; by default `actions.driver` says it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ActionDrivers {
+        /// `RebootWorkSpace`.
+        pub reboot: Option<ActionDriver> = None;
+        /// `RecoveryRebootWorkSpace`.
+        pub recovery_reboot: Option<ActionDriver> = None;
+        /// `RebuildWorkSpace`.
+        pub rebuild: Option<ActionDriver> = None;
+        /// `RestoreWorkSpace`.
+        pub restore: Option<ActionDriver> = None;
+        /// `TerminateWorkSpace`.
+        pub terminate: Option<ActionDriver> = None;
+        /// `StartWorkSpace`.
+        pub start: Option<ActionDriver> = None;
+        /// `ChangeComputeType`.
+        pub change_compute_type: Option<ActionDriver> = None;
     }
 }
 
@@ -251,6 +275,23 @@ impl Limits {
     pub(crate) fn body_bytes_max(&self) -> usize {
         let records = self.record_body_bytes.max(self.processes_body_bytes);
         self.batch_body_bytes.max(records)
+    }
+}
+
+impl Actions {
+    /// Who ends `action`.
+    #[must_use]
+    pub fn driver_of(&self, action: Action) -> ActionDriver {
+        let own = match action {
+            Action::Reboot => self.drivers.reboot,
+            Action::RecoveryReboot => self.drivers.recovery_reboot,
+            Action::Rebuild => self.drivers.rebuild,
+            Action::Restore => self.drivers.restore,
+            Action::Terminate => self.drivers.terminate,
+            Action::Start => self.drivers.start,
+            Action::ChangeComputeType => self.drivers.change_compute_type,
+        };
+        own.unwrap_or(self.driver)
     }
 }
 

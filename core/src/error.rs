@@ -26,6 +26,8 @@ pub enum ErrorKind {
     NotFound,
     /// The workspace is in a state the action does not start from (409 `InvalidResourceState`).
     InvalidResourceState,
+    /// The action was cancelled before it was dispatched again: nobody must carry it out (409 `Cancelled`).
+    Cancelled,
     /// Another action is running on the workspace (409 `OperationInProgress`).
     OperationInProgress,
     /// The workspace is on litigation hold (409 `LitigationHold`).
@@ -72,6 +74,7 @@ impl ErrorKind {
             Self::UserNotFound => "UserNotFound",
             Self::NotFound => "NotFound",
             Self::InvalidResourceState => "InvalidResourceState",
+            Self::Cancelled => "Cancelled",
             Self::OperationInProgress => "OperationInProgress",
             Self::LitigationHold => "LitigationHold",
             Self::AmbiguousWorkSpace => "AmbiguousWorkSpace",

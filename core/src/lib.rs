@@ -76,8 +76,8 @@ mod wire;
 
 pub use clock::{Clock, ManualClock};
 pub use config::{
-    ActionDriver, ActionDurations, Actions, CommitDriver, CommitPhases, Config, Cost, HourLimits,
-    Limits, QueueStorage, RetentionDays,
+    ActionDriver, ActionDrivers, ActionDurations, Actions, CommitDriver, CommitPhases, Config,
+    Cost, HourLimits, Limits, QueueStorage, RetentionDays,
 };
 pub use domain::range::moment;
 #[cfg(feature = "cluster")]
@@ -94,8 +94,8 @@ pub use log::{
     Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
 };
 pub use model::{
-    Action, ActionRequest, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell, Column,
-    ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
+    Action, ActionRequest, ActionState, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell,
+    Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
     IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric, Named, NewKey, Nullable,
     Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question, Received, Record, Row,
     Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus,
@@ -113,6 +113,7 @@ pub use store::backends;
 pub use store::backends::{SegmentFolder, StorageBackend};
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use view::actions::{ActionPage, ActionQuery, Unattended};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};

@@ -41,7 +41,8 @@ pub const PROCESS_ITEMS_MAX: usize = 4096;
 pub const JSON_DEPTH_MAX: usize = 32;
 /// `requester` is truncated to this length, in Unicode code points.
 pub const REQUESTER_MAX: usize = 256;
-/// Name of a key, matter and reason of a hold, detail of a failed action, in Unicode code points.
+/// Name of a key, matter and reason of a hold, detail of a failed action, provider of an action and what it notes, in Unicode code
+/// points.
 pub const TEXT_MAX: usize = 256;
 /// `numberOfActivities` when absent.
 pub const ADMIN_ACTIVITIES_DEFAULT: i32 = 50;
@@ -65,6 +66,8 @@ pub const IMPORT_WARNINGS_MAX: usize = 20;
 pub const CSV_CELLS_MAX: usize = 256;
 /// Workspaces applied atomically by a bulk put, and committed at once by an import.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
+/// Seconds after which an action that only the host ends is reported when no provider has begun it.
+pub const UNATTENDED_SECONDS: i64 = 15 * 60;
 /// Days that a TERMINATED workspace stays listed.
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.

@@ -1,11 +1,25 @@
 // Written by `cargo openapi`; the texts are the documentation of the Rust types.
 
+/** An attempt of a provider to make an action happen. */
+export interface ActionDispatch {
+    /** Name of the provider, 1 to 256 code points. */
+    provider: string;
+    /** Number of the attempt: one more than the action has had. The number of the last one, from the same provider, changes nothing. */
+    attempt: number;
+}
+
 /** How an action failed. */
 export interface ActionFailure {
     /** What happened, for the audit; at most 256 code points. */
     detail?: string | null;
     /** The state that the action leaves the workspace in; absent or null: `ERROR`. */
     state?: FailedState | null;
+}
+
+/** What a provider notes of an action. */
+export interface ActionNote {
+    /** What its support will ask for, 1 to 256 code points. */
+    requestId: string;
 }
 
 /** Something a user did: a logon, a lock, a disconnect. Every field is optional. */
@@ -205,6 +219,8 @@ export interface EventDetail {
     action?: string | null;
     /** Number of the action, which is that of its audit row. */
     actionId?: number | null;
+    /** `action.dispatched`: number of the attempt, from 1. */
+    attempt?: number | null;
     /** `import.committed`: the audit row of the import; absent where the import has none. */
     auditId?: number | null;
     /** Name of the key that asked for it; `host` for the host itself. Absent where the clock or upkeep did it. */
@@ -235,6 +251,8 @@ export interface EventDetail {
     oldest?: number | null;
     /** State before the change. */
     previousState?: string | null;
+    /** `action.dispatched`: who began the attempt. */
+    provider?: string | null;
     /** `workspace.removed`: `Removed` by a call, or `Expired` after its time as TERMINATED. */
     reason?: string | null;
     /** `telemetry.filed`: records, exact repetitions included. */
@@ -262,6 +280,7 @@ export type EventType =
     | "key.revoked"
     | "import.committed"
     | "telemetry.filed"
+    | "action.dispatched"
     | "resync";
 
 /** A line of an export: a record of the stream that was asked for. */
@@ -515,12 +534,24 @@ export interface PendingAction {
     dueAt: string | null;
     /** The new compute type of a `ChangeComputeType`; null for other actions. */
     computeType: string | null;
+    /** How many times it was [dispatched](crate::Engine::dispatch_action). */
+    attempts: number;
+    /** When it was dispatched last; null where it was not. */
+    lastAttemptAt: string | null;
+    /** Who dispatched it last; null where nobody did. */
+    provider: string | null;
+    /** What the provider noted last, such as a request id that its support asks for; null where it noted nothing. */
+    note: string | null;
 }
 
-/** The actions that have not ended, in the order of their numbers. */
+/** One page of the actions that have not ended, in the order of their numbers. */
 export interface PendingActionList {
-    /** The actions. */
+    /** The actions of this page. */
     actions: PendingAction[];
+    /** Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters. */
+    nextToken: string | null;
+    /** Whether there is a next page. */
+    hasMore: boolean;
 }
 
 /** An action to preview, and the workspaces. */
@@ -575,6 +606,7 @@ export interface PreviewRows {
  * - `MethodNotAllowed`: The path has other methods; `Allow` lists them.
  * - `RequestTimeout`: The request came too slowly. Only servers return it.
  * - `InvalidResourceState`: The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
+ * - `Cancelled`: The pending action was cancelled, by another action or by a replaced state: do not carry it out.
  * - `OperationInProgress`: Another action runs on the workspace; or another backup is being written.
  * - `LitigationHold`: The workspace is on litigation hold, which forbids this.
  * - `AmbiguousWorkSpace`: The user of `samAccount` has several live workspaces; name one with `workSpaceId`.
@@ -606,6 +638,7 @@ export type ProblemCode =
     | "MethodNotAllowed"
     | "RequestTimeout"
     | "InvalidResourceState"
+    | "Cancelled"
     | "OperationInProgress"
     | "LitigationHold"
     | "AmbiguousWorkSpace"

@@ -13,6 +13,7 @@ use crate::model::Stream;
 use crate::store::table;
 use crate::store::telemetry::queue::Wanted;
 use crate::timestamp::Timestamp;
+use crate::view::actions::{ActionQuery, ActionsEnd};
 use crate::view::activity::Last24Hours;
 use crate::view::audit::{self, AuditEnd, AuditQuery};
 use crate::view::workspaces::{self, Listing, PageEnd};
@@ -205,37 +206,34 @@ fn stop_if(stop: bool) -> table::Step {
     }
 }
 
-/// The outbox.
+/// A page of the outbox.
 #[derive(Debug)]
-pub(super) struct RunningActions {
-    /// The last action that was written.
-    after: Option<u64>,
+pub(super) struct Actions {
+    actions: actions::Actions,
     now: Timestamp,
 }
 
-impl RunningActions {
-    pub(super) fn new(core: &EngineCore) -> Self {
-        Self {
-            after: None,
+impl Actions {
+    pub(super) fn new(core: &EngineCore, query: &ActionQuery) -> Result<Self> {
+        Ok(Self {
+            actions: actions::Actions::page(query)?,
             now: core.now(),
-        }
+        })
     }
 }
 
-impl Items for RunningActions {
+impl Items for Actions {
     fn write(&mut self, core: &EngineCore, body: &mut ListBody) -> Result<bool> {
-        let mut full = false;
         let mut reader = core.durable_reader()?;
         reader.now = self.now;
-        actions::running(&reader, self.after, |action| {
-            self.after = Some(action.id);
-            full = body.item(|json| json.value(&action)).is_break();
-            stop_if(full)
-        })?;
-        if !full {
-            body.end(|json| json.raw(b"]}"));
-        }
-        Ok(full)
+        let mut show = |action| body.item(|json| json.value(&action));
+        let token = match self.actions.step(&reader, &mut show)? {
+            ActionsEnd::Stopped => return Ok(true),
+            ActionsEnd::More(token) => Some(token),
+            ActionsEnd::Over => None,
+        };
+        body.end(|json| reply::page_end(json, token.as_deref()));
+        Ok(false)
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Endpoint {
     PostBatch,
     History(Stream),
     ListActions,
+    DispatchAction,
+    NoteAction,
     CompleteAction,
     FailAction,
     ListAudit,
@@ -133,6 +135,10 @@ pub enum RequestBody {
     NewKey,
     /// `{"state":…,"detail":…}`, may be empty.
     ActionFailure,
+    /// `{"provider":…,"attempt":…}`
+    ActionDispatch,
+    /// `{"requestId":…}`
+    ActionNote,
     /// Which action to preview, on which workspaces.
     Preview,
 }
@@ -156,6 +162,9 @@ pub enum Answer {
     Accepted,
     History(Stream),
     WorkspaceView,
+    /// An action of the outbox.
+    Action,
+    /// A page of the outbox.
     Actions,
     /// A page of the audit.
     Audit,
@@ -238,7 +247,9 @@ impl RequestBody {
             | Self::Workspace
             | Self::Hold
             | Self::NewKey
-            | Self::ActionFailure => limits.record_body_bytes,
+            | Self::ActionFailure
+            | Self::ActionDispatch
+            | Self::ActionNote => limits.record_body_bytes,
             Self::Batch => limits.batch_body_bytes,
             // Each record has a limit of its own.
             Self::Workspaces => usize::MAX,

@@ -89,6 +89,8 @@ impl Exchange {
             | RequestBody::Hold
             | RequestBody::NewKey
             | RequestBody::ActionFailure
+            | RequestBody::ActionDispatch
+            | RequestBody::ActionNote
             | RequestBody::Preview => Body::Whole(Vec::new()),
         };
         Self {
@@ -386,6 +388,8 @@ fn check(core: &EngineCore, admitted: &Admitted, head: &Parts) -> Result<(), Pro
         | RequestBody::Workspace
         | RequestBody::Hold
         | RequestBody::NewKey
+        | RequestBody::ActionDispatch
+        | RequestBody::ActionNote
         | RequestBody::Preview => check_media(&head.headers, true),
     }
 }

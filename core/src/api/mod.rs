@@ -12,6 +12,7 @@ mod head;
 mod import;
 mod information;
 mod operator;
+mod outbox;
 mod parameters;
 pub(crate) mod query;
 pub(crate) mod router;
@@ -144,9 +145,11 @@ fn run(call: &Call<'_>) -> Handled {
         Endpoint::ReleaseHold => Ok(operator::release_hold(call)),
         Endpoint::PostBatch => operator::post_batch(call),
         Endpoint::History(stream) => operator::history(call, stream),
-        Endpoint::ListActions => operator::list_actions(call),
-        Endpoint::CompleteAction => operator::complete_action(call),
-        Endpoint::FailAction => operator::fail_action(call),
+        Endpoint::ListActions => outbox::list(call),
+        Endpoint::DispatchAction => outbox::dispatch(call),
+        Endpoint::NoteAction => outbox::note(call),
+        Endpoint::CompleteAction => outbox::complete(call),
+        Endpoint::FailAction => outbox::fail(call),
         Endpoint::ListAudit => operator::list_audit(call),
         Endpoint::ListKeys => operator::list_keys(call),
         Endpoint::IssueKey => operator::issue_key(call),

@@ -5,9 +5,7 @@ use http::Response;
 
 use crate::error::EngineError;
 use crate::model::{AuditAction, AuditResult, IssuedKey, Stream, WorkspaceView};
-use crate::mutation::{
-    CompleteAction, FailAction, IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey,
-};
+use crate::mutation::{IssueKey, PlaceHold, PutWorkspace, ReleaseHold, RevokeKey};
 use crate::store::telemetry::queue::Wanted;
 use crate::view::audit::AuditQuery;
 use crate::view::history::{self as views, HistoryQuery};
@@ -105,31 +103,6 @@ pub(super) fn history(call: &Call<'_>, stream: Stream) -> Handled {
         reply::JSON,
         reply::history(&page),
     )))
-}
-
-pub(super) fn list_actions(call: &Call<'_>) -> Handled {
-    if let Some(state) = call
-        .query
-        .get("state")
-        .filter(|state| !state.eq_ignore_ascii_case("pending"))
-    {
-        let said = format!("The value '{state}' is not valid.");
-        return Err(EngineError::invalid("state", said).into());
-    }
-    let running = chunks::RunningActions::new(call.core);
-    let body = ListBody::array(r#"{"actions":["#);
-    call.list(reply::JSON, body, Box::new(running))
-}
-
-pub(super) fn complete_action(call: &Call<'_>) -> Handled {
-    let id = call.number()?;
-    Ok(call.write(CompleteAction(id), |()| reply::empty()))
-}
-
-pub(super) fn fail_action(call: &Call<'_>) -> Handled {
-    let (state, detail) = body::failure_body(call.body)?;
-    let id = call.number()?;
-    Ok(call.write(FailAction { id, state, detail }, |()| reply::empty()))
 }
 
 pub(super) fn list_audit(call: &Call<'_>) -> Handled {

@@ -247,6 +247,9 @@ pub(super) const HISTORY_PARAMS: &[Param] = &[
     text("nextToken"),
 ];
 
+pub(super) const ACTION_FILTERS: &[Param] =
+    &[text("state"), text("workSpaceId"), LIMIT, text("nextToken")];
+
 pub(super) const AUDIT_FILTERS: &[Param] = &[
     time("from"),
     time("to"),

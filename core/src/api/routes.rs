@@ -7,10 +7,10 @@ use crate::wire::problem::Code;
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, RequestBody, Route, Work};
 use super::parameters::{
-    ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS, EXPORT_PARAMS, FORCE,
-    HEATMAP, HISTORY_PARAMS, HOLDS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING, PREVIEW_PARAMS,
-    PROCESSES_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS, TOP_PARAMS, WORKSPACE_FILTERS,
-    WORKSPACE_ROWS, text,
+    ACTION_FILTERS, ACTION_PARAMS, ADVICE_PARAMS, AUDIT_FILTERS, CHANGE_PARAMS, EVENT_PARAMS,
+    EXPORT_PARAMS, FORCE, HEATMAP, HISTORY_PARAMS, HOLDS, NUMBER_OF_ACTIVITIES, OVERRIDE, PAGING,
+    PREVIEW_PARAMS, PROCESSES_PARAMS, SERIES, STARTUPS, TIMELINE_PARAMS, TOP_PARAMS,
+    WORKSPACE_FILTERS, WORKSPACE_ROWS, text,
 };
 
 const ACTION_PROBLEMS: &[Code] = &[
@@ -100,6 +100,8 @@ const fn stats(
             | RequestBody::Hold
             | RequestBody::NewKey
             | RequestBody::ActionFailure
+            | RequestBody::ActionDispatch
+            | RequestBody::ActionNote
             | RequestBody::Preview => &[],
         },
     }
@@ -212,7 +214,9 @@ pub static ROUTES: &[Route] = &[
     history(Stream::Activity, "getActivityHistory", "/operator/telemetry/activity"),
     history(Stream::Startup, "getStartupHistory", "/operator/telemetry/startup"),
     history(Stream::Processes, "getProcessesHistory", "/operator/telemetry/processes"),
-    slow(with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), &[text("state")])),
+    slow(with_query(operator(Endpoint::ListActions, "listActions", Method::Get, "/operator/actions", RequestBody::None, Answer::Actions, &[]), ACTION_FILTERS)),
+    operator(Endpoint::DispatchAction, "dispatchAction", Method::Post, "/operator/actions/{id}/dispatch", RequestBody::ActionDispatch, Answer::Action, &[Code::NotFound, Code::InvalidResourceState, Code::Cancelled, Code::LitigationHold]),
+    operator(Endpoint::NoteAction, "noteAction", Method::Post, "/operator/actions/{id}/note", RequestBody::ActionNote, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState, Code::Cancelled]),
     operator(Endpoint::CompleteAction, "completeAction", Method::Post, "/operator/actions/{id}/complete", RequestBody::None, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     operator(Endpoint::FailAction, "failAction", Method::Post, "/operator/actions/{id}/fail", RequestBody::ActionFailure, Answer::Empty, &[Code::NotFound, Code::InvalidResourceState]),
     slow(with_query(operator(Endpoint::ListAudit, "listAudit", Method::Get, "/operator/audit", RequestBody::None, Answer::Audit, &[]), AUDIT_FILTERS)),

@@ -4,8 +4,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::{
-    ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, ProcessReport,
-    Question, RequestKey, StartupRecord, StatsRecord, Stream, Workspace, WorkspaceView,
+    ActivityRecord, AuditEntry, FleetEvent, ImportReport, IssuedKey, NewKey, PendingAction,
+    ProcessReport, Question, RequestKey, StartupRecord, StatsRecord, Stream, Workspace,
+    WorkspaceView,
 };
 use crate::view::query::advice::AdviceRow;
 use crate::view::query::fleet::FleetSummary;
@@ -17,9 +18,10 @@ use crate::view::query::timeline::TimelineRow;
 use crate::view::query::top::TopRow;
 use crate::view::query::workspaces::WorkspaceRow;
 use crate::wire::shapes::{
-    ActionFailure, AuditPage, BatchResult, ExportedRecord, HistoryPage, KeyList, NewHold,
-    NewPreview, PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage, SeriesPage,
-    StartupPage, UserActivity, UserInformation, ValidationProblemDetails, WorkSpaceApiResponse,
+    ActionDispatch, ActionFailure, ActionNote, AuditPage, BatchResult, ExportedRecord, HistoryPage,
+    KeyList, NewHold, NewPreview, PendingActionList, ProblemDetails, RemovedWorkSpace, RowPage,
+    SeriesPage, StartupPage, UserActivity, UserInformation, ValidationProblemDetails,
+    WorkSpaceApiResponse,
 };
 
 use super::endpoint::{Answer, RequestBody};
@@ -65,6 +67,7 @@ impl Schemas {
             Answer::History(Stream::Startup) => all.subschema_for::<HistoryPage<StartupRecord>>(),
             Answer::History(Stream::Processes) => all.subschema_for::<HistoryPage<ProcessReport>>(),
             Answer::WorkspaceView => all.subschema_for::<WorkspaceView>(),
+            Answer::Action => all.subschema_for::<PendingAction>(),
             Answer::Actions => all.subschema_for::<PendingActionList>(),
             Answer::Audit => all.subschema_for::<AuditPage>(),
             Answer::Keys => all.subschema_for::<KeyList>(),
@@ -102,6 +105,8 @@ impl Schemas {
             RequestBody::Hold => all.subschema_for::<NewHold>(),
             RequestBody::NewKey => all.subschema_for::<NewKey>(),
             RequestBody::ActionFailure => all.subschema_for::<ActionFailure>(),
+            RequestBody::ActionDispatch => all.subschema_for::<ActionDispatch>(),
+            RequestBody::ActionNote => all.subschema_for::<ActionNote>(),
             RequestBody::Preview => all.subschema_for::<NewPreview>(),
         })
     }

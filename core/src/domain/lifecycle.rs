@@ -90,6 +90,11 @@ impl Refusal {
     }
 }
 
+/// Whether a litigation hold forbids `action`.
+pub(crate) fn is_refused_under_hold(action: Action) -> bool {
+    rule(action).refused_under_hold
+}
+
 /// The new type of a `ChangeComputeType`, which other actions do not have; refused when there is no such type.
 pub(crate) fn new_compute_type(action: Action, asked: Option<&str>) -> Result<Option<ComputeType>> {
     if action != Action::ChangeComputeType {

@@ -25,6 +25,7 @@ pub(crate) enum List {
     Audit,
     Rows(Question),
     Events,
+    Actions,
 }
 
 impl List {
@@ -38,6 +39,7 @@ impl List {
             Self::Audit => 0,
             Self::Rows(question) => question.number(),
             Self::Events => 31,
+            Self::Actions => 30,
         }
     }
 }
@@ -117,6 +119,17 @@ pub(crate) fn after_event(id: u64) -> String {
 /// The number of the event after which `token` continues the event log.
 pub(crate) fn event_of(token: &str) -> Option<u64> {
     let bytes = decode(List::Events, token)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// A token that continues the outbox after the action of that number.
+pub(crate) fn after_action(id: u64) -> String {
+    encode(List::Actions, &id.to_le_bytes())
+}
+
+/// The number of the action after which `token` continues the outbox.
+pub(crate) fn action_of(token: &str) -> Option<u64> {
+    let bytes = decode(List::Actions, token)?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 

@@ -16,6 +16,8 @@ pub enum EventType {
     WorkspaceRemoved,
     /// A lifecycle action began.
     ActionAccepted,
+    /// A provider began an attempt to make a lifecycle action happen.
+    ActionDispatched,
     /// A lifecycle action ended as intended.
     ActionCompleted,
     /// A lifecycle action failed, or was cancelled by another action or by a replaced state.
@@ -39,7 +41,7 @@ pub enum EventType {
 
 impl EventType {
     /// The types that are stored, in the order of their numbers in the file.
-    pub(crate) const STORED: [Self; 11] = [
+    pub(crate) const STORED: [Self; 12] = [
         Self::WorkspaceChanged,
         Self::WorkspaceRemoved,
         Self::ActionAccepted,
@@ -51,6 +53,7 @@ impl EventType {
         Self::KeyRevoked,
         Self::ImportCommitted,
         Self::TelemetryFiled,
+        Self::ActionDispatched,
     ];
 
     /// The type as written.
@@ -60,6 +63,7 @@ impl EventType {
             Self::WorkspaceChanged => "workspace.changed",
             Self::WorkspaceRemoved => "workspace.removed",
             Self::ActionAccepted => "action.accepted",
+            Self::ActionDispatched => "action.dispatched",
             Self::ActionCompleted => "action.completed",
             Self::ActionFailed => "action.failed",
             Self::HoldPlaced => "hold.placed",
@@ -181,6 +185,12 @@ pub(crate) struct EventDetail<'d> {
     /// `action.accepted`: when the clock ends it; absent where the host does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) due_at: Option<Timestamp>,
+    /// `action.dispatched`: who began the attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) provider: Option<&'d str>,
+    /// `action.dispatched`: number of the attempt, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attempt: Option<u32>,
     /// Compute type that the action changes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compute_type: Option<&'d str>,

@@ -103,6 +103,32 @@ impl From<FailedState> for State {
     }
 }
 
+/// How far an action is that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ActionState {
+    /// It has not ended: any of the two others.
+    #[default]
+    Pending,
+    /// No provider has begun it.
+    Waiting,
+    /// A provider has begun it.
+    Dispatched,
+}
+
+impl ActionState {
+    pub(crate) const ALL: [Self; 3] = [Self::Pending, Self::Waiting, Self::Dispatched];
+
+    /// The state as written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Waiting => "waiting",
+            Self::Dispatched => "dispatched",
+        }
+    }
+}
+
 /// An API key to issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -134,6 +134,14 @@ pub struct PendingAction {
     pub due_at: Option<Timestamp>,
     /// The new compute type of a `ChangeComputeType`; null for other actions.
     pub compute_type: Option<String>,
+    /// How many times it was [dispatched](crate::Engine::dispatch_action).
+    pub attempts: u32,
+    /// When it was dispatched last; null where it was not.
+    pub last_attempt_at: Option<Timestamp>,
+    /// Who dispatched it last; null where nobody did.
+    pub provider: Option<String>,
+    /// What the provider noted last, such as a request id that its support asks for; null where it noted nothing.
+    pub note: Option<String>,
 }
 
 /// One workspace with its running action and its hold, at one moment.

@@ -166,7 +166,7 @@ impl Context<'_, '_> {
         if let Some(running) = entry.transition.take() {
             self.cancel(&entry.workspace, &running)?;
         }
-        let due_at = match self.config.actions.driver {
+        let due_at = match self.config.actions.driver_of(action) {
             ActionDriver::Clock => Some(self.now + self.config.actions.durations.of(action)),
             ActionDriver::Host => None,
         };
@@ -194,12 +194,14 @@ impl Context<'_, '_> {
         let Some(running) = &entry.transition else {
             return Ok(());
         };
+        let dispatched = pending::get(self.tables, running.id)?.and_then(|row| row.dispatched);
         pending::put(
             self.tables,
             &Pending {
                 id: running.id,
                 due_at: running.due_at,
                 workspace_id: entry.workspace.id.clone(),
+                dispatched,
             },
         )
     }
@@ -254,10 +256,15 @@ impl Context<'_, '_> {
         ended: Option<(&str, Timestamp)>,
         detail: Option<String>,
     ) -> Result<()> {
+        let dispatched = pending::get(self.tables, transition.id)?.and_then(|row| row.dispatched);
         pending::remove(self.tables, transition.id)?;
         if let Some(mut row) = audit::get(self.tables, transition.id)? {
             row.result = result;
-            row.detail = detail;
+            row.detail = match (detail, dispatched) {
+                (detail, None) => detail,
+                (None, Some(by)) => Some(by.summary()),
+                (Some(detail), Some(by)) => Some(format!("{detail} ({})", by.summary())),
+            };
             row.completed_time = Some(ended.map_or(self.now, |(_, at)| at));
             if let Some((state, _)) = ended {
                 row.new_state = Some(state.to_owned());
@@ -268,16 +275,14 @@ impl Context<'_, '_> {
     }
 
     /// The workspace of a running action, and the transition taken out of it.
-    fn running(&mut self, id: u64) -> Result<Result<(Entry, Transition)>> {
+    pub(super) fn running(&mut self, id: u64) -> Result<Result<(Entry, Transition)>> {
         if let Some(row) = pending::get(self.tables, id)?
             && let Some(mut entry) = self.settled(&row.workspace_id)?
             && let Some(transition) = entry.transition.take_if(|running| running.id == id)
         {
             return Ok(Ok((entry, transition)));
         }
-        let row = audit::get(self.tables, id)?;
-        let known = row.is_some_and(|row| matches!(row.action, AuditAction::Lifecycle(_)));
-        Ok(Err(if known {
+        Ok(Err(if self.end_of(id)?.is_some() {
             EngineError::new(
                 ErrorKind::InvalidResourceState,
                 "The action has ended already.",
@@ -286,9 +291,16 @@ impl Context<'_, '_> {
             EngineError::new(ErrorKind::NotFound, "No such action.")
         }))
     }
+
+    /// How an action ended that no longer runs; `None` where there is none of that number.
+    pub(super) fn end_of(&self, id: u64) -> Result<Option<AuditResult>> {
+        let row = audit::get(self.tables, id)?;
+        let row = row.filter(|row| matches!(row.action, AuditAction::Lifecycle(_)));
+        Ok(row.map(|row| row.result))
+    }
 }
 
-fn refusal_error(
+pub(super) fn refusal_error(
     refusal: Refusal,
     action: Action,
     entry: &Entry,

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::model::{AuditResult, EventDetail, EventType, FleetEvent, KeyInfo, Workspace};
 use crate::store::events;
+use crate::store::pending::Dispatched;
 use crate::store::workspaces::Transition;
 use crate::timestamp::Timestamp;
 
@@ -80,6 +81,21 @@ impl Context<'_, '_> {
             ..of_action(workspace, action)
         };
         self.append(EventType::ActionAccepted, Some(workspace), &detail)
+    }
+
+    /// `action.dispatched`
+    pub(super) fn action_dispatched(
+        &mut self,
+        workspace: &Workspace,
+        action: &Transition,
+        dispatched: &Dispatched,
+    ) -> Result<()> {
+        let detail = EventDetail {
+            provider: Some(&dispatched.provider),
+            attempt: Some(dispatched.attempts),
+            ..of_action(workspace, action)
+        };
+        self.append(EventType::ActionDispatched, Some(workspace), &detail)
     }
 
     /// `action.completed`: the action ended at the time `at`.

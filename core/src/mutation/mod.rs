@@ -8,6 +8,7 @@ mod actions;
 mod audit;
 #[cfg(feature = "cluster")]
 pub(crate) mod configure;
+mod dispatch;
 mod events;
 mod holds;
 mod import;
@@ -31,6 +32,7 @@ use crate::timestamp::Timestamp;
 
 pub(crate) use actions::{Act, CompleteAction, FailAction};
 pub(crate) use audit::AuditRefusal;
+pub(crate) use dispatch::{DispatchAction, NoteAction};
 pub(crate) use holds::{PlaceHold, ReleaseHold};
 pub(crate) use import::{ImportCounts, ImportWorkspaces, Imported};
 pub(crate) use keys::{IssueKey, RevokeKey, TouchKeys};

@@ -2,9 +2,9 @@
 
 use crate::domain::editing::{self, EditRefusal};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditAction, AuditResult, PendingAction, Workspace, WorkspaceView};
+use crate::model::{AuditAction, AuditResult, Workspace, WorkspaceView};
 use crate::store::workspaces::Entry;
-use crate::store::{holds, workspaces};
+use crate::store::{holds, pending, workspaces};
 
 use super::{Caller, Context, Mutation, Outcome};
 
@@ -222,18 +222,12 @@ impl Context<'_, '_> {
 
     /// A workspace with its running action and its hold.
     pub(super) fn view(&self, entry: Entry) -> Result<WorkspaceView> {
-        let transition = entry.transition.map(|transition| PendingAction {
-            id: transition.id,
-            action: transition.action,
-            workspace_id: entry.workspace.id.clone(),
-            requested_at: transition.requested_at,
-            due_at: transition.due_at,
-            compute_type: transition.compute_type,
-        });
+        let id = &entry.workspace.id;
+        let shown = |running| pending::shown(self.tables, id, running);
         Ok(WorkspaceView {
-            litigation_hold: holds::get(self.tables, &entry.workspace.id)?,
+            transition: entry.transition.map(shown).transpose()?,
+            litigation_hold: holds::get(self.tables, id)?,
             workspace: entry.workspace,
-            transition,
         })
     }
 }

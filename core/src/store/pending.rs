@@ -1,11 +1,13 @@
 //! The outbox: the actions that have not ended. Key: action number, 8 bytes big-endian. Value: optional due time, then
-//! `workSpId`. The rest of an action stands with its workspace.
+//! `workSpId`, then what a provider did, where one did something. The rest of an action stands with its workspace.
 
 use crate::error::Result;
+use crate::model::PendingAction;
 use crate::timestamp::Timestamp;
 
-use super::codec::{Decoder, Encoder};
+use super::codec::{Decoder, Encoder, damaged};
 use super::table::{Read, Step, Table, Tables, after_key, row_number};
+use super::workspaces::Transition;
 
 /// A row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,20 @@ pub(crate) struct Pending {
     pub(crate) id: u64,
     pub(crate) due_at: Option<Timestamp>,
     pub(crate) workspace_id: String,
+    /// `None` while no provider has begun.
+    pub(crate) dispatched: Option<Dispatched>,
+}
+
+/// What a provider did to make an action happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dispatched {
+    /// At least 1.
+    pub(crate) attempts: u32,
+    /// When the last attempt began.
+    pub(crate) last_at: Timestamp,
+    /// Whose the last attempt is.
+    pub(crate) provider: String,
+    pub(crate) note: Option<String>,
 }
 
 /// The row of that action.
@@ -25,6 +41,12 @@ pub(crate) fn put(tables: &Tables<'_>, pending: &Pending) -> Result<()> {
     let mut encoder = Encoder::default();
     encoder.option_time(pending.due_at);
     encoder.text(&pending.workspace_id);
+    if let Some(dispatched) = &pending.dispatched {
+        encoder.varint(dispatched.attempts.into());
+        encoder.time(dispatched.last_at);
+        encoder.text(&dispatched.provider);
+        encoder.option_text(dispatched.note.as_deref());
+    }
     tables.put(Table::Pending, &pending.id.to_be_bytes(), &encoder.finish())
 }
 
@@ -46,13 +68,68 @@ pub(crate) fn scan_after(
     })
 }
 
+impl Dispatched {
+    /// What it did, for the audit: `aws, 2 attempts, request 7f-1`.
+    pub(crate) fn summary(&self) -> String {
+        let Self {
+            attempts, provider, ..
+        } = self;
+        let plural = if *attempts == 1 { "" } else { "s" };
+        let mut said = format!("{provider}, {attempts} attempt{plural}");
+        if let Some(note) = &self.note {
+            said.push_str(", request ");
+            said.push_str(note);
+        }
+        said
+    }
+}
+
+impl Pending {
+    /// The row and the rest of its action, as the outbox shows it.
+    pub(crate) fn with(self, running: Transition) -> PendingAction {
+        let dispatched = self.dispatched;
+        PendingAction {
+            id: running.id,
+            action: running.action,
+            workspace_id: self.workspace_id,
+            requested_at: running.requested_at,
+            due_at: running.due_at,
+            compute_type: running.compute_type,
+            attempts: dispatched.as_ref().map_or(0, |done| done.attempts),
+            last_attempt_at: dispatched.as_ref().map(|done| done.last_at),
+            provider: dispatched.as_ref().map(|done| done.provider.clone()),
+            note: dispatched.and_then(|done| done.note),
+        }
+    }
+}
+
+/// The action that runs on the workspace `id`, as the outbox shows it.
+pub(crate) fn shown(read: &impl Read, id: &str, running: Transition) -> Result<PendingAction> {
+    let row = get(read, running.id)?.unwrap_or_else(|| Pending {
+        id: running.id,
+        due_at: running.due_at,
+        workspace_id: id.to_owned(),
+        dispatched: None,
+    });
+    Ok(row.with(running))
+}
+
 fn decode(id: u64, value: &[u8]) -> Result<Pending> {
     let mut decoder = Decoder::new(value);
-    let pending = Pending {
+    let mut pending = Pending {
         id,
         due_at: decoder.option_time()?,
         workspace_id: decoder.text()?.to_owned(),
+        dispatched: None,
     };
+    if !decoder.is_empty() {
+        pending.dispatched = Some(Dispatched {
+            attempts: u32::try_from(decoder.varint()?).map_err(|_| damaged())?,
+            last_at: decoder.time()?,
+            provider: decoder.text()?.to_owned(),
+            note: decoder.option_text()?.map(str::to_owned),
+        });
+    }
     decoder.end()?;
     Ok(pending)
 }

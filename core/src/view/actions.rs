@@ -1,23 +1,201 @@
 //! The outbox, as it stands now.
 
+use crate::domain::paging;
 use crate::error::Result;
-use crate::model::PendingAction;
+use crate::limits::{PAGE_ITEMS_DEFAULT, UNATTENDED_SECONDS};
+use crate::model::{ActionState, PendingAction};
+use crate::store::pending::Pending;
 use crate::store::table::Step;
+use crate::store::workspaces::Transition;
 use crate::store::{pending, workspaces};
+use crate::timestamp::Timestamp;
 
-use super::{Reader, workspaces as views};
+use super::Reader;
 
-/// Shows the actions that run to `show`, in the order of their numbers, those after the number `after`, until `show` breaks.
-pub(crate) fn running(
-    reader: &Reader,
+/// Which page of which actions that have not ended: those that pass every filter.
+///
+/// ```
+/// use deskfleet::{ActionQuery, ActionState, Engine};
+///
+/// let engine = Engine::in_memory()?;
+/// let waiting = ActionQuery { state: ActionState::Waiting, ..ActionQuery::default() };
+/// assert!(engine.actions(&waiting)?.actions.is_empty());
+/// # Ok::<(), deskfleet::EngineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionQuery {
+    /// How far the actions are. Default [`ActionState::Pending`], all.
+    pub state: ActionState,
+    /// The action on this workspace, compared exactly. Default all.
+    pub workspace_id: Option<String>,
+    /// Most actions on the page, at least 1. Default 50.
+    pub limit: u32,
+    /// The token of the page before. Default none: the first page.
+    pub next_token: Option<String>,
+}
+
+impl Default for ActionQuery {
+    fn default() -> Self {
+        Self {
+            state: ActionState::Pending,
+            workspace_id: None,
+            limit: PAGE_ITEMS_DEFAULT.unsigned_abs(),
+            next_token: None,
+        }
+    }
+}
+
+/// One page of the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActionPage {
+    /// The actions, in the order they were accepted.
+    pub actions: Vec<PendingAction>,
+    /// The token of the next page; `None` on the last.
+    pub next_token: Option<String>,
+}
+
+/// Actions on their way. Between two calls it holds no snapshot, only where it was.
+#[derive(Debug)]
+pub(crate) struct Actions {
+    state: ActionState,
+    workspace_id: Option<String>,
+    /// The action that was shown last.
     after: Option<u64>,
-    mut show: impl FnMut(PendingAction) -> Step,
-) -> Result<()> {
-    pending::scan_after(&reader.snapshot, after, &mut |row| {
-        let action = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
-            let running = reader.current(entry).transition;
-            Ok(running.map(|running| views::pending(&row.workspace_id, running)))
-        })?;
-        Ok(action.flatten().map_or(Step::Continue(()), &mut show))
-    })
+    left: usize,
+}
+
+/// Where a step of [`Actions`] ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ActionsEnd {
+    /// With the outbox.
+    Over,
+    /// As all was shown that was to be; the token continues there.
+    More(String),
+    /// As `show` broke.
+    Stopped,
+}
+
+impl Actions {
+    /// All that have not ended.
+    pub(crate) fn all() -> Self {
+        Self {
+            state: ActionState::Pending,
+            workspace_id: None,
+            after: None,
+            left: usize::MAX,
+        }
+    }
+
+    /// One page.
+    pub(crate) fn page(query: &ActionQuery) -> Result<Self> {
+        let token = query.next_token.as_deref();
+        let after = token.map(|token| paging::action_of(token).ok_or_else(paging::bad_token));
+        Ok(Self {
+            state: query.state,
+            workspace_id: query.workspace_id.clone(),
+            after: after.transpose()?,
+            left: usize::try_from(query.limit.max(1)).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Shows the next actions to `show`, until it breaks.
+    pub(crate) fn step(
+        &mut self,
+        reader: &Reader,
+        show: &mut dyn FnMut(PendingAction) -> Step,
+    ) -> Result<ActionsEnd> {
+        let mut end = ActionsEnd::Over;
+        let (after, workspace_id) = (self.after, self.workspace_id.clone());
+        let mut visit = |row: Pending| {
+            let Some(action) = self.wanted(reader, row)? else {
+                return Ok(Step::Continue(()));
+            };
+            if self.left == 0 {
+                let last = self.after.unwrap_or_default();
+                end = ActionsEnd::More(paging::after_action(last));
+                return Ok(Step::Break(()));
+            }
+            self.left -= 1;
+            self.after = Some(action.id);
+            let step = show(action);
+            if step.is_break() {
+                end = ActionsEnd::Stopped;
+            }
+            Ok(step)
+        };
+        match workspace_id {
+            None => pending::scan_after(&reader.snapshot, after, &mut visit)?,
+            Some(id) => {
+                let number = workspaces::with(&reader.snapshot, &id, |entry| {
+                    Ok(entry.transition.map(|running| running.id))
+                })?;
+                let next = number.flatten();
+                if let Some(id) = next.filter(|id| after.is_none_or(|after| *id > after))
+                    && let Some(row) = pending::get(&reader.snapshot, id)?
+                {
+                    let _: Step = visit(row)?;
+                }
+            }
+        }
+        Ok(end)
+    }
+
+    /// The action of a row, if it runs and is one of those that are asked for.
+    fn wanted(&self, reader: &Reader, row: Pending) -> Result<Option<PendingAction>> {
+        let wanted = match self.state {
+            ActionState::Pending => true,
+            ActionState::Waiting => row.dispatched.is_none(),
+            ActionState::Dispatched => row.dispatched.is_some(),
+        };
+        if !wanted {
+            return Ok(None);
+        }
+        let running = running(reader, &row)?;
+        Ok(running.map(|running| row.with(running)))
+    }
+}
+
+/// The rest of the action of a row, if it runs.
+fn running(reader: &Reader, row: &Pending) -> Result<Option<Transition>> {
+    let running = workspaces::with(&reader.snapshot, &row.workspace_id, |entry| {
+        let running = reader.current(entry).transition;
+        Ok(running.map(Transition::into_owned))
+    })?;
+    Ok(running.flatten())
+}
+
+/// Actions that only the host ends and that no provider has begun for [`UNATTENDED_SECONDS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unattended {
+    /// How many.
+    pub actions: u64,
+    /// When the first of them was accepted.
+    pub since: Timestamp,
+}
+
+/// Counts them; `None` where there are none.
+pub(crate) fn unattended(reader: &Reader) -> Result<Option<Unattended>> {
+    let mut found: Option<Unattended> = None;
+    pending::scan_after(&reader.snapshot, None, &mut |row| {
+        if row.due_at.is_some() || row.dispatched.is_some() {
+            return Ok(Step::Continue(()));
+        }
+        let Some(running) = running(reader, &row)? else {
+            return Ok(Step::Continue(()));
+        };
+        if running.requested_at.plus_seconds(UNATTENDED_SECONDS) > reader.now {
+            return Ok(Step::Continue(()));
+        }
+        let first = Unattended {
+            actions: 0,
+            since: running.requested_at,
+        };
+        let counted = found.get_or_insert(first);
+        counted.actions += 1;
+        counted.since = counted.since.min(running.requested_at);
+        Ok(Step::Continue(()))
+    })?;
+    Ok(found)
 }

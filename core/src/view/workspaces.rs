@@ -4,10 +4,10 @@ mod filter;
 
 use crate::domain::paging::{self, List, bad_token};
 use crate::error::Result;
-use crate::model::{PendingAction, Workspace, WorkspaceView};
+use crate::model::{Workspace, WorkspaceView};
 use crate::store::table::Step;
 use crate::store::workspaces::{EntryRef, Transition};
-use crate::store::{holds, workspaces};
+use crate::store::{holds, pending, workspaces};
 
 use super::Reader;
 
@@ -119,32 +119,20 @@ pub(crate) fn page(
 pub(crate) fn one(reader: &Reader, id: &str) -> Result<Option<WorkspaceView>> {
     let found = workspaces::with(&reader.snapshot, id, |entry| {
         Ok(reader.listed(entry).map(|entry| {
-            (
-                entry.transition.map(|running| pending(id, running)),
-                entry.into_entry().workspace,
-            )
+            let running = entry.transition.map(Transition::into_owned);
+            (running, entry.into_entry().workspace)
         }))
     })?;
-    let Some((transition, workspace)) = found.flatten() else {
+    let Some((running, workspace)) = found.flatten() else {
         return Ok(None);
     };
+    let transition = running.map(|running| pending::shown(&reader.snapshot, id, running));
+    let transition = transition.transpose()?;
     Ok(Some(WorkspaceView {
         workspace,
         transition,
         litigation_hold: holds::get(&reader.snapshot, id)?,
     }))
-}
-
-/// A running action as the outbox shows it.
-pub(super) fn pending(id: &str, running: Transition<&str>) -> PendingAction {
-    PendingAction {
-        id: running.id,
-        action: running.action,
-        workspace_id: id.to_owned(),
-        requested_at: running.requested_at,
-        due_at: running.due_at,
-        compute_type: running.compute_type.map(str::to_owned),
-    }
 }
 
 /// The listed workspaces of a user, in the order of their ids, and whether one of them is held.

@@ -170,6 +170,41 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
     Ok((state, detail))
 }
 
+/// Reads who begins which attempt of an action.
+pub(crate) fn dispatch_body(text: &[u8]) -> Result<(String, u32), InvalidBody> {
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(alias = "Provider")]
+        provider: Option<String>,
+        #[serde(alias = "Attempt")]
+        attempt: Option<u32>,
+    }
+    let body: Body =
+        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let provider = body.provider.unwrap_or_default();
+    validation::short_text("provider", &provider)?;
+    let attempt = body.attempt.filter(|attempt| *attempt > 0);
+    let attempt = attempt.ok_or_else(|| {
+        let said = "The field attempt must be the number of the attempt, from 1.";
+        invalid("attempt", said)
+    })?;
+    Ok((provider, attempt))
+}
+
+/// Reads what a provider notes of an action.
+pub(crate) fn note_body(text: &[u8]) -> Result<String, InvalidBody> {
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(alias = "RequestId", rename = "requestId")]
+        request_id: Option<String>,
+    }
+    let body: Body =
+        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let note = body.request_id.unwrap_or_default();
+    validation::short_text("requestId", &note)?;
+    Ok(note)
+}
+
 /// Reads a key to issue at `now`.
 pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBody> {
     #[derive(Deserialize)]

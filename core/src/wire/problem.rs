@@ -61,6 +61,8 @@ codes! {
         RequestTimeout = 408,
         /// The state of the workspace, or of the pending action, does not allow this; `detail` names what does.
         InvalidResourceState = 409,
+        /// The pending action was cancelled, by another action or by a replaced state: do not carry it out.
+        Cancelled = 409,
         /// Another action runs on the workspace; or another backup is being written.
         OperationInProgress = 409,
         /// The workspace is on litigation hold, which forbids this.
@@ -110,6 +112,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::UserNotFound => Self::UserNotFound,
             ErrorKind::NotFound => Self::NotFound,
             ErrorKind::InvalidResourceState => Self::InvalidResourceState,
+            ErrorKind::Cancelled => Self::Cancelled,
             ErrorKind::OperationInProgress => Self::OperationInProgress,
             ErrorKind::LitigationHold => Self::LitigationHold,
             ErrorKind::AmbiguousWorkSpace => Self::AmbiguousWorkSpace,
@@ -275,6 +278,7 @@ impl From<&EngineError> for Problem {
             | ErrorKind::UserNotFound
             | ErrorKind::NotFound
             | ErrorKind::InvalidResourceState
+            | ErrorKind::Cancelled
             | ErrorKind::OperationInProgress
             | ErrorKind::LitigationHold
             | ErrorKind::AmbiguousWorkSpace

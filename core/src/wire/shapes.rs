@@ -125,11 +125,16 @@ pub(crate) struct BatchResult {
     errors: Vec<LineError>,
 }
 
-/// The actions that have not ended, in the order of their numbers.
+/// One page of the actions that have not ended, in the order of their numbers.
 #[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
 pub(crate) struct PendingActionList {
-    /// The actions.
+    /// The actions of this page.
     actions: Vec<PendingAction>,
+    /// Token of the next page, to pass as `nextToken`; null on the last page. Opaque, at most 512 characters.
+    next_token: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
 }
 
 /// One page of the audit, newest first.
@@ -231,6 +236,26 @@ pub(crate) struct ActionFailure {
     /// What happened, for the audit; at most 256 code points.
     #[schemars(length(min = 1, max = TEXT_MAX))]
     detail: Option<String>,
+}
+
+/// An attempt of a provider to make an action happen.
+#[derive(JsonSchema)]
+pub(crate) struct ActionDispatch {
+    /// Name of the provider, 1 to 256 code points.
+    #[schemars(length(min = 1, max = TEXT_MAX))]
+    provider: String,
+    /// Number of the attempt: one more than the action has had. The number of the last one, from the same provider, changes nothing.
+    #[schemars(range(min = 1))]
+    attempt: u32,
+}
+
+/// What a provider notes of an action.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub(crate) struct ActionNote {
+    /// What its support will ask for, 1 to 256 code points.
+    #[schemars(length(min = 1, max = TEXT_MAX))]
+    request_id: String,
 }
 
 /// Why a request was refused: problem details (RFC 9457). Decide by `code`; the texts may change.

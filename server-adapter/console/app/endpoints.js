@@ -61,7 +61,11 @@ GET /operator/telemetry/stats?instanceId={workSpId}&limit=5 Read the statistics 
 GET /operator/telemetry/activity?instanceId={workSpId}&limit=5 Read the activity of an instance
 GET /operator/telemetry/startup?instanceId={workSpId}&limit=5 Read the startup timings of an instance
 GET /operator/telemetry/processes?instanceId={workSpId}&limit=5 Read the process reports of an instance
-GET /operator/actions?state=pending List the actions that run
+GET /operator/actions?state=pending&limit=5 List the actions that run
+POST /operator/actions/{id}/dispatch Begin an attempt of an action
+ {"provider":"aws","attempt":1}
+POST /operator/actions/{id}/note Note what a provider says of an action
+ {"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}
 POST /operator/actions/{id}/complete Complete an action
 POST /operator/actions/{id}/fail Fail an action
  {"state":"UNHEALTHY","detail":"The host did not come back within 5 minutes."}

@@ -35,7 +35,7 @@ const fn row(
 
 /// Every code.
 #[rustfmt::skip]
-pub const PROBLEMS: [Problem; 25] = [
+pub const PROBLEMS: [Problem; 26] = [
     row("InvalidParameter",         400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidBody",              400, "rfc9110#section-15.5.1",  "Bad Request"),
     row("InvalidApiKey",            401, "rfc9110#section-15.5.2",  "Unauthorized"),
@@ -45,6 +45,7 @@ pub const PROBLEMS: [Problem; 25] = [
     row("UserNotFound",             404, "rfc9110#section-15.5.5",  "Not Found"),
     row("MethodNotAllowed",         405, "rfc9110#section-15.5.6",  "Method Not Allowed"),
     row("InvalidResourceState",     409, "rfc9110#section-15.5.10", "Conflict"),
+    row("Cancelled",                409, "rfc9110#section-15.5.10", "Conflict"),
     row("OperationInProgress",      409, "rfc9110#section-15.5.10", "Conflict"),
     row("LitigationHold",           409, "rfc9110#section-15.5.10", "Conflict"),
     row("AmbiguousWorkSpace",       409, "rfc9110#section-15.5.10", "Conflict"),
@@ -267,7 +268,9 @@ pub const ENDPOINTS: &[Documented] = &[
     endpoint("GET",  "/operator/telemetry/activity",                   "read",  HISTORY),
     endpoint("GET",  "/operator/telemetry/startup",                    "read",  HISTORY),
     endpoint("GET",  "/operator/telemetry/processes",                  "read",  HISTORY),
-    endpoint("GET",  "/operator/actions",                              "admin", &["state"]),
+    endpoint("GET",  "/operator/actions",                              "admin", &["state", "workSpaceId", "limit", "nextToken"]),
+    posted("POST",   "/operator/actions/{}/dispatch",                  "admin"),
+    posted("POST",   "/operator/actions/{}/note",                      "admin"),
     endpoint("POST", "/operator/actions/{}/complete",                  "admin", &[]),
     posted("POST",   "/operator/actions/{}/fail",                      "admin"),
     endpoint("GET",  "/operator/audit",                                "admin", AUDIT),

@@ -134,17 +134,20 @@ fn removal_in_a_transition() -> Case {
         .call(remove("ws-1").gives(r#"{"workSpaceId":"ws-1","removed":true}"#))
 }
 
-/// The outbox of one action on `ws-1`.
+/// The last page of the outbox.
+pub(super) fn outbox(items: &str) -> String {
+    format!(r#"{{"actions":[{items}],"nextToken":null,"hasMore":false}}"#)
+}
+
+/// One action on `ws-1` that nobody dispatched.
 fn pending(action: &str, due: &str, compute_type: &str) -> String {
     format!(
-        r#"{{"id":«id»,"action":"{action}","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":"{due}","computeType":{compute_type}}}"#
+        r#"{{"id":«id»,"action":"{action}","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":"{due}","computeType":{compute_type},"attempts":0,"lastAttemptAt":null,"provider":null,"note":null}}"#
     )
 }
 
 fn outbox_shape() -> Case {
-    let actions = |items: &str| {
-        call("GET admin /operator/actions").gives(format!(r#"{{"actions":[{items}]}}"#))
-    };
+    let actions = |items: &str| call("GET admin /operator/actions").gives(outbox(items));
     let mut case = Case::new(
         "7 actions",
         "shapes of the outbox and of one workspace with its transition",
@@ -160,14 +163,8 @@ fn outbox_shape() -> Case {
             .reset(&desk("ws-1", "AVAILABLE", "jdoe"))
             .call(act(action))
             .call(actions(&item))
-            .call(
-                call("GET admin /operator/actions?state=pending")
-                    .gives(format!(r#"{{"actions":[{item}]}}"#)),
-            )
-            .call(
-                call("GET admin /operator/actions?STATE=Pending")
-                    .gives(format!(r#"{{"actions":[{item}]}}"#)),
-            )
+            .call(call("GET admin /operator/actions?state=pending").gives(outbox(&item)))
+            .call(call("GET admin /operator/actions?STATE=Pending").gives(outbox(&item)))
             .call(call("GET admin /operator/workspaces/ws-1").gives(view))
             .clock(action.seconds)
             .call(actions(""));
@@ -175,14 +172,16 @@ fn outbox_shape() -> Case {
     let bad = |state: &str| {
         call(&format!("GET admin /operator/actions?state={state}")).refused("InvalidParameter")
     };
-    case.call(bad("done").error("state", "The value 'done' is not valid."))
-        .call(bad("").error("state", "The value '' is not valid."))
+    let hint = "Send one of pending, waiting, dispatched.";
+    let said = format!("The value 'done' is not valid. {hint}");
+    case.call(bad("done").error("state", &said))
+        .call(call("GET admin /operator/actions?state=").gives(outbox("")))
 }
 
 fn outbox_order() -> Case {
     let item = |id: &str| {
         format!(
-            r#"{{"id":"«_»","action":"RebootWorkSpace","workSpaceId":"{id}","requestedAt":"«_»","dueAt":"«_»","computeType":null}}"#
+            r#"{{"id":"«_»","action":"RebootWorkSpace","workSpaceId":"{id}","requestedAt":"«_»","dueAt":"«_»","computeType":null,"attempts":0,"lastAttemptAt":null,"provider":null,"note":null}}"#
         )
     };
     let reboot = |id: &str| {
@@ -195,21 +194,19 @@ fn outbox_order() -> Case {
         .call(reboot("ws-3"))
         .call(reboot("ws-1"))
         .call(reboot("ws-2"))
-        .call(call("GET admin /operator/actions").gives_json(format!(
-            r#"{{"actions":[{},{},{}]}}"#,
-            item("ws-3"),
-            item("ws-1"),
-            item("ws-2")
-        )))
+        .call(
+            call("GET admin /operator/actions")
+                .gives_json(outbox(&["ws-3", "ws-1", "ws-2"].map(item).join(","))),
+        )
 }
 
 /// The action's number, read from the outbox.
 fn learn_id(action: &super::lifecycle::Documented) -> Call {
-    let body = format!(
-        r#"{{"actions":[{{"id":"«id»","action":"{}","workSpaceId":"ws-1","requestedAt":"«_»","dueAt":"«_»","computeType":"«_»"}}]}}"#,
+    let item = format!(
+        r#"{{"id":"«id»","action":"{}","workSpaceId":"ws-1","requestedAt":"«_»","dueAt":"«_»","computeType":"«_»","attempts":0,"lastAttemptAt":null,"provider":null,"note":null}}"#,
         action.action
     );
-    call("GET admin /operator/actions").gives_json(body)
+    call("GET admin /operator/actions").gives_json(outbox(&item))
 }
 
 fn complete() -> Call {
@@ -295,7 +292,9 @@ fn failed((body, state): (&'static str, &'static str)) -> Case {
         detail: "«_»".to_owned(),
         ..row
     }]));
-    let second = r#"{"actions":[{"id":"«id2»","action":"«_»","workSpaceId":"ws-1","requestedAt":"«_»","dueAt":"«_»","computeType":"«_»"}]}"#;
+    let second = outbox(
+        r#"{"id":"«id2»","action":"«_»","workSpaceId":"ws-1","requestedAt":"«_»","dueAt":"«_»","computeType":"«_»","attempts":0,"lastAttemptAt":null,"provider":null,"note":null}"#,
+    );
     start(case)
         .call(call("GET admin /operator/actions").gives_json(second))
         .clock(30)
@@ -340,7 +339,9 @@ fn outbox_unknown() -> Case {
 
 /// With the host as driver the clock ends nothing; the outbox has no due time.
 fn host_driver() -> Case {
-    let body = r#"{"actions":[{"id":"«id»","action":"RebootWorkSpace","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":null,"computeType":null}]}"#;
+    let body = outbox(
+        r#"{"id":"«id»","action":"RebootWorkSpace","workSpaceId":"ws-1","requestedAt":"2026-11-20T12:00:00Z","dueAt":null,"computeType":null,"attempts":0,"lastAttemptAt":null,"provider":null,"note":null}"#,
+    );
     Case::new("4 outbox", "a host that takes the actions over")
         .config(|config| config.actions.driver = ActionDriver::Host)
         .put(desk("ws-1", "AVAILABLE", "jdoe"))
@@ -351,5 +352,5 @@ fn host_driver() -> Case {
         .call(call("GET admin /operator/actions").gives_json(body))
         .call(complete())
         .call(is("AVAILABLE", "STANDARD"))
-        .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
+        .call(call("GET admin /operator/actions").gives(outbox("")))
 }

@@ -93,7 +93,10 @@ fn head() -> Case {
         ("admin /operator/telemetry/activity?instanceId=i", none),
         ("admin /operator/telemetry/startup?instanceId=i", none),
         ("admin /operator/telemetry/processes?instanceId=i", none),
-        ("admin /operator/actions", r#"{"actions":[]}"#),
+        (
+            "admin /operator/actions",
+            r#"{"actions":[],"nextToken":null,"hasMore":false}"#,
+        ),
     ];
     let case = Case::new("1 methods", "HEAD")
         .put(workspace)

@@ -7,6 +7,7 @@ pub mod case;
 mod codings;
 mod compute_types;
 mod day;
+mod dispatch;
 pub mod documents;
 mod endings;
 mod fields;
@@ -59,6 +60,7 @@ pub const AREAS: &[Area] = &[
     ("codings", codings::cases),
     ("compute_types", compute_types::cases),
     ("day", day::cases),
+    ("dispatch", dispatch::cases),
     ("endings", endings::cases),
     ("fields", fields::cases),
     ("holds", holds::cases),

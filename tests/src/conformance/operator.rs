@@ -320,7 +320,7 @@ fn put_against_a_transition() -> Case {
             same,
             cancelled,
         ]))
-        .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
+        .call(call("GET admin /operator/actions").gives(super::endings::outbox("")))
         .clock(60)
         .call(is("STOPPED", "STANDARD"))
 }

@@ -49,7 +49,7 @@ fn rows() -> Case {
             call("GET admin /operator/audit?action=RebuildWorkSpace")
                 .gives_json(r#"{"activities":[],"nextToken":null,"hasMore":false}"#),
         )
-        .call(call("GET admin /operator/actions").gives(r#"{"actions":[]}"#))
+        .call(call("GET admin /operator/actions").gives(super::endings::outbox("")))
         .call(call(
             "POST act /api/Actions/RebuildWorkSpace?workSpaceId=ws-1",
         ))

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use deskfleet::routes::Method;
-use deskfleet::{Code, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{ActionDriver, Code, Config, Engine, ManualClock, NewKey, Scope};
 use http::request::Builder;
 use http::{Request, Response};
 
@@ -67,7 +67,12 @@ impl Fleet {
     pub(super) fn new() -> Self {
         let at = |text: &str| text.parse().expect("a date-time");
         let clock = ManualClock::new(at("2026-11-19T16:00:00Z"));
-        let builder = Engine::builder().clock(clock.clone()).seed(1);
+        let mut config = Config::default();
+        config.actions.drivers.reboot = Some(ActionDriver::Host);
+        let builder = Engine::builder()
+            .clock(clock.clone())
+            .seed(1)
+            .config(config);
         let engine = builder.open_in_memory().expect("an engine in memory");
         let issue = |name: &str, scope| {
             let key = NewKey {
@@ -91,15 +96,25 @@ impl Fleet {
             let response = fleet.ask(method, target, body, &fleet.admin);
             assert!(response.status().is_success(), "{target}: {response:?}");
         }
+        clock.set(at("2026-11-20T09:13:50Z"));
+        let number = fleet.running();
+        let dispatched = engine.dispatch_action(number, "aws", 1);
+        dispatched.expect("an action that the host ends");
         clock.set(at(NOW));
         fleet
     }
 
     /// Path and query of the example of an operation.
     pub(super) fn target(&self, operation: &Operation) -> String {
+        operation
+            .target
+            .replace("{action}", &self.running().to_string())
+    }
+
+    /// Number of the running action.
+    fn running(&self) -> u64 {
         let running = self.engine.pending_actions().expect("a list");
-        let number = running.first().expect("a running action").id;
-        operation.target.replace("{action}", &number.to_string())
+        running.first().expect("a running action").id
     }
 
     /// The success body of the example of an operation, in an accepted media type; empty where it has none.

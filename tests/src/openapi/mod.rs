@@ -252,6 +252,8 @@ fn request_body(route: &Route, schema: &Value, example: &str) -> Json {
         | RequestBody::Hold
         | RequestBody::NewKey
         | RequestBody::ActionFailure
+        | RequestBody::ActionDispatch
+        | RequestBody::ActionNote
         | RequestBody::Preview => {
             vec![("application/json", media(schema, Json::parse(example)))]
         }

@@ -7,9 +7,9 @@ use crate::engine::{Engine, WriteFuture};
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
-use crate::mutation::{Act, Caller, CompleteAction, FailAction};
+use crate::mutation::{Act, Caller, CompleteAction, DispatchAction, FailAction, NoteAction};
 use crate::store::table::Step;
-use crate::view::actions;
+use crate::view::actions::{self, ActionPage, ActionQuery, Actions, ActionsEnd, Unattended};
 use crate::view::audit::{AuditEnd, AuditPage, AuditQuery, AuditRows};
 
 /// Actions.
@@ -34,18 +34,75 @@ impl Engine {
         WriteFuture::new(&self.running.core, Ok(submitted))
     }
 
-    /// The outbox: the actions that have not ended, in the order they were accepted. No crash takes back what is in it.
+    /// The outbox: all actions that have not ended, in the order they were accepted. No crash takes back what is in it.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read, or an action whose caller was answered
     /// [`ErrorKind::Indeterminate`] cannot be made durable now.
     pub fn pending_actions(&self) -> Result<Vec<PendingAction>> {
-        let mut running = Vec::new();
-        actions::running(&self.core().durable_reader()?, None, |action| {
-            running.push(action);
+        Ok(self.action_page(&mut Actions::all())?.actions)
+    }
+
+    /// One page of the outbox.
+    ///
+    /// # Errors
+    /// Those of [`Self::pending_actions`]; [`ErrorKind::InvalidParameter`] on a token of another list.
+    pub fn actions(&self, query: &ActionQuery) -> Result<ActionPage> {
+        self.action_page(&mut Actions::page(query)?)
+    }
+
+    fn action_page(&self, wanted: &mut Actions) -> Result<ActionPage> {
+        let mut actions = Vec::new();
+        let end = wanted.step(&self.core().durable_reader()?, &mut |action| {
+            actions.push(action);
             Step::Continue(())
         })?;
-        Ok(running)
+        let next_token = match end {
+            ActionsEnd::More(token) => Some(token),
+            ActionsEnd::Over | ActionsEnd::Stopped => None,
+        };
+        Ok(ActionPage {
+            actions,
+            next_token,
+        })
+    }
+
+    /// The actions that only the host ends and that no provider has begun for
+    /// [15 minutes](crate::limits::UNATTENDED_SECONDS); `None` where there are none. Reads the whole outbox.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
+    pub fn unattended_actions(&self) -> Result<Option<Unattended>> {
+        actions::unattended(&self.core().reader()?)
+    }
+
+    /// Notes that `provider` begins an attempt to make an action happen. Call it before the attempt, and begin only on `Ok`: much may
+    /// have happened since the action was accepted. `attempt` is one more than the action has had; the number of the last one, from
+    /// the same provider, changes nothing, so that a call whose response was lost can be repeated.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`] when another action or a replaced state cancelled it;
+    /// [`ErrorKind::LitigationHold`] when a hold that was placed since forbids it; [`ErrorKind::InvalidResourceState`] when it has
+    /// ended, when the clock ends it, and on any other number; [`ErrorKind::InvalidParameter`] on a name that is empty or longer than 256
+    /// code points.
+    pub fn dispatch_action(&self, id: u64, provider: &str, attempt: u32) -> Result<PendingAction> {
+        validation::short_text("provider", provider)?;
+        self.core().run(DispatchAction {
+            id,
+            provider: provider.to_owned(),
+            attempt,
+        })
+    }
+
+    /// Notes what the provider's support will ask for, such as the id of a request. The audit row of the action has it at the end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`]; [`ErrorKind::InvalidResourceState`] when it has ended or was not dispatched;
+    /// [`ErrorKind::InvalidParameter`] on a text that is empty or longer than 256 code points.
+    pub fn note_action(&self, id: u64, request_id: &str) -> Result<()> {
+        validation::short_text("requestId", request_id)?;
+        let note = request_id.to_owned();
+        self.core().run(NoteAction { id, note })
     }
 
     /// Ends an action as intended, now.

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::model::{Action, ActionRequest, FailedState};
-use crate::mutation::{Act, CompleteAction, FailAction};
-use crate::store::codec::{Decoder, Encoder};
+use crate::mutation::{Act, CompleteAction, DispatchAction, FailAction, NoteAction};
+use crate::store::codec::{Decoder, Encoder, damaged};
 
 use super::fields::{decode_caller, encode_caller, owned};
 use super::{Logged, Tag};
@@ -70,6 +70,44 @@ impl Logged for FailAction {
             id: from.varint()?,
             state: from.variant(&FAILED_STATES)?,
             detail: owned(from.option_text()?),
+        })
+    }
+}
+
+impl Logged for DispatchAction {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::DispatchAction)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        to.varint(self.id);
+        to.text(&self.provider);
+        to.varint(self.attempt.into());
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self {
+            id: from.varint()?,
+            provider: from.text()?.to_owned(),
+            attempt: u32::try_from(from.varint()?).map_err(|_| damaged())?,
+        })
+    }
+}
+
+impl Logged for NoteAction {
+    fn tag(&self) -> Option<Tag> {
+        Some(Tag::NoteAction)
+    }
+
+    fn encode(&self, to: &mut Encoder) {
+        to.varint(self.id);
+        to.text(&self.note);
+    }
+
+    fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
+        Ok(Self {
+            id: from.varint()?,
+            note: from.text()?.to_owned(),
         })
     }
 }

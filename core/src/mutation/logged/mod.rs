@@ -17,9 +17,9 @@ use crate::store::telemetry::filing::Slice;
 
 use super::configure::Configure;
 use super::{
-    Act, AuditRefusal, CompleteAction, Context, FailAction, ImportWorkspaces, IssueKey,
-    Maintenance, Mutation, Outcome, PlaceHold, PutWorkspace, PutWorkspaces, ReleaseHold,
-    RemoveWorkspace, RevokeKey, Telemetry, TouchKeys,
+    Act, AuditRefusal, CompleteAction, Context, DispatchAction, FailAction, ImportWorkspaces,
+    IssueKey, Maintenance, Mutation, NoteAction, Outcome, PlaceHold, PutWorkspace, PutWorkspaces,
+    ReleaseHold, RemoveWorkspace, RevokeKey, Telemetry, TouchKeys,
 };
 
 /// How a mutation is written into the log. What the defaults are good for is never logged: each node does it for itself.
@@ -111,6 +111,10 @@ tags! {
     DropEvents = 20: Maintenance,
     /// Removes what is derived from telemetry and old.
     DropDerived = 21: Maintenance,
+    /// Notes that a provider begins an attempt of an action.
+    DispatchAction = 22: DispatchAction,
+    /// Notes what a provider says of an action.
+    NoteAction = 23: NoteAction,
 }
 
 /// The mutation of that type with these bytes, and no more.

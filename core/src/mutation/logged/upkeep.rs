@@ -62,6 +62,8 @@ impl Logged for Maintenance {
             | Tag::Act
             | Tag::CompleteAction
             | Tag::FailAction
+            | Tag::DispatchAction
+            | Tag::NoteAction
             | Tag::AuditRefusal
             | Tag::PlaceHold
             | Tag::ReleaseHold

@@ -53,7 +53,7 @@ pub(crate) struct EntryRef<'a> {
 }
 
 impl Transition<&str> {
-    fn into_owned(self) -> Transition {
+    pub(crate) fn into_owned(self) -> Transition {
         Transition {
             id: self.id,
             action: self.action,

@@ -107,11 +107,32 @@ pub(super) const AREA: Area = Area {
         Operation {
             id: "listActions",
             summary: "List the actions that run",
-            description: "The outbox: every accepted action that has not ended, in the order of its number. Who performs the actions \
-                (a cloud provider, a script, a person) reads it, and completes or fails each.",
-            done: "The actions.",
-            target: "/operator/actions?state=pending",
+            description: "The outbox: the accepted actions that have not ended, in the order of their numbers. Who performs the actions \
+                (a cloud provider, a script, a person) reads it, dispatches each before it is carried out, and completes or fails it. \
+                `dueAt` is null where only the host ends an action; the clock ends the others. Paging is that of `GetAllWorkSpaces`.",
+            done: "One page of actions.",
+            target: "/operator/actions?state=pending&workSpaceId=ws-1b3d5f7h9&limit=50",
             body: "",
+        },
+        Operation {
+            id: "dispatchAction",
+            summary: "Begin an attempt of an action",
+            description: "Notes that a provider begins an attempt to make the action happen. Call it before the attempt, and begin only \
+                after a 200: the action may have been cancelled since, or a litigation hold may have been placed that forbids it. `attempt` is one \
+                more than the action has had; the number of the last one, from the same provider, changes nothing, so that a request \
+                whose response was lost can be sent again.",
+            done: "The action, with the attempt.",
+            target: "/operator/actions/{action}/dispatch",
+            body: r#"{"provider":"aws","attempt":1}"#,
+        },
+        Operation {
+            id: "noteAction",
+            summary: "Note what a provider says of an action",
+            description: "Keeps the id of a request, or whatever the provider's support will ask for, with an action that was dispatched. \
+                At the end it is in the action's audit row.",
+            done: "It is noted; no content.",
+            target: "/operator/actions/{action}/note",
+            body: r#"{"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}"#,
         },
         Operation {
             id: "completeAction",

@@ -33,6 +33,8 @@ const ENTRY: &[&str] = &[
     "130b808098edc9b9e33f01ac02",
     "1402ad02",
     "150f01808098edc9b9e33f0001030100ff",
+    "1606070361777302",
+    "17040702722d",
 ];
 
 fn desk() -> Caller {
@@ -105,7 +107,21 @@ fn mutations() -> Vec<Sample> {
     all.push(Sample::of(remove));
     all.push(Sample::of(telemetry()));
     all.extend(upkeep().map(Sample::of));
+    all.extend(dispatched());
     all
+}
+
+fn dispatched() -> [Sample; 2] {
+    let dispatch = DispatchAction {
+        id: 7,
+        provider: "aws".into(),
+        attempt: 2,
+    };
+    let note = NoteAction {
+        id: 7,
+        note: "r-".into(),
+    };
+    [Sample::of(dispatch), Sample::of(note)]
 }
 
 fn import() -> ImportWorkspaces {

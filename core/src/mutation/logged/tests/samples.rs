@@ -85,7 +85,16 @@ fn lifecycle() -> BoxedStrategy<Sample> {
     let fail = (number(), select(states), of(text()))
         .prop_map(|(id, state, detail)| Sample::of(FailAction { id, state, detail }));
     let complete = number().prop_map(|id| Sample::of(CompleteAction(id)));
-    prop_oneof![act, complete, fail].boxed()
+    let attempt = prop_oneof![0..4_u32, any::<u32>()];
+    let dispatch = (number(), text(), attempt).prop_map(|(id, provider, attempt)| {
+        Sample::of(DispatchAction {
+            id,
+            provider,
+            attempt,
+        })
+    });
+    let note = (number(), text()).prop_map(|(id, note)| Sample::of(NoteAction { id, note }));
+    prop_oneof![act, complete, fail, dispatch, note].boxed()
 }
 
 fn operator() -> BoxedStrategy<Sample> {

@@ -1,0 +1,54 @@
+//! The outbox, for a provider that makes actions happen.
+
+use crate::model::ActionState;
+use crate::mutation::{CompleteAction, DispatchAction, FailAction, NoteAction};
+use crate::view::actions::ActionQuery;
+use crate::wire::body;
+use crate::wire::list::ListBody;
+use crate::wire::reply;
+
+use super::information::page_limit;
+use super::{Call, Handled, chunks};
+
+pub(super) fn list(call: &Call<'_>) -> Handled {
+    let query = call.query;
+    let state = query.one_of("state", &ActionState::ALL, ActionState::as_str)?;
+    let wanted = ActionQuery {
+        state: state.unwrap_or_default(),
+        workspace_id: query.text("workSpaceId").filter(|id| !id.is_empty()),
+        limit: u32::try_from(page_limit(call)?).unwrap_or(1),
+        next_token: query.text("nextToken"),
+    };
+    let actions = chunks::Actions::new(call.core, &wanted)?;
+    let body = ListBody::page(r#"{"actions":["#);
+    call.list(reply::JSON, body, Box::new(actions))
+}
+
+pub(super) fn dispatch(call: &Call<'_>) -> Handled {
+    let (provider, attempt) = body::dispatch_body(call.body)?;
+    let dispatch = DispatchAction {
+        id: call.number()?,
+        provider,
+        attempt,
+    };
+    Ok(call.write(dispatch, |action| {
+        reply::ok(reply::JSON, reply::view(&action))
+    }))
+}
+
+pub(super) fn note(call: &Call<'_>) -> Handled {
+    let note = body::note_body(call.body)?;
+    let id = call.number()?;
+    Ok(call.write(NoteAction { id, note }, |()| reply::empty()))
+}
+
+pub(super) fn complete(call: &Call<'_>) -> Handled {
+    let id = call.number()?;
+    Ok(call.write(CompleteAction(id), |()| reply::empty()))
+}
+
+pub(super) fn fail(call: &Call<'_>) -> Handled {
+    let (state, detail) = body::failure_body(call.body)?;
+    let id = call.number()?;
+    Ok(call.write(FailAction { id, state, detail }, |()| reply::empty()))
+}
