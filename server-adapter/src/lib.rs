@@ -47,6 +47,7 @@
 //! | `maintenance.rs`, `running.rs` | the background thread; a server on a thread of its own |
 //! | `cluster/` | the logs that the nodes of a fleet can share, the thread that follows one, and what is wrong with a fleet |
 //! | `positions.rs`, `cluster_requests.rs` | waiting until a node has what a client saw on another; the list of nodes |
+//! | `provider/` | the clouds in which the command `deskfleet-provider` makes actions happen |
 //! | `demo/` | a demo fleet with a working week of telemetry |
 
 mod accept;
@@ -91,6 +92,8 @@ mod pages;
 mod positions;
 mod progress;
 mod protocol;
+#[cfg(feature = "providers")]
+pub mod provider;
 mod refusal;
 mod request;
 mod response_body;

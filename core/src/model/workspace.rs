@@ -140,7 +140,7 @@ pub struct PendingAction {
     pub last_attempt_at: Option<Timestamp>,
     /// Who dispatched it last; null where nobody did.
     pub provider: Option<String>,
-    /// What the provider noted last, such as a request id that its support asks for; null where it noted nothing.
+    /// What the provider noted of that attempt, such as a request id that its support asks for; null where it noted nothing.
     pub note: Option<String>,
 }
 

@@ -39,12 +39,12 @@ impl Mutation for DispatchAction {
             Some(same) if same.attempts == self.attempt && same.provider == self.provider => {
                 row.dispatched = Some(same);
             }
-            before if attempts.checked_add(1) == Some(self.attempt) => {
+            _ if attempts.checked_add(1) == Some(self.attempt) => {
                 let dispatched = Dispatched {
                     attempts: self.attempt,
                     last_at: context.now,
                     provider: self.provider,
-                    note: before.and_then(|before| before.note),
+                    note: None,
                 };
                 context.action_dispatched(&entry.workspace, &running, &dispatched)?;
                 row.dispatched = Some(dispatched);

@@ -28,6 +28,7 @@ pub(crate) struct Dispatched {
     pub(crate) last_at: Timestamp,
     /// Whose the last attempt is.
     pub(crate) provider: String,
+    /// What it noted of the last attempt.
     pub(crate) note: Option<String>,
 }
 

@@ -65,7 +65,7 @@ fn attempts() -> Case {
     };
     let first = dispatched(1, 10, "aws", "null");
     let noted = dispatched(1, 10, "aws", r#""r-2""#);
-    let second = dispatched(2, 30, "desk", r#""r-2""#);
+    let second = dispatched(2, 30, "desk", "null");
     rebooting("attempts of an action")
         .call(note("r-1").refused("InvalidResourceState"))
         .call(dispatch("aws", 2).refused("InvalidResourceState"))

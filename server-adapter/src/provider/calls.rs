@@ -1,0 +1,161 @@
+//! Calls, on threads of their own: one that takes minutes delays no other.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::Builder;
+use std::time::Duration;
+
+use crate::locks::lock;
+
+use super::fleet::{Fleet, Refusal};
+use super::kind::{Answer, Kind, Order};
+use super::trace::Trace;
+
+/// How often the note of an attempt is sent again when there is no answer.
+const NOTES: u32 = 3;
+
+/// An order, and the trace of its action.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) order: Order,
+    pub(super) trace: Trace,
+}
+
+/// How a call went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Called {
+    /// The action has happened.
+    Done,
+    /// It is under way.
+    Begun,
+    /// It was refused for now.
+    Later {
+        after: Option<Duration>,
+        why: String,
+    },
+    /// It was refused.
+    Failed(String),
+    /// Nothing can be begun before a person has done something.
+    Denied(String),
+    /// Whether it was begun is unknown.
+    Lost,
+    /// Whether the attempt is noted is unknown: it was not begun.
+    NotNoted,
+    /// The action has ended, or somebody else has begun an attempt.
+    Overtaken,
+    /// It must not be carried out.
+    Forbidden(String),
+}
+
+/// The calls that ended together.
+pub(super) type Ended = Vec<(Call, Called)>;
+
+/// The threads.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// `None` once there will be no more.
+    queue: Option<Sender<Vec<Call>>>,
+}
+
+impl Calls {
+    /// Starts the threads; what they did comes out of the receiver.
+    pub(super) fn start(
+        fleet: &Fleet,
+        kind: &Arc<dyn Kind>,
+        name: &str,
+        threads: usize,
+    ) -> io::Result<(Self, Receiver<Ended>)> {
+        let (queue, orders) = channel::<Vec<Call>>();
+        let (results, ended) = channel();
+        let orders = Arc::new(Mutex::new(orders));
+        for _ in 0..threads.max(1) {
+            let (orders, results) = (Arc::clone(&orders), results.clone());
+            let (fleet, kind, name) = (fleet.clone(), Arc::clone(kind), name.to_owned());
+            let thread = Builder::new().name("deskfleet-calls".into());
+            thread.spawn(move || {
+                loop {
+                    // The lock is held while it waits: the others wait for the lock.
+                    let next = lock(&orders).recv();
+                    let Ok(calls) = next else {
+                        return;
+                    };
+                    if results
+                        .send(carry_out(&fleet, &*kind, &name, calls))
+                        .is_err()
+                    {
+                        return;
+                    }
+                }
+            })?;
+        }
+        Ok((Self { queue: Some(queue) }, ended))
+    }
+
+    /// Queues calls that the cloud takes at once.
+    pub(super) fn begin(&self, calls: Vec<Call>) {
+        if let Some(queue) = &self.queue {
+            // The threads live as long as the queue.
+            let _ = queue.send(calls);
+        }
+    }
+
+    /// Begins no others. The receiver ends once those that are queued have.
+    pub(super) fn end(&mut self) {
+        self.queue = None;
+    }
+}
+
+/// Notes the attempts, and begins those that are noted.
+fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> Ended {
+    let mut ended = Vec::with_capacity(calls.len());
+    let mut noted = Vec::with_capacity(calls.len());
+    for call in calls {
+        match note_attempt(fleet, name, &call) {
+            Ok(()) => noted.push(call),
+            Err(called) => ended.push((call, called)),
+        }
+    }
+    if noted.is_empty() {
+        return ended;
+    }
+    let orders: Vec<Order> = noted.iter().map(|call| call.order.clone()).collect();
+    let answers = kind.send(&orders);
+    let mut answers = answers.into_iter();
+    for call in noted {
+        let answer = answers.next();
+        let answer = answer.unwrap_or_else(|| Answer::Lost("There is no answer.".to_owned()));
+        let called = match answer {
+            Answer::Done => Called::Done,
+            Answer::Accepted(request_id) => {
+                if let Some(id) = request_id {
+                    // Without it the attempt is one of which nobody knows, should this process end: no more than that.
+                    let _ = fleet.note(call.order.id, &id, &call.trace);
+                }
+                Called::Begun
+            }
+            Answer::Later { after, why } => Called::Later { after, why },
+            Answer::Failed(why) => Called::Failed(why),
+            Answer::Denied(why) => Called::Denied(why),
+            Answer::Lost(_) => Called::Lost,
+        };
+        ended.push((call, called));
+    }
+    ended
+}
+
+fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {
+    let Order { id, attempt, .. } = call.order;
+    let mut sent = 0;
+    loop {
+        match fleet.dispatch(id, name, attempt, &call.trace) {
+            Ok(()) => return Ok(()),
+            Err(Refusal::Unreachable(_)) if sent + 1 < NOTES => sent += 1,
+            Err(Refusal::Unreachable(_)) => return Err(Called::NotNoted),
+            Err(Refusal::Problem { code, said, .. }) if code == "LitigationHold" => {
+                return Err(Called::Forbidden(said));
+            }
+            Err(Refusal::Problem { .. }) => return Err(Called::Overtaken),
+        }
+    }
+}

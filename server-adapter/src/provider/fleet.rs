@@ -1,0 +1,294 @@
+//! The operator surface of a deskfleet server, as far as a provider needs it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use deskfleet::{Action, Timestamp};
+use http::{Method, Request};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use ureq::Agent;
+
+use super::http::{Bounds, agent, send};
+use super::trace::Trace;
+
+/// Actions on a page.
+const PAGE: u32 = 500;
+/// Time for one request: a server that writes to a slow disk takes seconds.
+const REQUEST_TIME: Duration = Duration::from_secs(30);
+/// Time to connect.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// A server, and the key to use there.
+#[derive(Clone)]
+pub(super) struct Fleet {
+    agent: Agent,
+    /// Without a slash at its end.
+    url: String,
+    key: http::HeaderValue,
+}
+
+impl fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fleet")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An action that has not ended.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pending {
+    pub(super) id: u64,
+    action: String,
+    #[serde(rename = "workSpaceId")]
+    pub(super) workspace_id: String,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) compute_type: Option<String>,
+    pub(super) attempts: u32,
+    pub(super) last_attempt_at: Option<Timestamp>,
+    pub(super) provider: Option<String>,
+    pub(super) note: Option<String>,
+}
+
+impl Pending {
+    /// What was asked for; `None` for what a newer server knows.
+    pub(super) fn action(&self) -> Option<Action> {
+        Action::named(&self.action)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Actions {
+    actions: Vec<Pending>,
+    next_token: Option<String>,
+}
+
+/// A row of the audit, as far as it is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditRow {
+    completed_time: Option<Timestamp>,
+    detail: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AuditRows {
+    activities: Vec<AuditRow>,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    code: String,
+    title: String,
+    detail: Option<String>,
+}
+
+/// Why a request was not answered as asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There is no answer, or one that says to try again.
+    Unreachable(String),
+    /// The answer is a problem with this status and code.
+    Problem {
+        status: u16,
+        code: String,
+        said: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(why) => f.write_str(why),
+            Self::Problem { status, code, said } => write!(f, "{status} {code}: {said}"),
+        }
+    }
+}
+
+impl Fleet {
+    /// Connects to nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// One sentence about the key, the address or the CAs.
+    pub(super) fn new(url: &str, key_file: &Path, ca: Option<&Path>) -> Result<Self, String> {
+        let place = key_file.display();
+        let key = std::fs::read_to_string(key_file)
+            .map_err(|error| format!("cannot read {place}: {error}"))?;
+        let key = http::HeaderValue::from_str(key.trim()).ok();
+        let mut key = key
+            .filter(|key| !key.is_empty())
+            .ok_or_else(|| format!("{place} holds no API key"))?;
+        key.set_sensitive(true);
+        let url = url.trim_end_matches('/').to_owned();
+        let parsed: Result<http::Uri, _> = url.parse();
+        let is_http = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+        if !parsed.is_ok_and(|uri| is_http(&uri)) {
+            return Err(format!(
+                "--url is {url}: it is the address of a server, such as http://127.0.0.1:8080"
+            ));
+        }
+        let bounds = Bounds {
+            whole: REQUEST_TIME,
+            connect: CONNECT_TIME,
+            proxied: false,
+        };
+        Ok(Self {
+            agent: agent(bounds, ca).map_err(|error| error.to_string())?,
+            url,
+            key,
+        })
+    }
+
+    /// The actions that have not ended and that only the host ends.
+    pub(super) fn pending(&self) -> Result<Vec<Pending>, Refusal> {
+        let mut all = Vec::new();
+        let mut target = format!("/operator/actions?limit={PAGE}");
+        loop {
+            let page: Actions = self.get(&target)?;
+            let host = page.actions.into_iter();
+            all.extend(host.filter(|action| action.due_at.is_none()));
+            let Some(token) = page.next_token else {
+                return Ok(all);
+            };
+            target = format!("/operator/actions?limit={PAGE}&nextToken={token}");
+        }
+    }
+
+    /// Notes that `provider` begins an attempt.
+    pub(super) fn dispatch(
+        &self,
+        id: u64,
+        provider: &str,
+        attempt: u32,
+        trace: &Trace,
+    ) -> Result<(), Refusal> {
+        let body = json!({"provider": provider, "attempt": attempt});
+        self.post(&format!("/operator/actions/{id}/dispatch"), &body, trace)
+    }
+
+    /// Notes the request id of the attempt.
+    pub(super) fn note(&self, id: u64, request_id: &str, trace: &Trace) -> Result<(), Refusal> {
+        let request_id = cut(request_id);
+        let body = json!({"requestId": request_id});
+        self.post(&format!("/operator/actions/{id}/note"), &body, trace)
+    }
+
+    /// Ends an action as intended.
+    pub(super) fn complete(&self, id: u64, trace: &Trace) -> Result<(), Refusal> {
+        let target = format!("/operator/actions/{id}/complete");
+        self.post(&target, &serde_json::Value::Null, trace)
+    }
+
+    /// Ends an action as failed.
+    pub(super) fn fail(&self, id: u64, why: &str, trace: &Trace) -> Result<(), Refusal> {
+        let body = json!({"detail": cut(why)});
+        self.post(&format!("/operator/actions/{id}/fail"), &body, trace)
+    }
+
+    /// When attempts of `provider` at actions of these kinds ended since `since`.
+    pub(super) fn ended(
+        &self,
+        provider: &str,
+        actions: impl IntoIterator<Item = Action>,
+        since: Timestamp,
+    ) -> Result<Vec<Timestamp>, Refusal> {
+        let mut ended = Vec::new();
+        for action in actions {
+            // It was asked for before it ended: a day before covers the longest.
+            let from = since.plus_seconds(-24 * 3600);
+            let target = format!("/operator/audit?action={action}&from={from}&limit={PAGE}");
+            let page: AuditRows = self.get(&target)?;
+            let ours = |row: &AuditRow| {
+                let detail = row.detail.as_deref().unwrap_or_default();
+                detail.contains(&format!("{provider}, "))
+            };
+            let rows = page.activities.into_iter().filter(ours);
+            let times = rows.filter_map(|row| row.completed_time);
+            ended.extend(times.filter(|at| *at >= since));
+        }
+        Ok(ended)
+    }
+
+    fn get<T: DeserializeOwned>(&self, target: &str) -> Result<T, Refusal> {
+        let body = self.ask(Method::GET, target, Vec::new(), None)?;
+        serde_json::from_slice(&body).map_err(|error| {
+            let path = target.split('?').next().unwrap_or_default();
+            Refusal::Unreachable(format!(
+                "{} has no deskfleet server that this provider understands: {path}: {error}",
+                self.url
+            ))
+        })
+    }
+
+    fn post(&self, target: &str, body: &serde_json::Value, trace: &Trace) -> Result<(), Refusal> {
+        let body = if body.is_null() {
+            Vec::new()
+        } else {
+            body.to_string().into_bytes()
+        };
+        self.ask(Method::POST, target, body, Some(trace)).map(drop)
+    }
+
+    fn ask(
+        &self,
+        method: Method,
+        target: &str,
+        body: Vec<u8>,
+        trace: Option<&Trace>,
+    ) -> Result<Vec<u8>, Refusal> {
+        let builder = Request::builder()
+            .method(method)
+            .uri(format!("{}{target}", self.url))
+            .header("x-api-key", self.key.clone())
+            .header("content-type", "application/json")
+            .header("accept", "application/json");
+        let builder = match trace {
+            Some(trace) => builder.header("traceparent", trace.parent()),
+            None => builder,
+        };
+        let request = builder.body(body).map_err(|error| {
+            Refusal::Unreachable(format!("{} cannot be asked: {error}", self.url))
+        })?;
+        let response = send(&self.agent, request).map_err(|failure| {
+            Refusal::Unreachable(format!("no answer from {}: {}", self.url, failure.text))
+        })?;
+        if (200..300).contains(&response.status) {
+            return Ok(response.body);
+        }
+        let problem = serde_json::from_slice::<Problem>(&response.body);
+        let status = response.status;
+        match problem {
+            Ok(problem) if status < 500 && status != 429 => Err(Refusal::Problem {
+                status,
+                said: problem.detail.unwrap_or(problem.title),
+                code: problem.code,
+            }),
+            Ok(problem) => Err(Refusal::Unreachable(format!(
+                "{} answered {status} {}",
+                self.url, problem.code
+            ))),
+            Err(_) => Err(Refusal::Unreachable(format!(
+                "{} answered {status}; is that a deskfleet server?",
+                self.url
+            ))),
+        }
+    }
+}
+
+/// What fits a detail or a note: 256 characters.
+fn cut(text: &str) -> String {
+    text.chars().take(256).collect()
+}
+
+/// The desktops of actions, each once.
+pub(super) fn desktops<'p>(actions: impl Iterator<Item = &'p Pending>) -> Vec<String> {
+    let ids: BTreeSet<&String> = actions.map(|action| &action.workspace_id).collect();
+    ids.into_iter().cloned().collect()
+}

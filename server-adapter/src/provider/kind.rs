@@ -1,0 +1,101 @@
+//! What makes actions happen.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use deskfleet::{Action, State, Workspace};
+
+/// An action to make happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    /// Number of the action.
+    pub(super) id: u64,
+    pub(super) action: Action,
+    /// `workSpId` of the desktop.
+    pub(super) workspace_id: String,
+    /// The new compute type, of a `ChangeComputeType`.
+    pub(super) compute_type: Option<String>,
+    /// From 1.
+    pub(super) attempt: u32,
+    /// Whether the first half has happened, of an action that takes two calls.
+    pub(super) is_second_half: bool,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            id,
+            action,
+            workspace_id,
+            ..
+        } = self;
+        write!(f, "action {id}, {action} of {workspace_id}")
+    }
+}
+
+/// How an attempt went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The action has happened.
+    Done,
+    /// It is under way, under this request id where there is one.
+    Accepted(Option<String>),
+    /// It was not begun; another attempt may succeed, after that time where it is known.
+    Later {
+        after: Option<Duration>,
+        why: String,
+    },
+    /// It was not begun, and another attempt would not succeed.
+    Failed(String),
+    /// Nothing can be begun before a person has done something.
+    Denied(String),
+    /// Whether it was begun is unknown.
+    Lost(String),
+}
+
+/// A desktop as its cloud shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) state: Option<State>,
+    pub(super) compute_type: Option<String>,
+    /// Its record, for the inventory.
+    pub(super) record: Workspace,
+}
+
+/// Why a cloud shows nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Ask again, after that time where it is known.
+    Later {
+        after: Option<Duration>,
+        why: String,
+    },
+    /// Nothing can be asked before a person has done something.
+    Denied(String),
+}
+
+/// What makes actions happen: a cloud, a program, a web service.
+pub(super) trait Kind: fmt::Debug + Send + Sync {
+    /// Most orders of one call.
+    fn orders_max(&self, _: Action) -> usize {
+        1
+    }
+
+    /// Begins the orders, all of one action; one answer for each, in their order. Blocks.
+    fn send(&self, orders: &[Order]) -> Vec<Answer>;
+
+    /// Whether it can show a desktop.
+    fn shows(&self) -> bool {
+        false
+    }
+
+    /// The desktops of these ids that there are. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot show them now.
+    fn show(&self, _: &[String]) -> Result<HashMap<String, Shown>, Trouble> {
+        Ok(HashMap::new())
+    }
+}

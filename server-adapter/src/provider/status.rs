@@ -1,0 +1,164 @@
+//! What a provider says of itself: its log, `/metrics`, `/livez`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::LogQueue;
+use crate::locks::lock;
+
+use super::calls::Called;
+use super::fleet::Refusal;
+use super::kind::Order;
+use super::trace::Trace;
+
+/// Figures, and what is wrong.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    /// Calls by action and how they went.
+    calls: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    pending: AtomicU64,
+    /// Why nothing is begun, if nothing is.
+    paused: Mutex<Option<String>>,
+    /// Why the server cannot be asked, if it cannot.
+    lost: Mutex<Option<String>>,
+}
+
+/// Writes a line into the log.
+pub(super) fn say(line: &str) {
+    LogQueue::stderr().line(line);
+}
+
+/// The cloud cannot show the desktops now.
+pub(super) fn cloud_lost(why: &str) {
+    let said = format!("the cloud cannot be asked: {why}");
+    LogQueue::stderr().line_about("provider-cloud", &said);
+}
+
+impl Status {
+    /// The count of actions in the outbox that the host ends.
+    pub(super) fn pending(&self, count: usize) {
+        self.pending.store(count as u64, Ordering::Relaxed);
+    }
+
+    /// A call ended.
+    pub(super) fn called(&self, order: &Order, called: &Called, trace: &Trace) {
+        let (name, said) = match called {
+            Called::Done => ("done", "done".to_owned()),
+            Called::Begun => {
+                *lock(&self.paused) = None;
+                ("accepted", "accepted".to_owned())
+            }
+            Called::Later { why, .. } => ("later", format!("refused for now: {why}")),
+            Called::Failed(why) => ("failed", format!("refused: {why}")),
+            Called::Denied(why) => ("denied", format!("denied: {why}")),
+            Called::Lost => (
+                "lost",
+                "there is no answer; it may have been begun".to_owned(),
+            ),
+            Called::NotNoted => ("not_noted", "the attempt could not be noted".to_owned()),
+            Called::Overtaken => (
+                "overtaken",
+                "it has ended, or another provider has it".to_owned(),
+            ),
+            Called::Forbidden(why) => ("forbidden", format!("must not be carried out: {why}")),
+        };
+        if matches!(called, Called::Done) {
+            *lock(&self.paused) = None;
+        }
+        let key = (order.action.as_str(), name);
+        *lock(&self.calls).entry(key).or_default() += 1;
+        say(&format!(
+            "{order}, attempt {}: {said} (trace {trace})",
+            order.attempt
+        ));
+    }
+
+    /// An action was ended at the server, or that was refused.
+    pub(super) fn ended(&self, id: u64, how: &str, refused: Option<&Refusal>, trace: &Trace) {
+        match refused {
+            None => say(&format!("action {id}: {how} (trace {trace})")),
+            Some(refusal) => say(&format!(
+                "action {id}: {how}, but that could not be reported: {refusal} (trace {trace})"
+            )),
+        }
+    }
+
+    /// Nothing is begun until a person has done something.
+    pub(super) fn paused(&self, why: &str) {
+        *lock(&self.paused) = Some(why.to_owned());
+        LogQueue::stderr().line_about(
+            "provider-paused",
+            &format!("nothing is begun, and nothing fails, until this is put right: {why}"),
+        );
+    }
+
+    /// The server cannot be asked now.
+    pub(super) fn fleet_lost(&self, refusal: &Refusal) {
+        let advice = match refusal {
+            Refusal::Problem { status: 401, .. } => "; the key is that of --key-file",
+            Refusal::Problem { status: 403, .. } => "; the key needs the scope admin",
+            Refusal::Problem { .. } | Refusal::Unreachable(_) => "",
+        };
+        let said = format!("the fleet cannot be asked: {refusal}{advice}");
+        LogQueue::stderr().line_about("provider-fleet", &said);
+        *lock(&self.lost) = Some(said);
+    }
+
+    /// The server was asked.
+    pub(super) fn fleet_found(&self) {
+        *lock(&self.lost) = None;
+    }
+
+    /// What is wrong, for people; empty where nothing is.
+    pub(super) fn wrong(&self) -> String {
+        let mut text = String::new();
+        if let Some(why) = &*lock(&self.lost) {
+            text.push_str(why);
+            text.push('\n');
+        }
+        if let Some(why) = &*lock(&self.paused) {
+            let _ = writeln!(text, "paused: {why}");
+        }
+        text
+    }
+
+    /// The figures in the text format of Prometheus.
+    pub(super) fn metrics(&self) -> String {
+        let mut text = String::from(
+            "# HELP deskfleet_provider_calls_total Attempts to make an action happen, by how they went.\n\
+             # TYPE deskfleet_provider_calls_total counter\n",
+        );
+        for ((action, result), count) in &*lock(&self.calls) {
+            let _ = writeln!(
+                text,
+                "deskfleet_provider_calls_total{{action=\"{action}\",result=\"{result}\"}} {count}"
+            );
+        }
+        let figures = [
+            (
+                "deskfleet_provider_pending_actions",
+                "Actions in the outbox that no clock ends, at the last look.",
+                self.pending.load(Ordering::Relaxed),
+            ),
+            (
+                "deskfleet_provider_paused",
+                "1 while nothing is begun, as the cloud refuses the credentials.",
+                u64::from(lock(&self.paused).is_some()),
+            ),
+            (
+                "deskfleet_provider_fleet_up",
+                "1 while the deskfleet server can be asked.",
+                u64::from(lock(&self.lost).is_none()),
+            ),
+        ];
+        for (name, help, value) in figures {
+            let _ = write!(
+                text,
+                "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,196 @@
+//! What to do about an action, from what is known of it: a decision without a clock, a network or a memory of its own.
+//!
+//! A provider may end at any moment, so the outbox has to say enough: an attempt is noted there before it begins, and its request id once
+//! it is under way. An attempt without one, of which this process knows nothing, may have begun or not.
+
+use std::time::Duration;
+
+use deskfleet::{Action, ActionDurations, State};
+
+use super::kind::Shown;
+
+/// What this process knows of the last attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// It was noted by another process, or its answer was lost.
+    Unknown,
+    /// It is noted perhaps, and was not begun.
+    NotBegun,
+    /// It was noted and refused: nothing happened.
+    Refused,
+    /// It is under way for that time.
+    Begun {
+        for_: Duration,
+        /// Whether the desktop was seen in the state that the action goes through.
+        passed: bool,
+    },
+}
+
+/// A desktop.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seen<'s> {
+    /// Nobody can show it.
+    Nothing,
+    /// There is none.
+    Gone,
+    Desktop(&'s Shown),
+}
+
+/// What is known of an action.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts<'f> {
+    pub(super) action: Action,
+    /// Attempts that are noted in the outbox.
+    pub(super) attempts: u32,
+    /// Whether the last one is noted as under way.
+    pub(super) is_noted: bool,
+    /// The new compute type, of a `ChangeComputeType`.
+    pub(super) compute_type: Option<&'f str>,
+    pub(super) attempt: Attempt,
+    pub(super) seen: Seen<'f>,
+    /// The least time between a call and its end, where the state that the action goes through was not seen.
+    pub(super) least: Duration,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Begin this attempt.
+    Begin { attempt: u32 },
+    /// Begin the second half of the attempt.
+    BeginSecondHalf,
+    /// It is under way, and the desktop was seen in the state that the action goes through where that is true.
+    Wait { passed: bool },
+    /// It has happened.
+    Complete,
+    /// It has not, for this reason.
+    Fail(String),
+}
+
+/// Whether an action is begun again where nobody knows whether it was begun: doing it twice does no harm.
+pub(super) fn is_repeatable(action: Action) -> bool {
+    match action {
+        Action::Reboot | Action::RecoveryReboot | Action::Start => true,
+        Action::Rebuild | Action::Restore | Action::Terminate | Action::ChangeComputeType => false,
+    }
+}
+
+/// Whether an action destroys what is on the desktop.
+pub(super) fn is_destructive(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Rebuild | Action::Restore | Action::Terminate
+    )
+}
+
+/// How long an action may take, retries included.
+pub(super) fn longest(action: Action) -> Duration {
+    ActionDurations::default().of(action) * 2
+}
+
+/// The state that an action goes through.
+fn passes(action: Action, state: State) -> bool {
+    match action {
+        Action::Reboot => state == State::Rebooting,
+        Action::RecoveryReboot => {
+            matches!(
+                state,
+                State::Stopping | State::Stopped | State::Starting | State::Rebooting
+            )
+        }
+        Action::Rebuild => state == State::Rebuilding,
+        Action::Restore => state == State::Restoring,
+        Action::Terminate => state == State::Terminating,
+        Action::Start => state == State::Starting,
+        Action::ChangeComputeType => state == State::Updating,
+    }
+}
+
+/// What to do.
+pub(super) fn decide(facts: Facts<'_>) -> Step {
+    let next = facts.attempts.saturating_add(1);
+    match facts.attempt {
+        _ if facts.attempts == 0 => Step::Begin { attempt: 1 },
+        Attempt::NotBegun => Step::Begin {
+            attempt: facts.attempts,
+        },
+        Attempt::Refused => Step::Begin { attempt: next },
+        Attempt::Begun { for_, passed } => under_way(facts, for_, passed),
+        Attempt::Unknown if facts.is_noted => under_way(facts, Duration::ZERO, false),
+        Attempt::Unknown => unknown(facts, next),
+    }
+}
+
+/// Of an action that was begun: whether it has ended.
+fn under_way(facts: Facts<'_>, for_: Duration, passed: bool) -> Step {
+    let shown = match facts.seen {
+        // Somebody else completes it.
+        Seen::Nothing => return Step::Wait { passed },
+        Seen::Gone if facts.action == Action::Terminate => return Step::Complete,
+        Seen::Gone => return Step::Fail("There is no such desktop any more.".to_owned()),
+        Seen::Desktop(shown) => shown,
+    };
+    let passed = passed || shown.state.is_some_and(|state| passes(facts.action, state));
+    let may_have_ended = passed || for_ >= facts.least;
+    let has_ended = match (facts.action, shown.state) {
+        (Action::Terminate, state) => state == Some(State::Terminated),
+        (Action::ChangeComputeType, Some(State::Available | State::Stopped)) => {
+            has_type(facts, shown)
+        }
+        (Action::Start, Some(State::Available)) => true,
+        (Action::RecoveryReboot, Some(State::Stopped)) => return Step::BeginSecondHalf,
+        (Action::Reboot | Action::RecoveryReboot, Some(State::Available)) => may_have_ended,
+        (Action::Rebuild | Action::Restore, Some(State::Available | State::Stopped)) => {
+            may_have_ended
+        }
+        _ => false,
+    };
+    if has_ended {
+        return Step::Complete;
+    }
+    if for_ >= longest(facts.action) {
+        let state = shown.state.map_or("in no known state", State::as_str);
+        let minutes = for_.as_secs() / 60;
+        return Step::Fail(format!("The desktop is {state} after {minutes} minutes."));
+    }
+    Step::Wait { passed }
+}
+
+fn has_type(facts: Facts<'_>, shown: &Shown) -> bool {
+    let wanted = facts.compute_type.unwrap_or_default();
+    let is = |of: &String| of.eq_ignore_ascii_case(wanted);
+    shown.compute_type.as_ref().is_some_and(is)
+}
+
+/// Of an action that may have been begun or not.
+fn unknown(facts: Facts<'_>, next: u32) -> Step {
+    if let Seen::Desktop(shown) = facts.seen
+        && let Some(state) = shown.state
+    {
+        if passes(facts.action, state) {
+            return Step::Wait { passed: true };
+        }
+        let has_happened = match facts.action {
+            Action::ChangeComputeType => has_type(facts, shown),
+            Action::Start => state == State::Available,
+            Action::Terminate => state == State::Terminated,
+            Action::Reboot | Action::RecoveryReboot | Action::Rebuild | Action::Restore => false,
+        };
+        if has_happened {
+            return Step::Complete;
+        }
+    }
+    if matches!(facts.seen, Seen::Gone) {
+        return under_way(facts, Duration::ZERO, false);
+    }
+    if is_repeatable(facts.action) {
+        return Step::Begin { attempt: next };
+    }
+    Step::Fail(format!(
+        "Unknown: whether attempt {} was carried out cannot be said. Look at the desktop, and ask again.",
+        facts.attempts
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! A web service that makes an action happen, called as the Standard Webhooks specification 1.0.0 says.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{Method, Request, Uri};
+use serde_json::json;
+use sha2::Sha256;
+use ureq::Agent;
+
+use super::http::{Bounds, Response, agent, send};
+use super::kind::{Answer, Kind, Order};
+
+/// What a secret begins with, before its base64.
+const PREFIX: &str = "whsec_";
+/// Bytes of a secret, by the specification.
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+/// Time to connect.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// Posts each action to an address. 200 and 204: it has happened; 202: it is under way, and somebody completes it; 429 and 5xx: try again; any
+/// other: it has failed. No redirect is followed.
+pub(super) struct Webhook {
+    agent: Agent,
+    url: Uri,
+    secret: Vec<u8>,
+    /// Which fleet the actions are of: their numbers are not unique.
+    fleet: String,
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook").finish_non_exhaustive()
+    }
+}
+
+impl Webhook {
+    /// # Errors
+    ///
+    /// One sentence about the secret or the CAs.
+    pub(super) fn new(
+        url: Uri,
+        secret_file: &Path,
+        fleet: String,
+        time: Duration,
+        ca: Option<&Path>,
+    ) -> io::Result<Self> {
+        let bounds = Bounds {
+            whole: time,
+            connect: CONNECT_TIME,
+            proxied: true,
+        };
+        let text = std::fs::read_to_string(secret_file);
+        let place = secret_file.display();
+        let text = text.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot read {place}: {error}"))
+        })?;
+        let secret = secret(text.trim()).ok_or_else(|| {
+            io::Error::other(format!(
+                "{place} holds no secret: it is {PREFIX} and the base64 of 24 to 64 random bytes; make one with `echo {PREFIX}$(openssl rand \
+                 -base64 32)`"
+            ))
+        })?;
+        Ok(Self {
+            agent: agent(bounds, ca)?,
+            url,
+            secret,
+            fleet,
+        })
+    }
+
+    fn post(&self, order: &Order) -> Answer {
+        let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
+        let timestamp = seconds.unwrap_or_default().as_secs();
+        // The same for each attempt: a service that has seen it does nothing again.
+        let id = format!("{}-{}", self.fleet, order.id);
+        let body = json!({
+            "type": "action.requested",
+            "timestamp": deskfleet::Timestamp::from(SystemTime::now()),
+            "data": {
+                "fleet": self.fleet,
+                "id": order.id,
+                "action": order.action.as_str(),
+                "workSpaceId": order.workspace_id,
+                "computeType": order.compute_type,
+                "attempt": order.attempt,
+            },
+        })
+        .to_string();
+        let signature = signature(&self.secret, &id, timestamp, body.as_bytes());
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(self.url.clone())
+            .header("content-type", "application/json")
+            .header("webhook-id", &id)
+            .header("webhook-timestamp", timestamp)
+            .header("webhook-signature", format!("v1,{signature}"))
+            .body(body.into_bytes());
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return Answer::Denied(format!("the request cannot be made: {error}")),
+        };
+        match send(&self.agent, request) {
+            Ok(response) => answer(&response, id),
+            Err(failure) if failure.is_sent => Answer::Lost(failure.text),
+            Err(failure) => Answer::Later {
+                after: None,
+                why: failure.text,
+            },
+        }
+    }
+}
+
+impl Kind for Webhook {
+    fn send(&self, orders: &[Order]) -> Vec<Answer> {
+        orders.iter().map(|order| self.post(order)).collect()
+    }
+}
+
+/// The bytes of a secret as it is written.
+fn secret(text: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
+    SECRET_BYTES.contains(&bytes.len()).then_some(bytes)
+}
+
+/// The signature of a message, in base64.
+fn signature(secret: &[u8], id: &str, timestamp: u64, body: &[u8]) -> String {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
+        // HMAC takes keys of any length.
+        return String::new();
+    };
+    mac.update(format!("{id}.{timestamp}.").as_bytes());
+    mac.update(body);
+    STANDARD.encode(mac.finalize().into_bytes())
+}
+
+fn answer(response: &Response, id: String) -> Answer {
+    let after = response
+        .header("retry-after")
+        .and_then(|text| text.parse().ok());
+    let said = format!("The service answered {}.", response.status);
+    match response.status {
+        202 => Answer::Accepted(Some(id)),
+        200..300 => Answer::Done,
+        401 | 403 => Answer::Denied(format!("{said} Does it know the secret?")),
+        408 | 425 | 429 | 500..600 => Answer::Later {
+            after: after.map(Duration::from_secs),
+            why: said,
+        },
+        _ => Answer::Failed(said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification.
+    #[test]
+    fn signature_is_that_of_the_specification() {
+        let secret = secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let body = br#"{"test": 2432232314}"#;
+        let signed = signature(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
+        assert_eq!(signed, "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn secret_has_its_form() {
+        for bad in [
+            "",
+            "whsec_",
+            "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsec_AAAA",
+            "whsec_?",
+        ] {
+            assert_eq!(secret(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn status_says_how_it_went() {
+        let of = |status: u16| {
+            let mut headers = http::HeaderMap::new();
+            headers.insert("retry-after", http::HeaderValue::from_static("7"));
+            let response = Response {
+                status,
+                headers,
+                body: Vec::new(),
+            };
+            answer(&response, "f-1".to_owned())
+        };
+        assert_eq!(of(200), Answer::Done);
+        assert_eq!(of(204), Answer::Done);
+        assert_eq!(of(202), Answer::Accepted(Some("f-1".to_owned())));
+        for later in [429, 500, 503] {
+            let seven = Some(Duration::from_secs(7));
+            assert!(matches!(of(later), Answer::Later { after, .. } if after == seven));
+        }
+        assert!(matches!(of(401), Answer::Denied(_)));
+        for failed in [301, 400, 404, 410] {
+            assert!(matches!(of(failed), Answer::Failed(_)), "{failed}");
+        }
+    }
+}
