@@ -21,6 +21,7 @@ use http::Uri;
     version,
     args_override_self = true,
     after_help = "Examples:\n  \
+        deskfleet-provider aws --url http://127.0.0.1:8080 --key-file admin.key --region eu-central-1\n  \
         deskfleet-provider command --url http://127.0.0.1:8080 --key-file admin.key -- ./restart-desktop.sh\n  \
         deskfleet-provider webhook --url https://fleet.example.com --key-file admin.key --target https://hooks.example.com/desktops --secret-file hook.secret --apply\n\n\
         Text for people goes to standard error, data to standard output.\n\
@@ -28,11 +29,16 @@ use http::Uri;
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: ProviderCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum ProviderCommand {
+    /// Calls Amazon WorkSpaces, and keeps the inventory as it is there
+    ///
+    /// Credentials are looked for where the AWS command line looks: the environment, ~/.aws, `credential_process`, the container, the
+    /// instance. server-adapter/docs/providers.md has the rights that it needs.
+    Aws(AwsArgs),
     /// Runs a program for each action
     ///
     /// The program reads one line of JSON on its standard input: id, action, workSpaceId, computeType, attempt. Exit code 0: the action has
@@ -44,6 +50,36 @@ pub(super) enum Command {
     /// 200 or 204: the action has happened; 202: it is under way, and the service completes it at the server; 429 and 5xx: try again
     /// later; any other: it has failed. `webhook-id` is the same for each attempt of an action.
     Webhook(WebhookArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AwsArgs {
+    #[command(flatten)]
+    pub(super) common: Common,
+    /// The region; by default that of the environment or of the profile
+    #[arg(long, value_name = "REGION")]
+    pub(super) region: Option<String>,
+    /// What the inventory calls the account: records of another one are left alone
+    #[arg(long, value_name = "ID")]
+    pub(super) account: Option<String>,
+    /// An endpoint in place of that of the region
+    #[arg(long, value_name = "URL")]
+    pub(super) endpoint: Option<String>,
+    /// PEM file with the CAs that are trusted for the endpoint
+    #[arg(long, value_name = "FILE")]
+    pub(super) endpoint_ca: Option<PathBuf>,
+    /// Calls a second
+    #[arg(long, value_name = "COUNT", default_value_t = 2.0)]
+    pub(super) rate: f64,
+    /// Calls at once after a pause
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub(super) burst: u32,
+    /// Time between two scans of the whole inventory, and up to half as much again
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
+    pub(super) scan_every: Duration,
+    /// Carries actions out and leaves the inventory alone
+    #[arg(long)]
+    pub(super) no_sync: bool,
 }
 
 #[derive(Debug, Args)]
@@ -112,9 +148,10 @@ pub(super) struct Common {
     pub(super) config: Option<PathBuf>,
 }
 
-impl Command {
+impl ProviderCommand {
     pub(super) fn common(&self) -> &Common {
         match self {
+            Self::Aws(args) => &args.common,
             Self::Command(args) => &args.common,
             Self::Webhook(args) => &args.common,
         }
@@ -123,6 +160,7 @@ impl Command {
     /// The name of the subcommand.
     pub(super) fn kind(&self) -> &'static str {
         match self {
+            Self::Aws(_) => "aws",
             Self::Command(_) => "command",
             Self::Webhook(_) => "webhook",
         }

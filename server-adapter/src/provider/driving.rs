@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
-use deskfleet::{Action, Timestamp, Workspace};
+use deskfleet::{Action, Timestamp};
 
+use super::aws::desktop::MergeRecord;
 use super::backoff::{pause, random};
 use super::calls::{Call, Called, Calls, Ended};
 use super::cap::Cap;
@@ -71,8 +72,6 @@ pub(super) struct Driving {
     /// Desktops with a call under way.
     busy: HashSet<String>,
     paused_until: Option<Instant>,
-    /// States to put into the inventory after failures.
-    corrections: Vec<Workspace>,
 }
 
 impl Driving {
@@ -98,7 +97,6 @@ impl Driving {
             memories: HashMap::new(),
             busy: HashSet::new(),
             paused_until: None,
-            corrections: Vec::new(),
         })
     }
 
@@ -350,16 +348,19 @@ impl Driving {
     fn complete(&self, id: u64, trace: &Trace) {
         // What is refused has ended; what is not answered is done again in the next round.
         let result = self.fleet.complete(id, trace);
-        self.status
-            .ended(id, "completed", result.err().as_ref(), trace);
+        status::ended(id, "completed", result.err().as_ref(), trace);
     }
 
-    fn fail(&mut self, id: u64, why: &str, record: Option<Workspace>, trace: &Trace) {
+    /// Ends an action as failed. That leaves the desktop in the state ERROR; what the cloud shows is true.
+    fn fail(&self, id: u64, why: &str, record: Option<MergeRecord>, trace: &Trace) {
         let result = self.fleet.fail(id, why, trace);
         let said = format!("failed: {why}");
-        self.status.ended(id, &said, result.as_ref().err(), trace);
-        if result.is_ok() {
-            self.corrections.extend(record);
+        status::ended(id, &said, result.as_ref().err(), trace);
+        if let (Ok(()), Some(record)) = (result, record) {
+            // Without it the next scan puts it right.
+            let _ = self
+                .fleet
+                .import(&[serde_json::to_string(&record).unwrap_or_default()]);
         }
     }
 
@@ -375,11 +376,6 @@ impl Driving {
                 status::cloud_lost(&why);
             }
         }
-    }
-
-    /// The records of desktops whose action failed: their state is what the cloud shows, not what a failure leaves.
-    pub(super) fn take_corrections(&mut self) -> Vec<Workspace> {
-        std::mem::take(&mut self.corrections)
     }
 }
 

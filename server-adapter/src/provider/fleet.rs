@@ -1,6 +1,6 @@
 //! The operator surface of a deskfleet server, as far as a provider needs it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -9,14 +9,17 @@ use deskfleet::{Action, Timestamp};
 use http::{Method, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use ureq::Agent;
 
-use super::http::{Bounds, agent, send};
+use super::status;
 use super::trace::Trace;
+use super::transport::{Bounds, agent, send};
 
 /// Actions on a page.
 const PAGE: u32 = 500;
+/// Refused records of one import that are in the log.
+const IMPORT_ERRORS_SAID: usize = 10;
 /// Time for one request: a server that writes to a slow disk takes seconds.
 const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// Time to connect.
@@ -80,6 +83,33 @@ struct AuditRow {
 #[derive(Deserialize)]
 struct AuditRows {
     activities: Vec<AuditRow>,
+}
+
+/// A desktop of the inventory.
+#[derive(Debug)]
+pub(super) struct Desktop {
+    pub(super) id: String,
+    pub(super) state: Option<String>,
+    pub(super) record: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Desktops {
+    work_spaces: Vec<Value>,
+    next_token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ImportReport {
+    upserted: u64,
+    errors: Vec<LineError>,
+}
+
+#[derive(Deserialize)]
+struct LineError {
+    line: u64,
+    message: String,
 }
 
 #[derive(Deserialize)]
@@ -148,12 +178,17 @@ impl Fleet {
 
     /// The actions that have not ended and that only the host ends.
     pub(super) fn pending(&self) -> Result<Vec<Pending>, Refusal> {
+        let mut all = self.outbox()?;
+        all.retain(|action| action.due_at.is_none());
+        Ok(all)
+    }
+
+    fn outbox(&self) -> Result<Vec<Pending>, Refusal> {
         let mut all = Vec::new();
         let mut target = format!("/operator/actions?limit={PAGE}");
         loop {
             let page: Actions = self.get(&target)?;
-            let host = page.actions.into_iter();
-            all.extend(host.filter(|action| action.due_at.is_none()));
+            all.extend(page.actions);
             let Some(token) = page.next_token else {
                 return Ok(all);
             };
@@ -183,7 +218,7 @@ impl Fleet {
     /// Ends an action as intended.
     pub(super) fn complete(&self, id: u64, trace: &Trace) -> Result<(), Refusal> {
         let target = format!("/operator/actions/{id}/complete");
-        self.post(&target, &serde_json::Value::Null, trace)
+        self.post(&target, &Value::Null, trace)
     }
 
     /// Ends an action as failed.
@@ -216,9 +251,70 @@ impl Fleet {
         Ok(ended)
     }
 
+    /// The desktops that an action is pending on, of whatever driver.
+    pub(super) fn busy_desktops(&self) -> Result<HashSet<String>, Refusal> {
+        let all = self.outbox()?.into_iter();
+        Ok(all.map(|action| action.workspace_id).collect())
+    }
+
+    /// Shows the desktops of a region and, where it is named, an account.
+    pub(super) fn desktops_of(
+        &self,
+        region: &str,
+        account: Option<&str>,
+        show: &mut dyn FnMut(Desktop),
+    ) -> Result<(), Refusal> {
+        let first = format!("/operator/workspaces?limit={PAGE}&region={region}");
+        let mut target = first.clone();
+        loop {
+            let page: Desktops = self.get(&target)?;
+            for record in page.work_spaces {
+                let text = |name: &str| record.get(name)?.as_str().map(str::to_owned);
+                if account.is_some() && text("account").as_deref() != account {
+                    continue;
+                }
+                let desktop = Desktop {
+                    id: text("workSpId").unwrap_or_default(),
+                    state: text("state"),
+                    record,
+                };
+                show(desktop);
+            }
+            let Some(token) = page.next_token else {
+                return Ok(());
+            };
+            target = format!("{first}&nextToken={token}");
+        }
+    }
+
+    /// Merges records, a line of JSON each; returns how many were taken. What is refused is in the log.
+    pub(super) fn import(&self, lines: &[String]) -> Result<u64, Refusal> {
+        if lines.is_empty() {
+            return Ok(0);
+        }
+        let mut body = lines.join("\n");
+        body.push('\n');
+        let target = "/operator/workspaces";
+        let media = "application/x-ndjson";
+        let report = self.ask(Method::POST, target, (media, body.into_bytes()), None)?;
+        let report: ImportReport = self.read(target, &report)?;
+        for error in report.errors.iter().take(IMPORT_ERRORS_SAID) {
+            let line = usize::try_from(error.line).unwrap_or_default();
+            let record = lines.get(line.saturating_sub(1));
+            let said = &error.message;
+            let record = record.map_or("", String::as_str);
+            status::say(&format!("the inventory refuses {record}: {said}"));
+        }
+        Ok(report.upserted)
+    }
+
     fn get<T: DeserializeOwned>(&self, target: &str) -> Result<T, Refusal> {
-        let body = self.ask(Method::GET, target, Vec::new(), None)?;
-        serde_json::from_slice(&body).map_err(|error| {
+        let body = self.ask(Method::GET, target, ("application/json", Vec::new()), None)?;
+        self.read(target, &body)
+    }
+
+    fn read<T: DeserializeOwned>(&self, target: &str, body: &[u8]) -> Result<T, Refusal> {
+        serde_json::from_slice(body).map_err(|error| {
             let path = target.split('?').next().unwrap_or_default();
             Refusal::Unreachable(format!(
                 "{} has no deskfleet server that this provider understands: {path}: {error}",
@@ -227,12 +323,13 @@ impl Fleet {
         })
     }
 
-    fn post(&self, target: &str, body: &serde_json::Value, trace: &Trace) -> Result<(), Refusal> {
+    fn post(&self, target: &str, body: &Value, trace: &Trace) -> Result<(), Refusal> {
         let body = if body.is_null() {
             Vec::new()
         } else {
             body.to_string().into_bytes()
         };
+        let body = ("application/json", body);
         self.ask(Method::POST, target, body, Some(trace)).map(drop)
     }
 
@@ -240,14 +337,14 @@ impl Fleet {
         &self,
         method: Method,
         target: &str,
-        body: Vec<u8>,
+        (media, body): (&str, Vec<u8>),
         trace: Option<&Trace>,
     ) -> Result<Vec<u8>, Refusal> {
         let builder = Request::builder()
             .method(method)
             .uri(format!("{}{target}", self.url))
             .header("x-api-key", self.key.clone())
-            .header("content-type", "application/json")
+            .header("content-type", media)
             .header("accept", "application/json");
         let builder = match trace {
             Some(trace) => builder.header("traceparent", trace.parent()),

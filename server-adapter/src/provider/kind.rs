@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use deskfleet::{Action, State, Workspace};
+use deskfleet::{Action, State};
+
+use super::aws::desktop::MergeRecord;
 
 /// An action to make happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +62,7 @@ pub(super) struct Shown {
     pub(super) state: Option<State>,
     pub(super) compute_type: Option<String>,
     /// Its record, for the inventory.
-    pub(super) record: Workspace,
+    pub(super) record: MergeRecord,
 }
 
 /// Why a cloud shows nothing.

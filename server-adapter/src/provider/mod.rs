@@ -2,27 +2,33 @@
 //!
 //! It talks only to the operator surface of the server, and keeps nothing: the outbox says what is to do and which attempts there were.
 
+mod amazon;
 mod args;
+pub mod aws;
 mod backoff;
 mod calls;
 mod cap;
 mod command;
 mod driving;
 mod fleet;
-mod http;
+
 mod kind;
 mod listening;
 mod status;
 mod step;
+mod sync;
 mod trace;
+mod transport;
 mod webhook;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
 use clap::Parser as _;
@@ -30,12 +36,17 @@ use deskfleet::{Action, Timestamp};
 
 use crate::LogQueue;
 
-use self::args::{Cli, Command, Common};
+use self::amazon::Amazon;
+use self::args::{AwsArgs, Cli, Common, ProviderCommand, WebhookArgs};
+use self::aws::client::{Client, Settings};
+use self::aws::credentials::{CredentialsCache, Environment};
 use self::cap::Cap;
 use self::driving::{Driving, Pace};
 use self::fleet::{Fleet, Pending};
 use self::kind::Kind;
 use self::status::Status;
+use self::sync::Sync;
+use self::webhook::Webhook;
 
 /// Time for the last log lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -72,43 +83,74 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> Result<(), String> {
+fn run(command: &ProviderCommand) -> Result<(), String> {
     let common = command.common();
     let fleet = Fleet::new(&common.url, &common.key_file, common.ca.as_deref())?;
     let name = common.name.clone();
     let name = name.unwrap_or_else(|| command.kind().to_owned());
+    let (kind, amazon): (Arc<dyn Kind>, _) = match command {
+        ProviderCommand::Aws(args) => {
+            let amazon = Arc::new(amazon(args)?);
+            let kind = Arc::clone(&amazon);
+            (kind, (!args.no_sync).then_some((amazon, args.scan_every)))
+        }
+        ProviderCommand::Command(args) => {
+            let program = command::Program {
+                line: args.program.clone(),
+                time: args.timeout,
+            };
+            (Arc::new(program), None)
+        }
+        ProviderCommand::Webhook(args) => (Arc::new(webhook(args)?), None),
+    };
     if !common.apply {
-        return plan(&fleet, &name);
+        return plan(&fleet, &name, amazon.as_ref().map(|(amazon, _)| &**amazon));
     }
-    let kind = kind(command)?;
-    drive(common, fleet, kind, name)
+    drive(common, &fleet, kind, name, amazon)
 }
 
-fn kind(command: &Command) -> Result<Arc<dyn Kind>, String> {
-    Ok(match command {
-        Command::Command(args) => Arc::new(command::Program {
-            line: args.program.clone(),
-            time: args.timeout,
-        }),
-        Command::Webhook(args) => {
-            let webhook = webhook::Webhook::new(
-                args.target.clone(),
-                &args.secret_file,
-                args.fleet.clone(),
-                args.timeout,
-                args.common.ca.as_deref(),
-            );
-            Arc::new(webhook.map_err(|error| error.to_string())?)
-        }
+fn amazon(args: &AwsArgs) -> Result<Amazon, String> {
+    let environment = Environment::of_process();
+    let region = match &args.region {
+        Some(region) => Some(region.clone()),
+        None => environment.region().map_err(|error| error.to_string())?,
+    };
+    let region = region.ok_or("name the region with --region, or set AWS_REGION")?;
+    let settings = Settings {
+        endpoint: args.endpoint.clone(),
+        ca: args.endpoint_ca.clone(),
+        per_second: args.rate,
+        burst: args.burst,
+        ..Settings::in_region(&region)
+    };
+    let client = Client::new(settings, CredentialsCache::new(environment));
+    Ok(Amazon {
+        client: client.map_err(|error| error.to_string())?,
+        account: args.account.clone(),
     })
 }
 
+fn webhook(args: &WebhookArgs) -> Result<Webhook, String> {
+    let webhook = Webhook::new(
+        args.target.clone(),
+        &args.secret_file,
+        args.fleet.clone(),
+        args.timeout,
+        args.common.ca.as_deref(),
+    );
+    webhook.map_err(|error| error.to_string())
+}
+
 /// Prints what would be begun.
-fn plan(fleet: &Fleet, name: &str) -> Result<(), String> {
+fn plan(fleet: &Fleet, name: &str, amazon: Option<&Amazon>) -> Result<(), String> {
     let pending = fleet.pending().map_err(|refusal| refusal.to_string())?;
     let ours = |action: &&Pending| action.provider.as_ref().is_none_or(|by| by == name);
     let ours: Vec<&Pending> = pending.iter().filter(ours).collect();
-    let mut out = format!("{} actions that no clock ends\n", ours.len());
+    let mut out = String::new();
+    if let Some(amazon) = amazon {
+        out = sync::plan(fleet, amazon)?;
+    }
+    let _ = writeln!(out, "{} actions that no clock ends", ours.len());
     for kind in Action::ALL {
         let of_kind: Vec<_> = ours
             .iter()
@@ -133,7 +175,13 @@ fn plan(fleet: &Fleet, name: &str) -> Result<(), String> {
     written.map_err(|error| format!("cannot write to standard output: {error}"))
 }
 
-fn drive(common: &Common, fleet: Fleet, kind: Arc<dyn Kind>, name: String) -> Result<(), String> {
+fn drive(
+    common: &Common,
+    fleet: &Fleet,
+    kind: Arc<dyn Kind>,
+    name: String,
+    synced: Option<(Arc<Amazon>, Duration)>,
+) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
     let status = Arc::new(Status::default());
     let stop = Arc::new(AtomicBool::new(false));
@@ -164,7 +212,26 @@ fn drive(common: &Common, fleet: Fleet, kind: Arc<dyn Kind>, name: String) -> Re
         pending.len()
     ));
     let threads = usize::from(common.parallel);
-    let driving = Driving::new(fleet, kind, name, pace, (cap, threads), Arc::clone(&status));
+    if let Some((amazon, every)) = synced {
+        let sync = Sync {
+            fleet: fleet.clone(),
+            amazon,
+            status: Arc::clone(&status),
+            every,
+            missed: HashSet::new(),
+        };
+        let stop = Arc::clone(&stop);
+        let thread = Builder::new().name("deskfleet-sync".into());
+        thread.spawn(move || sync.run(&stop)).map_err(failed)?;
+    }
+    let driving = Driving::new(
+        fleet.clone(),
+        kind,
+        name,
+        pace,
+        (cap, threads),
+        Arc::clone(&status),
+    );
     driving.map_err(failed)?.run(&stop);
     if !stop.load(Ordering::Relaxed) {
         return Err("the loop ended".to_owned());

@@ -36,6 +36,16 @@ pub(super) fn cloud_lost(why: &str) {
     LogQueue::stderr().line_about("provider-cloud", &said);
 }
 
+/// An action was ended at the server, or that was refused.
+pub(super) fn ended(id: u64, how: &str, refused: Option<&Refusal>, trace: &Trace) {
+    match refused {
+        None => say(&format!("action {id}: {how} (trace {trace})")),
+        Some(refusal) => say(&format!(
+            "action {id}: {how}, but that could not be reported: {refusal} (trace {trace})"
+        )),
+    }
+}
+
 impl Status {
     /// The count of actions in the outbox that the host ends.
     pub(super) fn pending(&self, count: usize) {
@@ -73,16 +83,6 @@ impl Status {
             "{order}, attempt {}: {said} (trace {trace})",
             order.attempt
         ));
-    }
-
-    /// An action was ended at the server, or that was refused.
-    pub(super) fn ended(&self, id: u64, how: &str, refused: Option<&Refusal>, trace: &Trace) {
-        match refused {
-            None => say(&format!("action {id}: {how} (trace {trace})")),
-            Some(refusal) => say(&format!(
-                "action {id}: {how}, but that could not be reported: {refusal} (trace {trace})"
-            )),
-        }
     }
 
     /// Nothing is begun until a person has done something.

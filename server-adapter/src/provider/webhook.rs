@@ -13,8 +13,8 @@ use serde_json::json;
 use sha2::Sha256;
 use ureq::Agent;
 
-use super::http::{Bounds, Response, agent, send};
 use super::kind::{Answer, Kind, Order};
+use super::transport::{Bounds, Response, agent, send};
 
 /// What a secret begins with, before its base64.
 const PREFIX: &str = "whsec_";

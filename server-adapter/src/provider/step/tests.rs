@@ -1,4 +1,4 @@
-use deskfleet::Workspace;
+use crate::provider::aws::desktop::Desktop;
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn shown(state: State, compute_type: &str) -> Shown {
     Shown {
         state: Some(state),
         compute_type: Some(compute_type.to_owned()),
-        record: Workspace::default(),
+        record: Desktop::default().into_record(None, "eu-west-1"),
     }
 }
 

@@ -1,0 +1,174 @@
+//! Amazon WorkSpaces as what makes actions happen.
+
+use std::collections::{HashMap, HashSet};
+
+use deskfleet::{Action, State};
+
+use super::aws::client::{Accepted, BatchCall, Client, SingleCall};
+use super::aws::desktop::Desktop;
+use super::aws::error::{CallError, Failure};
+use super::aws::gathering::BATCH_MAX;
+use super::kind::{Answer, Kind, Order, Shown, Trouble};
+
+/// One account in one region.
+#[derive(Debug)]
+pub(super) struct Amazon {
+    pub(super) client: Client,
+    /// What the inventory calls the account, which the cloud does not say.
+    pub(super) account: Option<String>,
+}
+
+impl Kind for Amazon {
+    fn orders_max(&self, action: Action) -> usize {
+        match action {
+            Action::Reboot | Action::RecoveryReboot | Action::Start | Action::Terminate => {
+                BATCH_MAX
+            }
+            // A rebuild takes one desktop; the two others are calls about one.
+            Action::Rebuild | Action::Restore | Action::ChangeComputeType => 1,
+        }
+    }
+
+    fn send(&self, orders: &[Order]) -> Vec<Answer> {
+        let Some(first) = orders.first() else {
+            return Vec::new();
+        };
+        let single = |call: &SingleCall| {
+            let called = self.client.single(call, &first.workspace_id);
+            vec![called.map_or_else(
+                |error| answer(first.action, &error),
+                |accepted| Answer::Accepted(accepted.request_id),
+            )]
+        };
+        match first.action {
+            Action::Reboot => self.batch(BatchCall::Reboot, orders),
+            Action::Start => self.batch(BatchCall::Start, orders),
+            Action::Terminate => self.batch(BatchCall::Terminate, orders),
+            Action::RecoveryReboot if first.is_second_half => self.batch(BatchCall::Start, orders),
+            Action::RecoveryReboot => self.stop(orders),
+            Action::Rebuild => single(&SingleCall::Rebuild),
+            Action::Restore => single(&SingleCall::Restore),
+            Action::ChangeComputeType => {
+                let compute_type = first.compute_type.clone().unwrap_or_default();
+                single(&SingleCall::ComputeType(compute_type))
+            }
+        }
+    }
+
+    fn shows(&self) -> bool {
+        true
+    }
+
+    fn show(&self, ids: &[String]) -> Result<HashMap<String, Shown>, Trouble> {
+        let page = self.client.describe(ids).map_err(|error| trouble(&error))?;
+        let shown = page.workspaces.into_iter();
+        Ok(shown
+            .map(|desktop| (desktop.workspace_id.clone(), self.shown(desktop)))
+            .collect())
+    }
+}
+
+impl Amazon {
+    fn shown(&self, desktop: Desktop) -> Shown {
+        Shown {
+            state: desktop.state.as_deref().and_then(State::named),
+            compute_type: desktop.workspace_properties.compute_type_name.clone(),
+            record: desktop.into_record(self.account.as_deref(), self.client.region()),
+        }
+    }
+
+    fn batch(&self, call: BatchCall, orders: &[Order]) -> Vec<Answer> {
+        let ids: Vec<String> = orders.iter().map(|of| of.workspace_id.clone()).collect();
+        let called = self.client.batch(call, &ids);
+        let answers = orders.iter().map(|order| match &called {
+            Ok(Accepted { failed, request_id }) => {
+                let failed = failed.iter().find(|(id, _)| *id == order.workspace_id);
+                failed.map_or_else(
+                    || Answer::Accepted(request_id.clone()),
+                    |(_, error)| answer(order.action, error),
+                )
+            }
+            Err(error) => answer(order.action, error),
+        });
+        answers.collect()
+    }
+
+    /// The first half of a recovery reboot: the desktops that run are stopped, which AWS does only to those that may stop by themselves.
+    fn stop(&self, orders: &[Order]) -> Vec<Answer> {
+        let ids: Vec<String> = orders.iter().map(|of| of.workspace_id.clone()).collect();
+        let shown = match self.client.describe(&ids) {
+            Ok(page) => page.workspaces,
+            // Nothing was begun.
+            Err(error) if error.failure == Failure::Denied => {
+                return vec![Answer::Denied(error.to_string()); orders.len()];
+            }
+            Err(error) => {
+                let why = error.to_string();
+                return vec![Answer::Later { after: None, why }; orders.len()];
+            }
+        };
+        let always_on = |desktop: &&Desktop| {
+            let mode = desktop.workspace_properties.running_mode.as_deref();
+            mode == Some("ALWAYS_ON")
+        };
+        let ids: HashSet<&str> = shown
+            .iter()
+            .filter(always_on)
+            .map(|desktop| desktop.workspace_id.as_str())
+            .collect();
+        let stopped = |order: &Order| {
+            let of = |desktop: &&Desktop| desktop.workspace_id == order.workspace_id;
+            let desktop = shown.iter().find(of);
+            desktop.is_some_and(|desktop| desktop.state.as_deref() == Some("STOPPED"))
+        };
+        let to_stop: Vec<Order> = orders
+            .iter()
+            .filter(|order| !ids.contains(order.workspace_id.as_str()) && !stopped(order))
+            .cloned()
+            .collect();
+        let mut answers = if to_stop.is_empty() {
+            Vec::new()
+        } else {
+            self.batch(BatchCall::Stop, &to_stop)
+        }
+        .into_iter();
+        let answer = |order: &Order| {
+            if ids.contains(order.workspace_id.as_str()) {
+                return Answer::Failed(
+                    "A recovery reboot stops the desktop, which AWS does not do while its running mode is ALWAYS_ON: set AUTO_STOP, or reboot it."
+                        .to_owned(),
+                );
+            }
+            if stopped(order) {
+                return Answer::Accepted(None);
+            }
+            let lost = || Answer::Lost("There is no answer.".to_owned());
+            answers.next().unwrap_or_else(lost)
+        };
+        orders.iter().map(answer).collect()
+    }
+}
+
+/// What a failure means for an order.
+fn answer(action: Action, error: &CallError) -> Answer {
+    let why = error.to_string();
+    match error.failure {
+        Failure::Retry { after } => Answer::Later { after, why },
+        Failure::Lost => Answer::Lost(why),
+        Failure::Denied => Answer::Denied(why),
+        Failure::NotFound if action == Action::Terminate => Answer::Done,
+        Failure::NotFound | Failure::InvalidState | Failure::Other => Answer::Failed(why),
+    }
+}
+
+/// What a failure means for a question.
+pub(super) fn trouble(error: &CallError) -> Trouble {
+    let why = error.to_string();
+    match error.failure {
+        Failure::Denied => Trouble::Denied(why),
+        Failure::Retry { after } => Trouble::Later { after, why },
+        Failure::Lost | Failure::NotFound | Failure::InvalidState | Failure::Other => {
+            Trouble::Later { after: None, why }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The inventory, as the cloud has it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::amazon::{Amazon, trouble};
+use super::aws::desktop::MergeRecord;
+use super::backoff::random;
+use super::fleet::{Fleet, Refusal};
+use super::kind::Trouble;
+use super::status::{self, Status};
+
+/// Records in one import.
+const IMPORTED_AT_ONCE: usize = 500;
+/// Lines that a plan has of each kind of change.
+const PRINTED: usize = 20;
+/// The pause after a scan that failed.
+const FAILED_PAUSE: Duration = Duration::from_secs(60);
+
+/// Scans the whole cloud from time to time, and merges what it finds into the inventory.
+#[derive(Debug)]
+pub(super) struct Sync {
+    pub(super) fleet: Fleet,
+    pub(super) amazon: Arc<Amazon>,
+    pub(super) status: Arc<Status>,
+    /// The time between two scans, and up to half as much again.
+    pub(super) every: Duration,
+    /// What the last scan missed.
+    pub(super) missed: HashSet<Box<str>>,
+}
+
+impl Sync {
+    /// Scans until `stop`.
+    pub(super) fn run(mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            let pause = match self.scan(stop) {
+                Ok(said) => {
+                    status::say(&said);
+                    let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
+                    self.every + Duration::from_millis(random() % (millis / 2 + 1))
+                }
+                Err(Trouble::Denied(why)) => {
+                    self.status.paused(&why);
+                    FAILED_PAUSE
+                }
+                Err(Trouble::Later { why, after }) => {
+                    status::cloud_lost(&why);
+                    FAILED_PAUSE.max(after.unwrap_or_default())
+                }
+            };
+            let until = Instant::now() + pause;
+            while !stop.load(Ordering::Relaxed) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        }
+    }
+
+    /// One scan; returns what it did, for people.
+    fn scan(&mut self, stop: &AtomicBool) -> Result<String, Trouble> {
+        let region = self.amazon.client.region();
+        let account = self.amazon.account.as_deref();
+        // Before the cloud is looked at: a desktop that is created meanwhile is not missed.
+        let mut missing: HashSet<Box<str>> = HashSet::new();
+        self.fleet
+            .desktops_of(region, account, &mut |desktop| {
+                if desktop.state.as_deref() != Some("TERMINATED") {
+                    missing.insert(desktop.id.into_boxed_str());
+                }
+            })
+            .map_err(|refusal| lost(&refusal))?;
+        let (mut seen, mut changed) = (0_u64, 0);
+        let mut lines = Vec::new();
+        let mut token: Option<String> = None;
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Ok("the scan of the cloud was given up, to stop".to_owned());
+            }
+            let page = self.amazon.client.describe_page(token.as_deref());
+            let page = page.map_err(|error| trouble(&error))?;
+            for desktop in page.workspaces {
+                seen += 1;
+                missing.remove(desktop.workspace_id.as_str());
+                lines.push(desktop.into_record(account, region));
+            }
+            token = page.next_token;
+            if lines.len() >= IMPORTED_AT_ONCE || token.is_none() {
+                changed += self.import(&mut lines)?;
+            }
+            if token.is_none() {
+                break;
+            }
+        }
+        let gone: Vec<Box<str>> = missing.intersection(&self.missed).cloned().collect();
+        let terminated = self.terminate(&gone)?;
+        let said = format!(
+            "the inventory has {seen} desktops of the cloud ({changed} records taken); {} are missing there, {terminated} of them in two scans: \
+             TERMINATED",
+            missing.len()
+        );
+        self.missed = missing;
+        Ok(said)
+    }
+
+    /// Merges the records; the state of a desktop with a pending action is that of the action.
+    fn import(&self, records: &mut Vec<MergeRecord>) -> Result<u64, Trouble> {
+        let pending = self
+            .fleet
+            .busy_desktops()
+            .map_err(|refusal| lost(&refusal))?;
+        let lines = records.drain(..).map(|mut record| {
+            if pending.contains(&record.work_sp_id) {
+                record.state = None;
+            }
+            serde_json::to_string(&record).unwrap_or_default()
+        });
+        let lines: Vec<String> = lines.collect();
+        self.fleet.import(&lines).map_err(|refusal| lost(&refusal))
+    }
+
+    fn terminate(&self, gone: &[Box<str>]) -> Result<u64, Trouble> {
+        let pending = self
+            .fleet
+            .busy_desktops()
+            .map_err(|refusal| lost(&refusal))?;
+        let left = gone.iter().filter(|id| !pending.contains(&***id));
+        let lines: Vec<String> = left
+            .map(|id| serde_json::json!({"workSpId": id, "state": "TERMINATED"}).to_string())
+            .collect();
+        let mut terminated = 0;
+        for lines in lines.chunks(IMPORTED_AT_ONCE) {
+            // One on hold is refused: the server's reason is in the log, and it is tried again after the next scan.
+            terminated += self.fleet.import(lines).map_err(|refusal| lost(&refusal))?;
+        }
+        Ok(terminated)
+    }
+}
+
+fn lost(refusal: &Refusal) -> Trouble {
+    Trouble::Later {
+        after: None,
+        why: refusal.to_string(),
+    }
+}
+
+/// What a first scan would change, for people: counts first.
+pub(super) fn plan(fleet: &Fleet, amazon: &Amazon) -> Result<String, String> {
+    let (region, account) = (amazon.client.region(), amazon.account.as_deref());
+    let mut known = BTreeMap::new();
+    let read = fleet.desktops_of(region, None, &mut |desktop| {
+        known.insert(desktop.id, desktop.record);
+    });
+    read.map_err(|refusal| refusal.to_string())?;
+    let (mut new, mut changed, mut same) = (Vec::new(), Vec::new(), 0_u64);
+    let mut token: Option<String> = None;
+    loop {
+        let page = amazon.client.describe_page(token.as_deref());
+        let page = page.map_err(|error| error.to_string())?;
+        for desktop in page.workspaces {
+            let record = desktop.into_record(account, region);
+            let id = record.work_sp_id.clone();
+            let value = serde_json::to_value(&record).unwrap_or_default();
+            match known.remove(&id) {
+                None => new.push(id),
+                Some(old) if differs(&value, &old) => changed.push(id),
+                Some(_) => same += 1,
+            }
+        }
+        token = page.next_token;
+        if token.is_none() {
+            break;
+        }
+    }
+    let gone: Vec<String> = known.into_keys().collect();
+    let mut out = format!(
+        "Inventory of {region}: {} new, {} changed, {} gone, {same} as they are\n",
+        new.len(),
+        changed.len(),
+        gone.len()
+    );
+    for (what, ids) in [("new", new), ("changed", changed), ("gone", gone)] {
+        for id in ids.iter().take(PRINTED) {
+            let _ = writeln!(out, "  {what}: {}", id.escape_debug());
+        }
+        if let Some(more) = ids.len().checked_sub(PRINTED).filter(|more| *more > 0) {
+            let _ = writeln!(out, "  {what}: and {more} more");
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a merge of `new` changes `old`.
+fn differs(new: &Value, old: &Value) -> bool {
+    let members = new.as_object();
+    members.is_some_and(|members| {
+        members
+            .iter()
+            .any(|(name, value)| old.get(name) != Some(value))
+    })
+}
