@@ -103,29 +103,29 @@ pub(super) fn send(agent: &Agent, request: http::Request<Vec<u8>>) -> Result<Res
 }
 
 fn failure(error: &Error) -> Failure {
-    let is_sent = match error {
+    let is_unsent = matches!(
+        error,
         Error::HostNotFound
-        | Error::ConnectionFailed
-        | Error::BadUri(_)
-        | Error::Http(_)
-        | Error::InvalidProxyUrl
-        | Error::ConnectProxyFailed(_)
-        | Error::RequireHttpsOnly(_)
-        | Error::TlsRequired
-        | Error::Tls(_)
-        | Error::Rustls(_)
-        | Error::Timeout(Timeout::Resolve | Timeout::Connect) => false,
-        Error::Io(error) => !matches!(
-            error.kind(),
-            io::ErrorKind::ConnectionRefused
-                | io::ErrorKind::HostUnreachable
-                | io::ErrorKind::NetworkUnreachable
-                | io::ErrorKind::AddrNotAvailable
-        ),
-        _ => true,
-    };
+            | Error::ConnectionFailed
+            | Error::BadUri(_)
+            | Error::Http(_)
+            | Error::InvalidProxyUrl
+            | Error::ConnectProxyFailed(_)
+            | Error::RequireHttpsOnly(_)
+            | Error::TlsRequired
+            | Error::Tls(_)
+            | Error::Rustls(_)
+            | Error::Timeout(Timeout::Resolve | Timeout::Connect)
+    );
+    let is_unconnected = matches!(error, Error::Io(error) if matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::AddrNotAvailable
+    ));
     Failure {
-        is_sent,
+        is_sent: !is_unsent && !is_unconnected,
         text: error.to_string(),
     }
 }

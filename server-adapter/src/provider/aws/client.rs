@@ -105,11 +105,10 @@ pub struct Accepted {
 }
 
 /// Desktops, and where the next page begins.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
 pub struct DesktopPage {
     /// The desktops. Of those asked for by id, the ones that exist.
-    #[serde(default)]
     pub workspaces: Vec<Desktop>,
     /// For the next page; `None` after the last.
     pub next_token: Option<String>,
@@ -185,12 +184,12 @@ impl Client {
     /// Where the call fails. It never fails because a desktop does not exist.
     pub fn describe(&self, ids: &[String]) -> Result<DesktopPage, CallError> {
         check_count(ids)?;
-        let page = self.call("DescribeWorkspaces", &json!({"WorkspaceIds": ids}));
-        match page {
-            Err(error) if error.failure == Failure::NotFound => Ok(DesktopPage {
-                workspaces: Vec::new(),
-                next_token: None,
-            }),
+        let ids: Vec<&String> = ids.iter().filter(|id| is_id(id)).collect();
+        if ids.is_empty() {
+            return Ok(DesktopPage::default());
+        }
+        match self.call("DescribeWorkspaces", &json!({"WorkspaceIds": ids})) {
+            Err(error) if error.failure == Failure::NotFound => Ok(DesktopPage::default()),
             page => Ok(page?.0),
         }
     }
@@ -230,6 +229,9 @@ impl Client {
     ///
     /// Where the call fails.
     pub fn single(&self, call: &SingleCall, id: &str) -> Result<Accepted, CallError> {
+        if !is_id(id) {
+            return Err(no_id());
+        }
         let properties = match call {
             SingleCall::Rebuild => {
                 let ids = [id.to_owned()];
@@ -262,24 +264,27 @@ impl Client {
         member: &str,
         ids: &[String],
     ) -> Result<Accepted, CallError> {
+        // One of them would make AWS refuse the whole call.
+        let (ids, foreign): (Vec<&String>, Vec<&String>) = ids.iter().partition(|id| is_id(id));
+        let mut failed: Vec<_> = foreign
+            .into_iter()
+            .map(|id| (id.clone(), no_id()))
+            .collect();
+        if ids.is_empty() {
+            return Ok(Accepted {
+                request_id: None,
+                failed,
+            });
+        }
         let requests: Vec<_> = ids.iter().map(|id| json!({"WorkspaceId": id})).collect();
-        let (answer, request_id) =
-            self.call::<FailedRequests>(operation, &json!({member: requests}))?;
-        let failed = answer.failed_requests.into_iter().map(|failed| {
-            let error = CallError::of_aws(200, &failed.error_code, &failed.error_message, None);
-            let request_id = request_id.clone();
-            (
-                failed.workspace_id,
-                CallError {
-                    request_id,
-                    ..error
-                },
-            )
-        });
-        Ok(Accepted {
-            failed: failed.collect(),
-            request_id,
-        })
+        let body = json!({member: requests});
+        let (answer, request_id) = self.call::<FailedRequests>(operation, &body)?;
+        failed.extend(answer.failed_requests.into_iter().map(|failed| {
+            let mut error = CallError::of_aws(200, &failed.error_code, &failed.error_message, None);
+            error.request_id.clone_from(&request_id);
+            (failed.workspace_id, error)
+        }));
+        Ok(Accepted { request_id, failed })
     }
 
     /// Calls in its turn; returns the answer and the request's id.
@@ -312,23 +317,23 @@ impl Client {
         match outcome {
             Ok(answer) => Ok((answer, request_id)),
             Err(error) => {
-                if error.is_expiry() {
-                    self.credentials.forget();
-                }
-                if error.code.contains("Throttl") || error.code.contains("TooManyRequests") {
-                    let Failure::Retry { after } = error.failure else {
-                        return Err(CallError {
-                            request_id,
-                            ..error
-                        });
-                    };
-                    lock(&self.bucket).pause(Instant::now(), after.unwrap_or(THROTTLED));
-                }
+                self.learn_from(&error);
                 Err(CallError {
                     request_id,
                     ..error
                 })
             }
+        }
+    }
+
+    /// What a refusal means for all later calls.
+    fn learn_from(&self, error: &CallError) {
+        if error.is_expiry() {
+            self.credentials.forget();
+        }
+        if let Some(after) = error.throttled() {
+            let after = after.unwrap_or(THROTTLED);
+            lock(&self.bucket).pause(Instant::now(), after);
         }
     }
 
@@ -407,6 +412,18 @@ fn check_count(ids: &[String]) -> Result<(), CallError> {
         ids.len()
     );
     Err(CallError::own(Failure::Other, "BatchSize", message))
+}
+
+/// Whether it may be the id of a desktop of AWS: `ws-`, and 8 to 63 digits and lower-case letters.
+fn is_id(id: &str) -> bool {
+    let is_part = |c: u8| c.is_ascii_digit() || c.is_ascii_lowercase();
+    id.strip_prefix("ws-")
+        .is_some_and(|id| (8..=63).contains(&id.len()) && id.bytes().all(is_part))
+}
+
+fn no_id() -> CallError {
+    let message = "it is no id of Amazon WorkSpaces, which are like ws-1a2b3c4d5";
+    CallError::own(Failure::NotFound, "ForeignId", message)
 }
 
 /// The host, with its port where it is not that of the scheme, as the header has it.

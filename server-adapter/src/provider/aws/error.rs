@@ -93,6 +93,14 @@ impl CallError {
             "ExpiredToken" | "RequestExpired" | "UnrecognizedClient" | "InvalidClientTokenId"
         )
     }
+
+    /// Where AWS refused the call as too fast: how long it asks to wait, if it says so.
+    pub(super) fn throttled(&self) -> Option<Option<Duration>> {
+        match self.failure {
+            Failure::Retry { after } if is_throttle(stem(&self.code)) => Some(after),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for CallError {
@@ -126,17 +134,10 @@ fn stem(code: &str) -> &str {
 
 fn by_code(code: &str) -> Option<Failure> {
     Some(match stem(code) {
-        "Throttling"
-        | "ThrottledRequest"
-        | "RequestThrottled"
-        | "TooManyRequests"
-        | "RequestLimitExceeded"
-        | "LimitExceeded"
-        | "SlowDown"
-        | "PriorRequestNotComplete"
-        | "OperationInProgress"
-        | "Conflict"
-        | "ResourceUnavailable" => Failure::Retry { after: None },
+        "OperationInProgress" | "Conflict" | "ResourceUnavailable" => {
+            Failure::Retry { after: None }
+        }
+        stem if is_throttle(stem) => Failure::Retry { after: None },
         "InternalFailure"
         | "InternalServer"
         | "InternalServerError"
@@ -162,6 +163,20 @@ fn by_code(code: &str) -> Option<Failure> {
         "InvalidResourceState" | "OperationNotSupported" => Failure::InvalidState,
         _ => return None,
     })
+}
+
+fn is_throttle(stem: &str) -> bool {
+    matches!(
+        stem,
+        "Throttling"
+            | "ThrottledRequest"
+            | "RequestThrottled"
+            | "TooManyRequests"
+            | "RequestLimitExceeded"
+            | "LimitExceeded"
+            | "SlowDown"
+            | "PriorRequestNotComplete"
+    )
 }
 
 fn is_of_signature(code: &str) -> bool {
