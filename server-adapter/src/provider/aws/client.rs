@@ -331,8 +331,7 @@ impl Client {
         if error.is_expiry() {
             self.credentials.forget();
         }
-        if let Some(after) = error.throttled() {
-            let after = after.unwrap_or(THROTTLED);
+        if let Some(after) = error.throttled(THROTTLED) {
             lock(&self.bucket).pause(Instant::now(), after);
         }
     }

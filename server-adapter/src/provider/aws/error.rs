@@ -94,12 +94,14 @@ impl CallError {
         )
     }
 
-    /// Where AWS refused the call as too fast: how long it asks to wait, if it says so.
-    pub(super) fn throttled(&self) -> Option<Option<Duration>> {
-        match self.failure {
-            Failure::Retry { after } if is_throttle(stem(&self.code)) => Some(after),
-            _ => None,
+    /// Where AWS refused the call as too fast: how long it asks to wait, else `usual`.
+    pub(super) fn throttled(&self, usual: Duration) -> Option<Duration> {
+        if let Failure::Retry { after } = self.failure
+            && is_throttle(stem(&self.code))
+        {
+            return Some(after.unwrap_or(usual));
         }
+        None
     }
 }
 
