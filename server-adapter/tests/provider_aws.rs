@@ -183,7 +183,7 @@ fn pages_are_followed_to_the_last() {
 }
 
 #[test]
-fn refusals_are_told_apart_and_keep_the_request_id() {
+fn refusals_are_classified_and_keep_the_request_id() {
     let Some(fake) = Aws::fake() else { return };
     let ids = desktops(&fake, 2);
     let client = client(&fake, "all");

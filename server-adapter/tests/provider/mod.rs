@@ -1,4 +1,4 @@
-//! Amazon WorkSpaces for tests: moto, and a fake that has all calls and faults. Both are Python, from PyPI.
+//! Amazon WorkSpaces for tests: moto, and a fake that has all calls and faults. Both are Python, from `PyPI`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
