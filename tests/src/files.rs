@@ -42,7 +42,7 @@ impl Part {
 }
 
 /// The contents of all files.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
     /// The store.
     pub store: Vec<u8>,

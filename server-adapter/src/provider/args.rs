@@ -140,6 +140,9 @@ pub(super) struct Common {
     /// Time between two looks at the outbox
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     pub(super) every: Duration,
+    /// The least time between a call and the end of its action, where the cloud was not seen at it
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    pub(super) settle: Duration,
     /// Serves /livez and /metrics at this address
     #[arg(long, value_name = "ADDRESS")]
     pub(super) listen: Option<SocketAddr>,

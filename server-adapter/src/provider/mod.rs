@@ -50,8 +50,6 @@ use self::webhook::Webhook;
 
 /// Time for the last log lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The least time between a call and the end of its action, where the state that it goes through was not seen.
-const LEAST: Duration = Duration::from_secs(60);
 /// Actions that are printed, of each kind.
 const PRINTED: usize = 20;
 
@@ -202,7 +200,7 @@ fn drive(
     );
     let pace = Pace {
         every: common.every,
-        least: LEAST,
+        least: common.settle,
     };
     let cap = Cap::new(common.max_destructive, begun);
     status::say(&format!(
