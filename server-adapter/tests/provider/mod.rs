@@ -1,4 +1,5 @@
 //! Amazon WorkSpaces for tests: moto, and a fake that has all calls and faults. Both are Python, from `PyPI`.
+#![allow(dead_code, reason = "each suite uses a part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,0 +1,142 @@
+//! A server whose actions a provider ends, the provider as a process, and the fake that it calls.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
+
+use std::fs::File;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::load::{Client, Place, Served};
+use crate::provider::Aws;
+
+/// Fails a test instead of hanging. An action whose state in between was not seen takes a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A fleet, and the cloud that has its desktops.
+pub(crate) struct Fleet {
+    pub(crate) fake: Aws,
+    place: Place,
+    served: Served,
+}
+
+/// A running provider; it is killed when this is dropped.
+pub(crate) struct Provider(Child);
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Fleet {
+    /// An empty fleet; `None` where there is no fake, as [`Aws::moto`] says.
+    pub(crate) fn start() -> Option<Self> {
+        let fake = Aws::fake()?;
+        let place = Place::new();
+        std::fs::write(place.file("admin.key"), &place.admin).unwrap();
+        let served = place.serve_with("--quiet --set actions.driver=host");
+        Some(Self {
+            fake,
+            place,
+            served,
+        })
+    }
+
+    /// A connection with the admin key.
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.served.address, &self.place.admin).unwrap()
+    }
+
+    /// Adds desktops to the cloud and to the inventory, in these states.
+    pub(crate) fn add(&self, desktops: &[(String, &str)]) {
+        let members = desktops.iter();
+        let members: serde_json::Map<_, _> = members
+            .map(|(id, state)| (id.clone(), json!({"state": state})))
+            .collect();
+        self.fake.control(&json!({"desktops": members}));
+        let records = desktops.iter().map(|(id, state)| {
+            json!({"workSpId": id, "state": state, "username": format!("user-{id}"),
+                "runningMode": "AUTO_STOP", "computeTypeName": "STANDARD"})
+        });
+        let records = Value::Array(records.collect()).to_string();
+        let mut client = self.client();
+        let report = client.accepted("POST /operator/workspaces", &records);
+        let report: Value = serde_json::from_str(&report.unwrap()).unwrap();
+        assert_eq!(report["upserted"], desktops.len(), "{report}");
+    }
+
+    /// Asks for an action.
+    pub(crate) fn act(&self, client: &mut Client, action: &str, id: &str) {
+        let more = match action {
+            "ChangeComputeType" => "&computeType=POWER",
+            _ => "",
+        };
+        let line = format!("POST /api/Actions/{action}?workSpaceId={id}{more}");
+        client.accepted(&line, "").unwrap();
+    }
+
+    /// Starts the provider with options beside those that all tests need.
+    pub(crate) fn provide(&self, options: &str) -> Provider {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deskfleet-provider"));
+        let (id, secret) = self.fake.key("all");
+        command.env_clear();
+        command.env("AWS_ACCESS_KEY_ID", id);
+        command.env("AWS_SECRET_ACCESS_KEY", secret);
+        let url = format!("http://{}", self.served.address);
+        command.args(["aws", "--url", &url, "--region", "eu-west-1", "--apply"]);
+        command.args(["--key-file", "admin.key", "--endpoint", &self.fake.url()]);
+        command.args(options.split_whitespace());
+        let mut log = File::options();
+        log.create(true).append(true);
+        let log = log.open(self.place.file("provider.log")).unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(log).current_dir(self.place.path());
+        Provider(command.spawn().unwrap())
+    }
+
+    /// What all providers have logged.
+    pub(crate) fn provider_log(&self) -> String {
+        std::fs::read_to_string(self.place.file("provider.log")).unwrap_or_default()
+    }
+
+    /// Whether no action is pending.
+    pub(crate) fn is_done(&self) -> bool {
+        let page = self.client().json("GET /operator/actions?limit=1");
+        page["actions"].as_array().is_some_and(Vec::is_empty)
+    }
+
+    /// Returns once no action is pending.
+    pub(crate) fn wait_until_done(&self) {
+        self.wait("the end of all actions", || self.is_done());
+    }
+
+    pub(crate) fn wait(&self, what: &str, mut is_there: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !is_there() {
+            if begun.elapsed() > PATIENCE {
+                let left = self.client().json("GET /operator/actions");
+                let log = self.provider_log();
+                panic!("no sign of {what}: {left}\n{log}");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Result and detail of the newest action of this kind on a desktop.
+    pub(crate) fn outcome(&self, client: &mut Client, action: &str, id: &str) -> (String, String) {
+        let rows = client.json(&format!(
+            "GET /operator/audit?workSpaceId={id}&action={action}"
+        ));
+        let row = &rows["activities"][0];
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        (text("result"), text("detail"))
+    }
+}

@@ -1,0 +1,308 @@
+//! `deskfleet-provider aws` between a real server and a fake of Amazon WorkSpaces: each action, faults, and SIGKILL at any moment.
+//!
+//! `DESKFLEET_PROVIDER_ROUNDS` sets the rounds of SIGKILL; by default there are five.
+#![cfg(all(unix, feature = "providers"))]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
+
+mod driven;
+mod load;
+mod provider;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use driven::Fleet;
+use serde_json::{Value, json};
+
+/// Options without limits, and with a look ten times a second.
+const FAST: &str = "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --no-sync";
+
+/// An action, the states of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.
+const KINDS: [(&str, &str, &str, bool); 7] = [
+    ("RebootWorkSpace", "AVAILABLE", "RebootWorkspaces", true),
+    ("StartWorkSpace", "STOPPED", "StartWorkspaces", true),
+    (
+        "RecoveryRebootWorkSpace",
+        "AVAILABLE",
+        "StartWorkspaces",
+        true,
+    ),
+    (
+        "ChangeComputeType",
+        "AVAILABLE",
+        "ModifyWorkspaceProperties",
+        false,
+    ),
+    ("RebuildWorkSpace", "AVAILABLE", "RebuildWorkspaces", false),
+    ("RestoreWorkSpace", "AVAILABLE", "RestoreWorkspace", false),
+    (
+        "TerminateWorkSpace",
+        "AVAILABLE",
+        "TerminateWorkspaces",
+        false,
+    ),
+];
+
+fn effects(fleet: &Fleet) -> BTreeMap<(String, String), usize> {
+    let mut counted = BTreeMap::new();
+    for effect in fleet.fake.effects() {
+        *counted.entry(effect).or_default() += 1;
+    }
+    counted
+}
+
+fn count(effects: &BTreeMap<(String, String), usize>, call: &str, id: &str) -> usize {
+    let effect = (call.to_owned(), id.to_owned());
+    effects.get(&effect).copied().unwrap_or_default()
+}
+
+#[test]
+fn each_action_happens_once_and_is_completed_with_its_request() {
+    let Some(fleet) = Fleet::start() else { return };
+    fleet.fake.control(&json!({"seconds": 1}));
+    let ids: Vec<String> = (0..KINDS.len())
+        .map(|n| format!("ws-{}", 100_000_000 + n))
+        .collect();
+    let desktops = ids.iter().cloned().zip(KINDS.map(|(_, state, ..)| state));
+    fleet.add(&desktops.collect::<Vec<_>>());
+    let mut client = fleet.client();
+    for ((action, ..), id) in KINDS.iter().zip(&ids) {
+        fleet.act(&mut client, action, id);
+    }
+    let _provider = fleet.provide(FAST);
+    fleet.wait_until_done();
+    let effects = effects(&fleet);
+    for ((action, _, call, _), id) in KINDS.iter().zip(&ids) {
+        assert_eq!(count(&effects, call, id), 1, "{action}");
+        let (result, detail) = fleet.outcome(&mut client, action, id);
+        assert_eq!(result, "Completed", "{action}: {detail}");
+        assert!(
+            detail.starts_with("aws, 1 attempt, request request-"),
+            "{action}: {detail}"
+        );
+    }
+    assert_eq!(count(&effects, "StopWorkspaces", &ids[2]), 1);
+    assert_eq!(effects.values().sum::<usize>(), KINDS.len() + 1);
+}
+
+#[test]
+fn refused_actions_fail_with_the_reason_of_the_cloud() {
+    let Some(fleet) = Fleet::start() else { return };
+    let ids = ["ws-100000000", "ws-100000001", "ws-not-of-aws"].map(str::to_owned);
+    let mut desktops = ids.clone().map(|id| (id, "AVAILABLE")).to_vec();
+    fleet.add(&desktops);
+    // The cloud knows better than the inventory.
+    desktops.truncate(1);
+    fleet
+        .fake
+        .control(&json!({"desktops": {&ids[0]: {"state": "SUSPENDED"}}}));
+    let mut client = fleet.client();
+    for id in &ids[..1] {
+        fleet.act(&mut client, "RebuildWorkSpace", id);
+    }
+    fleet.act(&mut client, "RebootWorkSpace", &ids[2]);
+    let _provider = fleet.provide(FAST);
+    fleet.wait_until_done();
+    let (result, detail) = fleet.outcome(&mut client, "RebuildWorkSpace", &ids[0]);
+    assert_eq!(result, "Failed");
+    assert!(
+        detail.contains("InvalidResourceState") && detail.contains("SUSPENDED"),
+        "{detail}"
+    );
+    let (result, detail) = fleet.outcome(&mut client, "RebootWorkSpace", &ids[2]);
+    assert_eq!(result, "Failed");
+    assert!(detail.contains("no id of Amazon WorkSpaces"), "{detail}");
+}
+
+#[test]
+fn expired_credentials_fail_nothing() {
+    let Some(fleet) = Fleet::start() else { return };
+    fleet
+        .fake
+        .control(&json!({"keys": ["AKIDNEXT"], "seconds": 1}));
+    let id = "ws-100000000".to_owned();
+    fleet.add(&[(id.clone(), "AVAILABLE")]);
+    let mut client = fleet.client();
+    fleet.act(&mut client, "RebuildWorkSpace", &id);
+    let provider = fleet.provide(FAST);
+    fleet.wait("a refused call", || {
+        fleet.provider_log().contains("ExpiredToken")
+    });
+    assert!(!fleet.is_done());
+    drop(provider);
+    fleet.fake.control(&json!({"keys": ["AKIDFAKE"]}));
+    let _provider = fleet.provide(FAST);
+    fleet.wait_until_done();
+    let (result, detail) = fleet.outcome(&mut client, "RebuildWorkSpace", &id);
+    // Refused is not unknown, but the second process does not know that: it is for a person to repeat.
+    assert!(
+        result == "Completed" || detail.contains("Unknown"),
+        "{result} {detail}"
+    );
+    assert!(count(&effects(&fleet), "RebuildWorkspaces", &id) <= 1);
+}
+
+/// A number below `bound`: another one for each seed.
+fn below(seed: &mut u64, bound: u64) -> u64 {
+    *seed = seed
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) % bound
+}
+
+#[test]
+fn killed_provider_repeats_nothing_destructive_forgets_nothing_and_breaks_no_hold() {
+    let Some(fleet) = Fleet::start() else { return };
+    let set = |name: &str| std::env::var(name).ok().and_then(|set| set.parse().ok());
+    let rounds = set("DESKFLEET_PROVIDER_ROUNDS").unwrap_or(5);
+    let mut seed = set("DESKFLEET_PROVIDER_SEED").unwrap_or(1);
+    let mut unknown = 0;
+    let begun = Instant::now();
+    for round in 0..rounds {
+        unknown += kill_round(&fleet, round, &mut seed);
+        let seconds = begun.elapsed().as_secs();
+        eprintln!("round {round}: {unknown} unknown so far, {seconds} s");
+    }
+}
+
+/// Returns how many actions were left to a person.
+fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
+    const EACH: usize = 3;
+    fleet
+        .fake
+        .control(&json!({"seconds": 1, "seed": round, "faults": [
+            {"operation": "*", "kind": "throttle", "rate": 0.1},
+            {"operation": "*", "kind": "lost", "rate": 0.1},
+            {"operation": "*", "kind": "dropped", "rate": 0.05},
+            {"operation": "*", "kind": "failed", "rate": 0.05},
+            {"operation": "*", "kind": "partial", "rate": 0.1},
+        ]}));
+    let mut client = fleet.client();
+    let mut asked = Vec::new();
+    for (index, kind) in KINDS.iter().cycle().take(KINDS.len() * EACH).enumerate() {
+        asked.push((format!("ws-{round:05}{index:04}"), *kind));
+    }
+    // Three that are held between their acceptance and the first look of the provider.
+    let held = KINDS[4..].iter().enumerate();
+    let held: Vec<_> = held
+        .map(|(index, kind)| (format!("ws-{round:05}9{index:03}"), *kind))
+        .collect();
+    let all = asked.iter().chain(&held);
+    let desktops: Vec<_> = all
+        .clone()
+        .map(|(id, (_, state, ..))| (id.clone(), *state))
+        .collect();
+    fleet.add(&desktops);
+    for (id, (action, ..)) in all {
+        fleet.act(&mut client, action, id);
+    }
+    for (id, _) in &held {
+        let line = format!("PUT /operator/workspaces/{id}/litigation-hold");
+        client
+            .accepted(&line, r#"{"matter":"m","reason":"r"}"#)
+            .unwrap();
+    }
+    for _ in 0..4 {
+        let provider = fleet.provide(FAST);
+        std::thread::sleep(Duration::from_millis(below(seed, 900)));
+        drop(provider);
+    }
+    let provider = fleet.provide(FAST);
+    fleet.wait_until_done();
+    drop(provider);
+    let effects = effects(fleet);
+    for (id, (action, _, call, _)) in &held {
+        assert_eq!(
+            count(&effects, call, id),
+            0,
+            "{action} of {id}, which is held"
+        );
+        let (result, detail) = fleet.outcome(&mut client, action, id);
+        assert_eq!(result, "Failed", "{action} of {id}: {detail}");
+    }
+    let mut unknown = 0;
+    for (id, (action, _, call, is_repeatable)) in &asked {
+        let count = count(&effects, call, id);
+        let (result, detail) = fleet.outcome(&mut client, action, id);
+        let said = format!("{action} of {id}, {count} times: {result} {detail}");
+        match result.as_str() {
+            "Completed" => assert!(count >= 1, "{said}"),
+            "Failed" => {
+                assert!(
+                    !is_repeatable && detail.contains("Unknown"),
+                    "{said}\n{}",
+                    fleet.provider_log()
+                );
+                unknown += 1;
+            }
+            _ => panic!("{said}"),
+        }
+        assert!(
+            *is_repeatable || count <= 1,
+            "{said}\n{}",
+            fleet.provider_log()
+        );
+    }
+    unknown
+}
+
+/// With `DESKFLEET_PROVIDER_RATE=2`, AWS's limits.
+#[test]
+fn thousand_reboots_are_batched_within_the_limits_of_the_cloud() {
+    let Some(fleet) = Fleet::start() else { return };
+    let rate = std::env::var("DESKFLEET_PROVIDER_RATE").ok();
+    let rate: u32 = rate.and_then(|rate| rate.parse().ok()).unwrap_or(20);
+    fleet
+        .fake
+        .control(&json!({"seconds": 5, "rate": {"perSecond": rate, "burst": 8}}));
+    let ids: Vec<String> = (0..1000)
+        .map(|n| format!("ws-{}", 100_000_000 + n))
+        .collect();
+    let desktops: Vec<_> = ids.iter().map(|id| (id.clone(), "AVAILABLE")).collect();
+    fleet.add(&desktops);
+    let mut client = fleet.client();
+    for id in &ids {
+        fleet.act(&mut client, "RebootWorkSpace", id);
+    }
+    let begun = Instant::now();
+    let _provider = fleet.provide(&format!("--rate {rate} --burst 5 --every 1s --no-sync"));
+    fleet.wait("all calls", || fleet.fake.effects().len() >= ids.len());
+    let called = begun.elapsed();
+    fleet.wait_until_done();
+    let log = fleet.fake.log();
+    let of = |name: &str| log.iter().filter(|call| call["operation"] == name).count();
+    let seconds =
+        |from: &Value, to: &Value| to["time"].as_f64().unwrap() - from["time"].as_f64().unwrap();
+    let is_reboot = |call: &&Value| call["operation"] == "RebootWorkspaces";
+    let last = log.iter().rposition(|call| is_reboot(&call)).unwrap();
+    // What the bucket allows: for the reboots alone, and for all calls until the last of them.
+    let allowed =
+        |calls: usize| f64::from(u32::try_from(calls).unwrap().saturating_sub(5)) / f64::from(rate);
+    eprintln!(
+        "{} reboots in {} calls: the last {:.1} s after the first call, where the bucket allows {:.1} s for them and {:.1} s with the \
+         descriptions between them; all effects after {:.1} s; {} descriptions, all ended after {:.1} s",
+        ids.len(),
+        of("RebootWorkspaces"),
+        seconds(&log[0], &log[last]),
+        allowed(of("RebootWorkspaces")),
+        allowed(last + 1),
+        called.as_secs_f64(),
+        of("DescribeWorkspaces"),
+        begun.elapsed().as_secs_f64(),
+    );
+    assert_eq!(effects(&fleet).len(), ids.len());
+    assert_eq!(fleet.fake.effects().len(), ids.len());
+    let reboots: Vec<usize> = log
+        .iter()
+        .filter(is_reboot)
+        .map(|call| call["ids"].as_array().unwrap().len())
+        .collect();
+    assert!(reboots.iter().all(|size| *size <= 25), "{reboots:?}");
+    assert!(reboots.len() <= 44, "{reboots:?}");
+}
