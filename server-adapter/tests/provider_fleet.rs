@@ -1,6 +1,6 @@
 //! `deskfleet-provider aws` between a real server and a fake of Amazon WorkSpaces: each action, faults, and SIGKILL at any moment.
 //!
-//! `DESKFLEET_PROVIDER_ROUNDS` sets the rounds of SIGKILL; by default there are five.
+//! `DESKFLEET_PROVIDER_ROUNDS` sets the rounds of SIGKILL; by default there are two.
 #![cfg(all(unix, feature = "providers"))]
 #![expect(
     clippy::indexing_slicing,
@@ -160,7 +160,7 @@ fn below(seed: &mut u64, bound: u64) -> u64 {
 fn killed_provider_repeats_nothing_destructive_forgets_nothing_and_breaks_no_hold() {
     let Some(fleet) = Fleet::start() else { return };
     let set = |name: &str| std::env::var(name).ok().and_then(|set| set.parse().ok());
-    let rounds = set("DESKFLEET_PROVIDER_ROUNDS").unwrap_or(5);
+    let rounds = set("DESKFLEET_PROVIDER_ROUNDS").unwrap_or(2);
     let mut seed = set("DESKFLEET_PROVIDER_SEED").unwrap_or(1);
     let mut unknown = 0;
     let begun = Instant::now();
