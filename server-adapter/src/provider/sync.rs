@@ -73,7 +73,7 @@ impl Sync {
                 }
             })
             .map_err(|refusal| lost(&refusal))?;
-        let (mut seen, mut changed) = (0_u64, 0);
+        let (mut seen, mut taken) = (0_u64, 0);
         let mut lines = Vec::new();
         let mut token: Option<String> = None;
         loop {
@@ -89,7 +89,7 @@ impl Sync {
             }
             token = page.next_token;
             if lines.len() >= IMPORTED_AT_ONCE || token.is_none() {
-                changed += self.import(&mut lines)?;
+                taken += self.import(&mut lines)?;
             }
             if token.is_none() {
                 break;
@@ -98,8 +98,8 @@ impl Sync {
         let gone: Vec<Box<str>> = missing.intersection(&self.missed).cloned().collect();
         let terminated = self.terminate(&gone)?;
         let said = format!(
-            "the inventory has {seen} desktops of the cloud ({changed} records taken); {} are missing there, {terminated} of them in two scans: \
-             TERMINATED",
+            "scanned the cloud: {seen} desktops, {taken} records merged, {} of the inventory missing, {terminated} of them for the second time and \
+             now TERMINATED",
             missing.len()
         );
         self.missed = missing;
