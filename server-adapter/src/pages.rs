@@ -6,13 +6,15 @@ use std::time::Duration;
 use bytes::Bytes;
 #[cfg(feature = "cluster")]
 use deskfleet::EngineError;
-use deskfleet::{Code, ErrorKind};
+use deskfleet::limits::UNATTENDED_SECONDS;
+use deskfleet::{Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
 #[cfg(feature = "console")]
 use crate::console::files::File;
 use crate::landing;
+use crate::metrics::Figures;
 #[cfg(feature = "cluster")]
 use crate::metrics::Standing;
 use crate::openapi;
@@ -62,9 +64,17 @@ async fn content(
     let engine = &shared.engine;
     match page {
         Page::Livez => page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ok\n")),
-        Page::Readyz => readiness(shared),
+        Page::Readyz => {
+            let ready = readiness(shared);
+            if ready.status() == StatusCode::OK {
+                with_warning(ready, shared.unattended.get(engine).await.flatten())
+            } else {
+                ready
+            }
+        }
         Page::Metrics => {
-            let figures = shared.scraped.figures(engine).await;
+            let figures = shared.scraped.get(engine).await;
+            let figures = figures.unwrap_or_else(Figures::unread);
             let connections_max = shared.live().options.connections_max;
             let text = shared.metrics.text(&figures, connections_max);
             page_response(StatusCode::OK, PROMETHEUS, text.into())
@@ -131,6 +141,23 @@ fn node_readiness(standing: Standing, halted: Option<EngineError>) -> Response<B
         ),
     };
     page_response(status, TEXT, said.into())
+}
+
+/// Of a server that is ready, with what an operator has to look into. It is no reason to send requests elsewhere.
+fn with_warning(ready: Response<Bytes>, unattended: Option<Unattended>) -> Response<Bytes> {
+    let Some(Unattended { actions, since, .. }) = unattended else {
+        return ready;
+    };
+    let minutes = UNATTENDED_SECONDS / 60;
+    ready.map(|said| {
+        let mut said = Vec::from(said);
+        let warning = format!(
+            "warning: no provider has begun {actions} accepted actions within {minutes} minutes, the first accepted at {since}; \
+             is deskfleet-provider running?\n"
+        );
+        said.extend_from_slice(warning.as_bytes());
+        said.into()
+    })
 }
 
 fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {

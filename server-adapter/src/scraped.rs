@@ -1,4 +1,4 @@
-//! The figures that `/metrics` shows of the fleet and the store, read off the event loop.
+//! What the pages of the server show of the fleet and the store, read off the event loop.
 
 use std::time::{Duration, Instant};
 
@@ -6,37 +6,40 @@ use deskfleet::Engine;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use crate::metrics::Figures;
-
 /// Reading pauses for this many times as long as it took, so that it takes a twentieth of one thread at most, however often the
 /// page is asked for: it needs no key.
 const PAUSE_FACTOR: u32 = 19;
 
-/// The figures that were read last. Of those who ask at the same time one reads.
-#[derive(Debug, Default)]
-pub(crate) struct Scraped(Mutex<Option<(Figures, Instant)>>);
+/// What was read last. Of those who ask at the same time one reads.
+#[derive(Debug)]
+pub(crate) struct Scraped<T> {
+    read: fn(&Engine) -> T,
+    last: Mutex<Option<(T, Instant)>>,
+}
 
-impl Scraped {
-    /// The figures, as of now unless reading them pauses.
-    pub(crate) async fn figures(&self, engine: &Engine) -> Figures {
-        let mut last = self.0.lock().await;
-        if let Some((figures, good_until)) = &*last
+impl<T: Clone + Send + 'static> Scraped<T> {
+    /// Nothing was read yet; `read` will.
+    pub(crate) fn new(read: fn(&Engine) -> T) -> Self {
+        let last = Mutex::default();
+        Self { read, last }
+    }
+
+    /// What is read, as of now unless reading pauses. `None` where the runtime ends.
+    pub(crate) async fn get(&self, engine: &Engine) -> Option<T> {
+        let mut last = self.last.lock().await;
+        if let Some((value, good_until)) = &*last
             && Instant::now() < *good_until
         {
-            return figures.clone();
+            return Some(value.clone());
         }
-        let reading = engine.clone();
-        let (figures, pause) = match spawn_blocking(move || timed(&reading)).await {
-            Ok((figures, took)) => (figures, took * PAUSE_FACTOR),
-            // The runtime ends.
-            Err(_) => (Figures::unread(), Duration::ZERO),
-        };
-        *last = Some((figures.clone(), Instant::now() + pause));
-        figures
+        let (engine, read) = (engine.clone(), self.read);
+        let (value, took) = spawn_blocking(move || timed(&engine, read)).await.ok()?;
+        *last = Some((value.clone(), Instant::now() + took * PAUSE_FACTOR));
+        Some(value)
     }
 }
 
-fn timed(engine: &Engine) -> (Figures, Duration) {
+fn timed<T>(engine: &Engine, read: fn(&Engine) -> T) -> (T, Duration) {
     let begun = Instant::now();
-    (Figures::of(engine), begun.elapsed())
+    (read(engine), begun.elapsed())
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use deskfleet::Engine;
+use deskfleet::{Engine, Unattended};
 use http::HeaderMap;
 use hyper::server::conn::http1;
 #[cfg(any(feature = "cluster", feature = "http2"))]
@@ -21,7 +21,7 @@ use crate::failed_keys::FailedKeys;
 use crate::hosts::Hosts;
 use crate::locks::lock;
 use crate::log::LogQueue;
-use crate::metrics::Metrics;
+use crate::metrics::{Figures, Metrics};
 use crate::options::ServerOptions;
 use crate::progress::Progress;
 use crate::protocol;
@@ -60,7 +60,9 @@ pub(crate) struct ServerState {
     address: SocketAddr,
     /// Replaced as a whole.
     live: Mutex<Arc<Live>>,
-    pub(crate) scraped: Scraped,
+    pub(crate) scraped: Scraped<Figures>,
+    /// `None` also where it cannot be read.
+    pub(crate) unattended: Scraped<Option<Unattended>>,
     /// The budget of request bodies.
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
@@ -114,7 +116,8 @@ impl ServerState {
         Ok(Self {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
-            scraped: Scraped::default(),
+            scraped: Scraped::new(Figures::of),
+            unattended: Scraped::new(|engine| engine.unattended_actions().ok().flatten()),
             failed_keys: FailedKeys::default(),
             #[cfg(feature = "console")]
             sign_in_codes: Arc::default(),

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use deskfleet::{
-    ActionRequest, Engine, ManualClock, NewKey, Record, Scope, StatsRecord, Workspace,
+    ActionDriver, ActionRequest, Config, Engine, ManualClock, NewKey, Record, Scope, StatsRecord,
+    Workspace,
 };
 use http::Request;
 
@@ -61,6 +62,7 @@ fn metrics_show_the_fleet_and_the_store() {
         "deskfleet_workspaces_held 1",
         "deskfleet_actions_running 1",
         "deskfleet_oldest_action_age_seconds 30",
+        "deskfleet_actions_unattended 0",
         "deskfleet_workspaces_by_running_mode{running_mode=\"AUTO_STOP\"} 1",
         "deskfleet_workspaces_by_running_mode{running_mode=\"other\"} 1",
         "deskfleet_workspaces_by_compute_type{compute_type=\"POWER\"} 1",
@@ -78,6 +80,28 @@ fn metrics_show_the_fleet_and_the_store() {
     let response = engine.handle(request.body(Bytes::new()).unwrap());
     assert_eq!(response.body(), text.as_bytes());
     assert_eq!(engine.ask("metrics", "", b"").unwrap(), text.as_bytes());
+}
+
+#[test]
+fn metrics_count_an_action_as_unattended_after_15_minutes_until_it_is_dispatched() {
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
+    let mut config = Config::default();
+    config.actions.driver = ActionDriver::Host;
+    let builder = Engine::builder().clock(clock.clone()).seed(1);
+    let engine = builder.config(config).open_in_memory().unwrap();
+    put(&engine, 1, "AUTO_STOP");
+    let id = engine.act(ActionRequest::reboot("ws-1")).unwrap().unwrap();
+    let unattended = |count: u8| {
+        let line = format!("deskfleet_actions_unattended {count}");
+        let text = engine.metrics();
+        assert!(text.lines().any(|each| each == line), "{line}\n{text}");
+    };
+    clock.advance_seconds(15 * 60 - 1);
+    unattended(0);
+    clock.advance_seconds(1);
+    unattended(1);
+    engine.dispatch_action(id, "aws", 1).unwrap();
+    unattended(0);
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(crate) const PROMETHEUS: HeaderValue =
 pub(crate) struct Figures {
     pub(crate) now: Timestamp,
     pub(crate) counts: Option<FleetCounts>,
+    /// Actions that only the host ends and that no provider has begun for too long.
+    pub(crate) unattended: Option<u64>,
     pub(crate) summary: Option<FleetSummary>,
     pub(crate) store: Option<StoreStatus>,
     pub(crate) queue_records_max: u64,
@@ -82,6 +84,10 @@ pub(crate) fn text(figures: &Figures) -> String {
             help,
             &age(counts.oldest_action),
         );
+    }
+    if let Some(unattended) = &figures.unattended {
+        let help = "Actions for the host that no provider has begun within 15 minutes.";
+        text.gauge("actions_unattended", help, unattended);
     }
     if let Some(summary) = &figures.summary {
         summary_text(&mut text, summary);
@@ -209,6 +215,7 @@ mod tests {
         let figures = Figures {
             now: Timestamp::UNIX_EPOCH,
             counts: None,
+            unattended: None,
             summary: None,
             store: Some(StoreStatus::default()),
             queue_records_max: 7,

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use deskfleet::{Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery, error_chain};
+use deskfleet::{
+    Action, ActionDriver, Actions, Engine, EngineBuilder, Event, Observer as _, WorkspaceQuery,
+    error_chain,
+};
 use deskfleet_server::demo::{self, DemoClock};
 use deskfleet_server::{LogQueue, Metrics, SentCopies, Server, ServerOptions, listen, stderr_log};
 use tokio::net::TcpListener;
@@ -307,6 +310,11 @@ fn greet(settings: &Settings, address: SocketAddr) {
     log!(
         "  {scheme}://{address}/openapi.json describes it, {scheme}://{address}/readyz reports its health."
     );
+    if let Some(driven) = driven_by_host(&settings.engine.actions) {
+        log!(
+            "  Actions that wait for a provider such as deskfleet-provider: {driven}. The clock ends all others."
+        );
+    }
     let is_local = address.ip().to_canonical().is_loopback();
     if !is_local && !has_tls && !settings.server.proxied {
         let build = if cfg!(feature = "tls") {
@@ -319,4 +327,12 @@ fn greet(settings: &Settings, address: SocketAddr) {
              clear text. Use --tls-cert and --tls-key{build}, or a proxy with TLS and --proxied."
         );
     }
+}
+
+/// The names of the actions that only the host ends, where there are any.
+fn driven_by_host(actions: &Actions) -> Option<String> {
+    let all = Action::ALL.iter();
+    let driven = all.filter(|action| actions.driver_of(**action) == ActionDriver::Host);
+    let names: Vec<_> = driven.map(|action| action.as_str()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }

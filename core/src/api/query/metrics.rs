@@ -2,6 +2,7 @@
 
 use crate::api::{Call, Completion};
 use crate::engine_core::EngineCore;
+use crate::view::actions;
 use crate::wire::metrics::{self, Figures, PROMETHEUS};
 use crate::wire::reply;
 
@@ -11,9 +12,15 @@ pub(super) fn answer(call: &Call<'_>) -> Completion {
 
 /// The metrics of the fleet and the store; those that cannot be read are left out.
 pub(crate) fn text(core: &EngineCore) -> String {
+    let unattended = core
+        .reader()
+        .and_then(|reader| actions::unattended(&reader));
     metrics::text(&Figures {
         now: core.now(),
         counts: core.fleet_counts().ok(),
+        unattended: unattended
+            .ok()
+            .map(|found| found.map_or(0, |found| found.actions)),
         summary: core.fleet_summary().ok(),
         store: core.store_status().ok(),
         queue_records_max: core.config.limits.queue_records,
