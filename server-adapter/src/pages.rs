@@ -152,7 +152,7 @@ fn with_warning(ready: Response<Bytes>, unattended: Option<Unattended>) -> Respo
     ready.map(|said| {
         let mut said = Vec::from(said);
         let warning = format!(
-            "warning: no provider has begun {actions} accepted actions within {minutes} minutes, the first accepted at {since}; \
+            "warning: actions that no provider has begun within {minutes} minutes: {actions}, the first accepted at {since}; \
              is deskfleet-provider running?\n"
         );
         said.extend_from_slice(warning.as_bytes());

@@ -131,6 +131,14 @@ export function defineEngine(load) {
             return this.#call("pendingActions", null);
         }
 
+        async dispatchAction(id, how) {
+            return this.#call("dispatchAction", [id, how?.provider, how?.attempt]);
+        }
+
+        async noteAction(id, requestId) {
+            return this.#call("noteAction", [id, requestId]);
+        }
+
         async completeAction(id) {
             return this.#call("completeAction", id);
         }

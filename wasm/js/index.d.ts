@@ -1,4 +1,4 @@
-import type { ActionFailure, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { ActionDispatch, ActionFailure, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
@@ -91,7 +91,20 @@ export interface Limits {
 export interface Actions {
     /** Who ends an action: the clock, or only the host with `completeAction` and `failAction`. Default `"clock"`. */
     driver?: "clock" | "host";
+    /** The same for the actions of one kind; `"none"` is the default: as `driver` says. */
+    drivers?: ActionDrivers;
     durations?: ActionDurations;
+}
+
+/** Who ends the actions of each kind. */
+export interface ActionDrivers {
+    reboot?: "clock" | "host" | "none";
+    recoveryReboot?: "clock" | "host" | "none";
+    rebuild?: "clock" | "host" | "none";
+    restore?: "clock" | "host" | "none";
+    terminate?: "clock" | "host" | "none";
+    start?: "clock" | "host" | "none";
+    changeComputeType?: "clock" | "host" | "none";
 }
 
 /** How long an action takes when the clock ends it. */
@@ -216,6 +229,14 @@ export class Engine {
     keys(): Promise<KeyInfo[]>;
     /** The outbox: the actions that have not ended. */
     pendingActions(): Promise<PendingAction[]>;
+    /**
+     * Notes that a provider begins an attempt to make an action happen, of which `attempt` is the number: one more than the action has had. Begin
+     * only once it resolves: rejects with `Cancelled`, `LitigationHold`, `InvalidResourceState` or `NotFound` when the action must not be carried out.
+     * The last attempt again, by the same provider, changes nothing.
+     */
+    dispatchAction(id: number, how: ActionDispatch): Promise<PendingAction>;
+    /** Notes what the provider's support will ask for; the audit has it at the end. */
+    noteAction(id: number, requestId: string): Promise<void>;
     completeAction(id: number): Promise<void>;
     failAction(id: number, how?: ActionFailure): Promise<void>;
     /** Questions about the fleet, each as a method. */

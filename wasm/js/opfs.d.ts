@@ -40,6 +40,8 @@ export interface ConnectedEngine
         | "query"
         | "keys"
         | "pendingActions"
+        | "dispatchAction"
+        | "noteAction"
         | "completeAction"
         | "failAction"
         | "queueCount"

@@ -68,6 +68,7 @@ const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::UserNotFound => "UserNotFound",
         ErrorKind::NotFound => "NotFound",
         ErrorKind::InvalidResourceState => "InvalidResourceState",
+        ErrorKind::Cancelled => "Cancelled",
         ErrorKind::OperationInProgress => "OperationInProgress",
         ErrorKind::LitigationHold => "LitigationHold",
         ErrorKind::AmbiguousWorkSpace => "AmbiguousWorkSpace",

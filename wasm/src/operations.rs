@@ -13,7 +13,7 @@ const EVENTS_READ: usize = 100;
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 17] = [
     "putWorkspaces",
     "importWorkspaces",
     "placeHold",
@@ -22,6 +22,8 @@ pub const NAMES: [&str; 15] = [
     "revokeKey",
     "keys",
     "pendingActions",
+    "dispatchAction",
+    "noteAction",
     "completeAction",
     "failAction",
     "filePending",
@@ -56,6 +58,14 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "revokeKey" => revoke_key(engine, &argument(json)?),
         "keys" => to_json(&engine.keys()),
         "pendingActions" => to_json(&engine.pending_actions()?),
+        "dispatchAction" => {
+            let (id, provider, attempt): (u64, String, u32) = argument(json)?;
+            to_json(&engine.dispatch_action(id, &provider, attempt)?)
+        }
+        "noteAction" => {
+            let (id, request_id): (u64, String) = argument(json)?;
+            done(engine.note_action(id, &request_id))
+        }
         "completeAction" => done(engine.complete_action(argument(json)?)),
         "failAction" => fail_action(engine, &argument(json)?),
         "filePending" => to_json(&engine.file_pending()?),

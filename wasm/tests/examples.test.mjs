@@ -11,6 +11,11 @@ test("node_example_prints_its_output", async () => {
     assert.match(printed, /^200 \{\s+workSpaces: \[\s+\{\s+workSpId: 'ws-1',/);
 });
 
+test("provider_example_completes_an_action", async () => {
+    const printed = await output(process.execPath, ["main.mjs"], { cwd: installed({ example: "provider" }) });
+    assert.equal(printed, "RebootWorkSpace ws-1 completed\n");
+});
+
 test("msw_example_prints_its_output", async (context) => {
     if (!tool("msw", context)) return;
     const printed = await output(process.execPath, ["main.mjs"], { cwd: installed({ example: "msw", beside: ["msw"] }) });

@@ -126,10 +126,16 @@ test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
     assert.equal(terminate("ws-1"), 200);
     assert.equal(engine.handle("POST", "/api/Actions/RebootWorkSpace?workSpaceId=ws-2", headers).status, 200);
     const [first, second] = await engine.pendingActions();
+    const unbegun = { attempts: 0, lastAttemptAt: null, provider: null, note: null };
     assert.deepEqual(
         { ...first, id: 0 },
-        { id: 0, action: "TerminateWorkSpace", workSpaceId: "ws-1", requestedAt: "2026-11-20T08:00:00Z", dueAt: null, computeType: null },
+        { id: 0, action: "TerminateWorkSpace", workSpaceId: "ws-1", requestedAt: "2026-11-20T08:00:00Z", dueAt: null, computeType: null, ...unbegun },
     );
+    const begun = { attempts: 1, lastAttemptAt: "2026-11-20T08:00:00Z", provider: "cloud", note: null };
+    for (let call = 0; call < 2; call++) assert.deepEqual(await engine.dispatchAction(first.id, { provider: "cloud", attempt: 1 }), { ...first, ...begun });
+    await engine.noteAction(first.id, "request 1234");
+    assert.equal((await engine.pendingActions())[0].note, "request 1234");
+    await assert.rejects(engine.dispatchAction(first.id, { provider: "cloud", attempt: 3 }), { code: "InvalidResourceState" });
     await engine.completeAction(first.id);
     await engine.failAction(second.id, { state: "UNHEALTHY", detail: "no answer" });
     assert.deepEqual(await engine.pendingActions(), []);

@@ -130,6 +130,9 @@ test("wrong_arguments_are_refused_and_change_nothing", async () => {
         () => engine.revokeKey("1"),
         () => engine.revokeKey(-1),
         () => engine.revokeKey(1.5),
+        () => engine.dispatchAction(1),
+        () => engine.dispatchAction(1, { provider: "cloud", attempt: 0.5 }),
+        () => engine.noteAction(1, 7),
         () => engine.completeAction(),
         () => engine.failAction(1, { state: "AVAILABLE" }),
     ]) {
@@ -138,6 +141,22 @@ test("wrong_arguments_are_refused_and_change_nothing", async () => {
     for (const wrong of [NaN, Infinity, "1", undefined]) assert.throws(() => engine.advanceClock(wrong), invalid);
     assert.equal(post(engine).status, 200);
     assert.equal(await engine.queueCount(), 1);
+    await engine.close();
+});
+
+test("dispatch_of_a_cancelled_or_held_action_rejects_with_its_code", async () => {
+    const engine = await Engine.open({ actions: { driver: "clock", drivers: { reboot: "host", terminate: "host" } } });
+    await engine.putWorkspaces([{ workSpId: "ws-1", state: "AVAILABLE" }]);
+    const { key } = await engine.issueKey({ name: "desk", scopes: ["act"] });
+    const act = (action) => engine.handle("POST", `/api/Actions/${action}WorkSpace?workSpaceId=ws-1`, { "x-api-key": key }).status;
+    assert.equal(act("Reboot"), 200);
+    const [{ id: reboot }] = await engine.pendingActions();
+    assert.equal(act("Terminate"), 200);
+    const [{ id: terminate }] = await engine.pendingActions();
+    await engine.placeHold("ws-1", { matter: "2026-114" });
+    const first = { provider: "cloud", attempt: 1 };
+    await assert.rejects(engine.dispatchAction(reboot, first), { name: "DeskfleetError", code: "Cancelled" });
+    await assert.rejects(engine.dispatchAction(terminate, first), { name: "DeskfleetError", code: "LitigationHold" });
     await engine.close();
 });
 
@@ -151,6 +170,9 @@ test("typed_call_against_a_rule_rejects_with_its_code", async () => {
         [() => engine.issueKey({ name: "", scopes: ["read"] }), "InvalidParameter"],
         [() => engine.issueKey({ name: "a", scopes: [] }), "InvalidParameter"],
         [() => engine.revokeKey(99), "NotFound"],
+        [() => engine.dispatchAction(99, { provider: "cloud", attempt: 1 }), "NotFound"],
+        [() => engine.dispatchAction(99, { provider: "", attempt: 1 }), "InvalidParameter"],
+        [() => engine.noteAction(99, "request 1234"), "NotFound"],
         [() => engine.completeAction(99), "NotFound"],
     ]) {
         await assert.rejects(call, { name: "DeskfleetError", code }, String(call));

@@ -134,7 +134,7 @@ pub struct PendingAction {
     pub due_at: Option<Timestamp>,
     /// The new compute type of a `ChangeComputeType`; null for other actions.
     pub compute_type: Option<String>,
-    /// How many times it was [dispatched](crate::Engine::dispatch_action).
+    /// How many times it was dispatched: how many attempts providers have begun.
     pub attempts: u32,
     /// When it was dispatched last; null where it was not.
     pub last_attempt_at: Option<Timestamp>,

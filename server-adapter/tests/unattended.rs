@@ -1,0 +1,53 @@
+//! `/readyz` of a server whose actions wait for a provider.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod client;
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use client::Client;
+use deskfleet::{ActionDriver, ActionRequest, Config, Engine, ManualClock, Workspace};
+use deskfleet_server::{ServerOptions, spawn};
+
+#[test]
+fn readyz_with_an_unattended_action_warns_until_it_is_dispatched() {
+    let mut config = Config::default();
+    config.actions.driver = ActionDriver::Host;
+    let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
+    let builder = Engine::builder().clock(clock.clone()).seed(1);
+    let engine = builder.config(config).open_in_memory().unwrap();
+    let workspace = Workspace {
+        id: "ws-1".into(),
+        state: Some("AVAILABLE".into()),
+        ..Workspace::default()
+    };
+    engine.put_workspace(workspace).unwrap();
+    let id = engine.act(ActionRequest::reboot("ws-1")).unwrap().unwrap();
+    let server = spawn(engine.clone(), ServerOptions::default()).unwrap();
+    let mut client = Client::connect(server.addr());
+    // Reading pauses for a moment after each time.
+    let mut until = |wanted: &str| {
+        for _ in 0..600 {
+            let ready = client.ask("GET", "/readyz", "");
+            assert_eq!(ready.status, 200);
+            if ready.body == wanted {
+                return;
+            }
+            sleep(Duration::from_millis(100));
+        }
+        panic!("{wanted}");
+    };
+    until("ready\n");
+    clock.advance_seconds(15 * 60);
+    until(
+        "ready\nwarning: actions that no provider has begun within 15 minutes: 1, the first accepted at \
+         2026-11-20T08:00:00Z; is deskfleet-provider running?\n",
+    );
+    engine.dispatch_action(id, "aws", 1).unwrap();
+    until("ready\n");
+}
