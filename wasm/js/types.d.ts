@@ -534,13 +534,13 @@ export interface PendingAction {
     dueAt: string | null;
     /** The new compute type of a `ChangeComputeType`; null for other actions. */
     computeType: string | null;
-    /** How many times it was [dispatched](crate::Engine::dispatch_action). */
+    /** How many times it was dispatched: how many attempts providers have begun. */
     attempts: number;
     /** When it was dispatched last; null where it was not. */
     lastAttemptAt: string | null;
     /** Who dispatched it last; null where nobody did. */
     provider: string | null;
-    /** What the provider noted last, such as a request id that its support asks for; null where it noted nothing. */
+    /** What the provider noted of that attempt, such as a request id that its support asks for; null where it noted nothing. */
     note: string | null;
 }
 
