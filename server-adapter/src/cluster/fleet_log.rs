@@ -107,6 +107,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
             let options = super::NatsOptions {
                 ca: options.ca.clone(),
                 credentials: options.credentials.clone(),
+                ..super::NatsOptions::default()
             };
             let log = super::JetStreamLog::open(url, &options)?;
             let warnings = log.warnings().to_vec();

@@ -13,6 +13,9 @@ const FLEET_BYTES_MAX: usize = 64;
 const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// A server that was stopped still accepts connections.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
+/// A server that was stopped may pass on what it had received: until the others have given up the connection to it, after a minute and a
+/// half.
+pub(super) const DUPLICATE_WINDOW: Duration = Duration::from_secs(5 * 60);
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is given beside the URL of a log in NATS.
@@ -23,6 +26,9 @@ pub struct NatsOptions {
     pub ca: Option<PathBuf>,
     /// A file of credentials as `nsc` writes it, or one with `USER:PASSWORD` in its only line.
     pub credentials: Option<PathBuf>,
+    /// For how long the servers recognise an entry by its id, 100 ms at least; without it five minutes. A stream keeps what it was made
+    /// with.
+    pub duplicate_window: Option<Duration>,
 }
 
 /// Where a log is, and how it is reached.
@@ -35,6 +41,8 @@ pub(super) struct Address {
     pub(super) monitors: Vec<String>,
     /// The operator answers for `sync_interval`.
     pub(super) unchecked_sync: bool,
+    /// For how long the servers recognise an entry by its id.
+    pub(super) duplicate_window: Duration,
     /// Without the servers.
     pub(super) connect: ConnectOptions,
 }
@@ -87,6 +95,7 @@ impl Address {
                 .map(monitor)
                 .collect::<Result<_, _>>()?,
             unchecked_sync,
+            duplicate_window: options.duplicate_window.unwrap_or(DUPLICATE_WINDOW),
             connect: connect_options(options, requires_tls)?,
         })
     }

@@ -17,11 +17,8 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::address::Address;
+use super::address::{Address, DUPLICATE_WINDOW};
 
-/// The engine appends an entry again for at most a minute, and a server that was stopped may pass on what it had received: until the
-/// others have given up the connection to it, after a minute and a half.
-const DUPLICATE_WINDOW: Duration = Duration::from_secs(5 * 60);
 /// Older servers have no answers of several entries, or lose acknowledged messages.
 const VERSION_MIN: [u32; 3] = [2, 12, 0];
 /// What this was tried with.
@@ -53,11 +50,17 @@ const COMPARED: [&str; 19] = [
     "subject_transform",
 ];
 
-/// The stream of the entries. Its servers tell by `tail` what position was stored.
-pub(super) fn entries(name: &str, subject: &str, tail: &str, replicas: usize) -> Config {
+/// The stream of the entries. Its servers announce on `tail` what position was stored.
+pub(super) fn entries(
+    name: &str,
+    subject: &str,
+    tail: &str,
+    replicas: usize,
+    duplicate_window: Duration,
+) -> Config {
     Config {
         discard: DiscardPolicy::New,
-        duplicate_window: DUPLICATE_WINDOW,
+        duplicate_window,
         allow_direct: true,
         republish: Some(Republish {
             source: subject.to_owned(),

@@ -6,6 +6,7 @@
 //! one answers with an end that is older than what is known here, and is asked again.
 
 mod address;
+mod appending;
 mod checks;
 mod shared;
 
@@ -112,7 +113,8 @@ fn ended() -> LogError {
 impl Log for JetStreamLog {
     /// A body has at most the servers' `max_payload` less 512 bytes, and that is at least 1 000 000 bytes.
     ///
-    /// The same `id` is known for five minutes: it must not be appended again later than that.
+    /// The servers know an `id` for five minutes. Where it is appended again, however late, the entries since it was appended first are
+    /// looked through as well; of the entries whose append returned [`LogErrorKind::Unknown`], the last 256 are known.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let body = Bytes::copy_from_slice(body);
         let position = self.run(|shared| async move { shared.append(id, body).await })?;

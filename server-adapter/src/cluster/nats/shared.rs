@@ -2,39 +2,32 @@
 
 use std::fmt::{self, Write as _};
 use std::future::Future;
+use std::sync::Mutex;
 use std::time::Duration;
 
-use async_nats::client::{Request, RequestErrorKind};
-use async_nats::connection::State;
-use async_nats::header::{HeaderMap, NATS_MESSAGE_ID, NATS_SEQUENCE};
+use async_nats::header::{NATS_MESSAGE_ID, NATS_SEQUENCE};
 use async_nats::jetstream;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::message::StreamMessage;
-use async_nats::jetstream::publish::PublishAck;
-use async_nats::jetstream::response::Response;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use async_nats::{Client, StatusCode, Subscriber};
-use bytes::Bytes;
 use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::address::{Address, connect_failure};
+use super::appending::Undecided;
 use super::checks;
 
 /// After this time a request has failed.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
-/// The same for an append, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
-const APPEND_MAX: Duration = Duration::from_secs(10);
-/// When an append is tried again that nobody answers.
-const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 /// How often the leader is asked by a waiting read, which else hears of an entry from the server that stored it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const REPLICAS: usize = 3;
 /// What of `max_payload` is left for the header of an entry.
-const HEADER_BYTES: usize = 512;
+pub(super) const HEADER_BYTES: usize = 512;
 /// What a server must take: more than the entries of the engine.
 const BODY_BYTES_MIN: usize = 1_000_000;
 /// The most bytes and entries of one read.
@@ -46,12 +39,14 @@ pub(super) struct Shared {
     pub(super) fleet: String,
     /// The servers, for messages.
     names: String,
-    client: Client,
+    pub(super) client: Client,
     pub(super) context: Context,
     pub(super) log: Stream<()>,
     pub(super) nodes: Stream<()>,
     /// The last position that was appended, read or announced.
     known: watch::Sender<u64>,
+    /// What may have been appended.
+    pub(super) undecided: Mutex<Undecided>,
 }
 
 impl Shared {
@@ -88,7 +83,11 @@ impl Shared {
         let fleet = address.fleet;
         let (log, nodes) = (format!("df_{fleet}"), format!("df_{fleet}_nodes"));
         let (subject, tail) = (format!("df.{fleet}.log"), format!("df.{fleet}.tail"));
-        checks::stream(&context, checks::entries(&log, &subject, &tail, replicas)).await?;
+        checks::stream(
+            &context,
+            checks::entries(&log, &subject, &tail, replicas, address.duplicate_window),
+        )
+        .await?;
         let subjects = format!("df.{fleet}.node.*");
         checks::stream(&context, checks::reports(&nodes, &subjects, replicas)).await?;
         let stream = async |name| context.get_stream_no_info(name).await;
@@ -97,6 +96,7 @@ impl Shared {
             log: stream(log).await.map_err(|error| failed(&error))?,
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
             known: watch::Sender::new(0),
+            undecided: Mutex::default(),
             fleet,
             client: client.clone(),
             context,
@@ -111,11 +111,11 @@ impl Shared {
         Ok((shared, warnings))
     }
 
-    fn error(&self, kind: LogErrorKind, said: impl fmt::Display) -> LogError {
+    pub(super) fn error(&self, kind: LogErrorKind, said: impl fmt::Display) -> LogError {
         LogError::new(kind, format!("NATS at {}: {said}", self.names))
     }
 
-    fn unavailable(&self, said: impl fmt::Display) -> LogError {
+    pub(super) fn unavailable(&self, said: impl fmt::Display) -> LogError {
         self.error(LogErrorKind::Unavailable, said)
     }
 
@@ -130,81 +130,20 @@ impl Shared {
         }
     }
 
-    /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
-    /// answers.
-    pub(super) async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
-        let body_max = self.client.server_info().max_payload;
-        let body_max = body_max.saturating_sub(HEADER_BYTES);
-        if body.len() > body_max {
-            let bytes = body.len();
-            let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");
-            return Err(self.unavailable(said));
-        }
-        let end = Instant::now() + APPEND_MAX;
-        let mut kind = LogErrorKind::Unavailable;
-        loop {
-            // What is sent to a lost connection would be sent later, when nobody waits for it, and perhaps too late to be recognised.
-            while self.client.connection_state() != State::Connected {
-                if Instant::now() >= end {
-                    return Err(self.error(kind, "no connection"));
-                }
-                sleep(RETRY_INTERVAL).await;
-            }
-            let said = match self.try_append(id, body.clone(), end).await {
-                Ok(position) => return Ok(position),
-                Err(Failure::NotSent(said)) => said,
-                Err(Failure::Unknown(said)) => {
-                    kind = LogErrorKind::Unknown;
-                    said
-                }
-            };
-            if Instant::now() + RETRY_INTERVAL >= end {
-                return Err(self.error(kind, said));
-            }
-            sleep(RETRY_INTERVAL).await;
-        }
-    }
-
-    async fn try_append(&self, id: EntryId, body: Bytes, end: Instant) -> Result<u64, Failure> {
-        let mut headers = HeaderMap::new();
-        headers.insert(NATS_MESSAGE_ID, id.to_string());
-        let left = end.saturating_duration_since(Instant::now());
-        let request = Request::new()
-            .headers(headers)
-            .payload(body)
-            .timeout(Some(left.min(ATTEMPT_MAX)));
-        let subject = format!("df.{}.log", self.fleet);
-        let answer = self.client.send_request(subject, request).await;
-        let answer = answer.map_err(|error| {
-            let (kind, said) = (error.kind(), error.to_string());
-            // Nobody stored it: no server leads the stream, or the one that is connected to takes less.
-            if kind == RequestErrorKind::NoResponders
-                || kind == RequestErrorKind::MaxPayloadExceeded
-            {
-                return Failure::NotSent(said);
-            }
-            Failure::Unknown(said)
-        })?;
-        match serde_json::from_slice(&answer.payload) {
-            Ok(Response::<PublishAck>::Ok(ack)) => {
-                self.saw(ack.sequence);
-                Ok(ack.sequence)
-            }
-            // Also where another append of the same entry is under way, and where only the leader could not store it.
-            Ok(Response::Err { error }) => Err(Failure::Unknown(error.to_string())),
-            Err(error) => Err(Failure::Unknown(error.to_string())),
-        }
-    }
-
     /// No answer may be older from now on.
-    fn saw(&self, position: u64) {
+    pub(super) fn saw(&self, position: u64) {
         raise(&self.known, position);
+    }
+
+    /// The last position that was appended, read or announced.
+    pub(super) fn known(&self) -> u64 {
+        *self.known.borrow()
     }
 
     pub(super) async fn bounds(&self) -> Result<LogBounds, LogError> {
         let end = Instant::now() + REQUEST_MAX;
         loop {
-            let known = *self.known.borrow();
+            let known = self.known();
             let state = self.within(self.log.get_info()).await?.state;
             let last = state.last_sequence;
             if last >= known {
@@ -353,12 +292,6 @@ impl Shared {
         reports.sort_unstable_by(|one, other| one.node.cmp(&other.node));
         Ok(reports)
     }
-}
-
-/// Why an entry has no position.
-enum Failure {
-    NotSent(String),
-    Unknown(String),
 }
 
 /// Takes note of what the servers announce.

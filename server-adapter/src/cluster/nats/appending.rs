@@ -1,0 +1,198 @@
+//! Appending an entry once, however late it is tried again.
+//!
+//! The servers recognise an entry by its id for the duplicate window alone. A process that is paused, and a connection that holds back
+//! what was sent, can take longer. So the first attempt is sent as it is, and each further one only on condition that the log still ends
+//! where it was seen without the entry: before the first attempt, or where the entries since then were looked through.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use async_nats::client::{Request, RequestErrorKind};
+use async_nats::connection::State;
+use async_nats::header::{HeaderMap, NATS_EXPECTED_LAST_SEQUENCE, NATS_MESSAGE_ID};
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::publish::PublishAck;
+use async_nats::jetstream::response::Response;
+use bytes::Bytes;
+use deskfleet::{EntryId, LogError, LogErrorKind};
+use tokio::time::{Instant, sleep};
+
+use crate::locks::lock;
+
+use super::shared::{HEADER_BYTES, RETRY_INTERVAL, Shared};
+
+/// After this time an append has failed, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
+const APPEND_MAX: Duration = Duration::from_secs(10);
+/// When an append is tried again that nobody answers.
+const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+/// Entries that may have been appended, of which it is known since where. The engine appends one again at once, and few at a time.
+const UNDECIDED_MAX: usize = 256;
+/// The most bytes of one read of entries that are looked through.
+const SEARCH_BYTES: usize = 1 << 20;
+
+/// The entries that may have been appended, each with a position up to which the log does not have it; the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Undecided(VecDeque<(EntryId, u64)>);
+
+impl Undecided {
+    fn take(&mut self, id: EntryId) -> Option<u64> {
+        let index = self.0.iter().position(|(known, _)| *known == id)?;
+        self.0
+            .remove(index)
+            .map(|(_, absent_through)| absent_through)
+    }
+
+    fn put(&mut self, id: EntryId, absent_through: u64) {
+        if self.0.len() >= UNDECIDED_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back((id, absent_through));
+    }
+}
+
+/// Why an entry has no position.
+enum Failure {
+    NotSent(String),
+    /// The log does not end where it was expected to.
+    Moved(String),
+    Unknown(String),
+}
+
+impl Shared {
+    /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
+    /// answers.
+    pub(super) async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
+        let body_max = self.client.server_info().max_payload;
+        let body_max = body_max.saturating_sub(HEADER_BYTES);
+        if body.len() > body_max {
+            let bytes = body.len();
+            let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");
+            return Err(self.unavailable(said));
+        }
+        // `Some` once it may be in the log.
+        let mut absent_through = lock(&self.undecided).take(id);
+        let appended = self.append_until(id, body, &mut absent_through).await;
+        if let (Err(_), Some(absent_through)) = (&appended, absent_through) {
+            lock(&self.undecided).put(id, absent_through);
+        }
+        appended
+    }
+
+    async fn append_until(
+        &self,
+        id: EntryId,
+        body: Bytes,
+        absent_through: &mut Option<u64>,
+    ) -> Result<u64, LogError> {
+        let end = Instant::now() + APPEND_MAX;
+        loop {
+            // What is sent to a lost connection would be sent later, when nobody waits for it.
+            while self.client.connection_state() != State::Connected {
+                if Instant::now() >= end {
+                    return Err(self.error(kind(*absent_through), "no connection"));
+                }
+                sleep(RETRY_INTERVAL).await;
+            }
+            let known = self.known();
+            let attempt = self.try_append(id, body.clone(), *absent_through, end);
+            let (said, pause) = match attempt.await {
+                Ok(position) => return Ok(position),
+                Err(Failure::NotSent(said)) => (said, RETRY_INTERVAL),
+                Err(Failure::Moved(said)) => {
+                    // Others append as well: the sooner it is tried again, the likelier is it that none was in between.
+                    match self.search(id, absent_through).await {
+                        Ok(Some(position)) => return Ok(position),
+                        Ok(None) => (said, Duration::ZERO),
+                        Err(error) => (error.message, RETRY_INTERVAL),
+                    }
+                }
+                Err(Failure::Unknown(said)) => {
+                    absent_through.get_or_insert(known);
+                    (said, RETRY_INTERVAL)
+                }
+            };
+            if Instant::now() + RETRY_INTERVAL >= end {
+                return Err(self.error(kind(*absent_through), said));
+            }
+            sleep(pause).await;
+        }
+    }
+
+    /// Looks for an entry in what was appended since the log was seen without it; returns where it is, and moves on what was seen.
+    async fn search(
+        &self,
+        id: EntryId,
+        absent_through: &mut Option<u64>,
+    ) -> Result<Option<u64>, LogError> {
+        let mut through = absent_through.unwrap_or(0);
+        loop {
+            let read = self.read(through + 1, SEARCH_BYTES, Duration::ZERO);
+            let entries = read.await?;
+            if let Some(found) = entries.iter().find(|entry| entry.id == id) {
+                return Ok(Some(found.position));
+            }
+            let Some(last) = entries.last() else {
+                return Ok(None);
+            };
+            through = last.position;
+            *absent_through = Some(through);
+            if through >= self.known() {
+                return Ok(None);
+            }
+        }
+    }
+
+    async fn try_append(
+        &self,
+        id: EntryId,
+        body: Bytes,
+        expected_last: Option<u64>,
+        end: Instant,
+    ) -> Result<u64, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(NATS_MESSAGE_ID, id.to_string());
+        if let Some(last) = expected_last {
+            headers.insert(NATS_EXPECTED_LAST_SEQUENCE, last.to_string());
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        let request = Request::new()
+            .headers(headers)
+            .payload(body)
+            .timeout(Some(left.min(ATTEMPT_MAX)));
+        let subject = format!("df.{}.log", self.fleet);
+        let answer = self.client.send_request(subject, request).await;
+        let answer = answer.map_err(|error| {
+            let (kind, said) = (error.kind(), error.to_string());
+            // Nobody stored it: no server leads the stream, or the one that is connected to takes less.
+            if kind == RequestErrorKind::NoResponders
+                || kind == RequestErrorKind::MaxPayloadExceeded
+            {
+                return Failure::NotSent(said);
+            }
+            Failure::Unknown(said)
+        })?;
+        match serde_json::from_slice(&answer.payload) {
+            Ok(Response::<PublishAck>::Ok(ack)) => {
+                self.saw(ack.sequence);
+                Ok(ack.sequence)
+            }
+            Ok(Response::Err { error })
+                if error.error_code() == ErrorCode::STREAM_WRONG_LAST_SEQUENCE =>
+            {
+                Err(Failure::Moved(error.to_string()))
+            }
+            // Also where another append of the same entry is under way, and where only the leader could not store it.
+            Ok(Response::Err { error }) => Err(Failure::Unknown(error.to_string())),
+            Err(error) => Err(Failure::Unknown(error.to_string())),
+        }
+    }
+}
+
+/// What an append that ends without a position is.
+fn kind(absent_through: Option<u64>) -> LogErrorKind {
+    if absent_through.is_some() {
+        LogErrorKind::Unknown
+    } else {
+        LogErrorKind::Unavailable
+    }
+}
