@@ -1,7 +1,12 @@
 //! Providers that crash anywhere: whatever is lost, repeated or placed between two calls, the outbox has the attempts that were
 //! accepted, and none begins that must not.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +37,7 @@ enum Op {
 
 fn op() -> impl Strategy<Value = Op> {
     let desk = 0..DESKS.len();
-    let actions = [
+    let actions = vec![
         Action::Reboot,
         Action::Rebuild,
         Action::Restore,
@@ -40,7 +45,7 @@ fn op() -> impl Strategy<Value = Op> {
     ];
     let attempt = prop_oneof![4 => Just(0_i64), 3 => Just(-1), 1 => Just(1)];
     prop_oneof![
-        4 => (desk.clone(), prop::sample::select(&actions[..])).prop_map(|(desk, action)| Op::Act(desk, action)),
+        4 => (desk.clone(), prop::sample::select(actions)).prop_map(|(desk, action)| Op::Act(desk, action)),
         8 => (0..16_usize, 0..PROVIDERS.len(), attempt).prop_map(|(nth, by, attempt)| Op::Dispatch(nth, by, attempt)),
         2 => (0..16_usize).prop_map(Op::Note),
         1 => (0..16_usize).prop_map(Op::Complete),
