@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use deskfleet::{Action, State};
 
-use super::aws::client::{Accepted, BatchCall, Client, SingleCall};
+use super::aws::client::{Accepted, BATCH_MAX, BatchCall, Client, SingleCall};
 use super::aws::desktop::Desktop;
 use super::aws::error::{CallError, Failure};
-use super::aws::gathering::BATCH_MAX;
 use super::kind::{Answer, Kind, Order, Shown, Trouble};
 
 /// One account in one region.

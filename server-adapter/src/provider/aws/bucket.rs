@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// A token bucket that is reserved from: each caller learns how long to wait before its call.
 #[derive(Debug, Clone)]
-pub struct Bucket {
+pub(super) struct Bucket {
     every: Duration,
     burst: u32,
     /// When the bucket is full again, if nobody takes of it until then.
@@ -15,8 +15,7 @@ impl Bucket {
     /// A full bucket.
     ///
     /// `per_second` calls a second, 0.01 to 1000, and `burst` at once, 1 to 1000; what is beyond is taken as the bound.
-    #[must_use]
-    pub fn new(per_second: f64, burst: u32) -> Self {
+    pub(super) fn new(per_second: f64, burst: u32) -> Self {
         let per_second = if per_second.is_finite() {
             per_second.clamp(0.01, 1000.0)
         } else {
@@ -30,7 +29,7 @@ impl Bucket {
     }
 
     /// Takes one token, and returns how long the caller waits before it calls.
-    pub fn take(&mut self, now: Instant) -> Duration {
+    pub(super) fn take(&mut self, now: Instant) -> Duration {
         let full_at = self.full_at.map_or(now, |at| at.max(now)) + self.every;
         self.full_at = Some(full_at);
         let spare = self.every * self.burst;
@@ -38,7 +37,7 @@ impl Bucket {
     }
 
     /// Lets nobody call for a time, because the cloud refused a call: the bucket is empty until then.
-    pub fn pause(&mut self, now: Instant, time: Duration) {
+    pub(super) fn pause(&mut self, now: Instant, time: Duration) {
         let empty_until = now + time + self.every * self.burst;
         self.full_at = Some(self.full_at.map_or(empty_until, |at| at.max(empty_until)));
     }

@@ -5,13 +5,13 @@
 //! | `client.rs` | the calls |
 //! | `desktop.rs` | the cloud's desktops, and their records for an import |
 //! | `error.rs` | why a call has failed, and what becomes of its desktop |
-//! | `bucket.rs`, `gathering.rs` | how fast an account is called; what waits to be called together |
+//! | `calling.rs`, `bucket.rs` | how a call is made; how fast an account is called |
 //! | `sigv4.rs`, `credentials/` | signatures, and what they are made with |
 
-pub mod bucket;
+mod bucket;
+mod calling;
 pub mod client;
 pub mod credentials;
 pub mod desktop;
 pub mod error;
-pub mod gathering;
 pub mod sigv4;
