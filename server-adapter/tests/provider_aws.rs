@@ -1,7 +1,6 @@
 //! The client of Amazon WorkSpaces against moto and against a fake with faults.
 #![cfg(all(unix, feature = "providers"))]
 #![expect(
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test that cannot go on fails"

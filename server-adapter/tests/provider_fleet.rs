@@ -5,7 +5,6 @@
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "a test that cannot go on fails"
 )]
@@ -17,14 +16,16 @@ mod provider;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use driven::Fleet;
+use driven::{Fleet, act, outcome};
 use serde_json::{Value, json};
 
 /// Options without limits, and with a look ten times a second.
 const FAST: &str = "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --no-sync";
 
-/// An action, the states of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.
-const KINDS: [(&str, &str, &str, bool); 7] = [
+/// An action, the state of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.
+type Kind = (&'static str, &'static str, &'static str, bool);
+
+const KINDS: [Kind; 7] = [
     ("RebootWorkSpace", "AVAILABLE", "RebootWorkspaces", true),
     ("StartWorkSpace", "STOPPED", "StartWorkspaces", true),
     (
@@ -73,14 +74,14 @@ fn each_action_happens_once_and_is_completed_with_its_request() {
     fleet.add(&desktops.collect::<Vec<_>>());
     let mut client = fleet.client();
     for ((action, ..), id) in KINDS.iter().zip(&ids) {
-        fleet.act(&mut client, action, id);
+        act(&mut client, action, id);
     }
     let _provider = fleet.provide(FAST);
     fleet.wait_until_done();
     let effects = effects(&fleet);
     for ((action, _, call, _), id) in KINDS.iter().zip(&ids) {
         assert_eq!(count(&effects, call, id), 1, "{action}");
-        let (result, detail) = fleet.outcome(&mut client, action, id);
+        let (result, detail) = outcome(&mut client, action, id);
         assert_eq!(result, "Completed", "{action}: {detail}");
         assert!(
             detail.starts_with("aws, 1 attempt, request request-"),
@@ -104,18 +105,18 @@ fn refused_actions_fail_with_the_reason_of_the_cloud() {
         .control(&json!({"desktops": {&ids[0]: {"state": "SUSPENDED"}}}));
     let mut client = fleet.client();
     for id in &ids[..1] {
-        fleet.act(&mut client, "RebuildWorkSpace", id);
+        act(&mut client, "RebuildWorkSpace", id);
     }
-    fleet.act(&mut client, "RebootWorkSpace", &ids[2]);
+    act(&mut client, "RebootWorkSpace", &ids[2]);
     let _provider = fleet.provide(FAST);
     fleet.wait_until_done();
-    let (result, detail) = fleet.outcome(&mut client, "RebuildWorkSpace", &ids[0]);
+    let (result, detail) = outcome(&mut client, "RebuildWorkSpace", &ids[0]);
     assert_eq!(result, "Failed");
     assert!(
         detail.contains("InvalidResourceState") && detail.contains("SUSPENDED"),
         "{detail}"
     );
-    let (result, detail) = fleet.outcome(&mut client, "RebootWorkSpace", &ids[2]);
+    let (result, detail) = outcome(&mut client, "RebootWorkSpace", &ids[2]);
     assert_eq!(result, "Failed");
     assert!(detail.contains("no id of Amazon WorkSpaces"), "{detail}");
 }
@@ -129,7 +130,7 @@ fn expired_credentials_fail_nothing() {
     let id = "ws-100000000".to_owned();
     fleet.add(&[(id.clone(), "AVAILABLE")]);
     let mut client = fleet.client();
-    fleet.act(&mut client, "RebuildWorkSpace", &id);
+    act(&mut client, "RebuildWorkSpace", &id);
     let provider = fleet.provide(FAST);
     fleet.wait("a refused call", || {
         fleet.provider_log().contains("ExpiredToken")
@@ -139,7 +140,7 @@ fn expired_credentials_fail_nothing() {
     fleet.fake.control(&json!({"keys": ["AKIDFAKE"]}));
     let _provider = fleet.provide(FAST);
     fleet.wait_until_done();
-    let (result, detail) = fleet.outcome(&mut client, "RebuildWorkSpace", &id);
+    let (result, detail) = outcome(&mut client, "RebuildWorkSpace", &id);
     // Refused is not unknown, but the second process does not know that: it is for a person to repeat.
     assert!(
         result == "Completed" || detail.contains("Unknown"),
@@ -200,7 +201,7 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
         .collect();
     fleet.add(&desktops);
     for (id, (action, ..)) in all {
-        fleet.act(&mut client, action, id);
+        act(&mut client, action, id);
     }
     for (id, _) in &held {
         let line = format!("PUT /operator/workspaces/{id}/litigation-hold");
@@ -223,13 +224,23 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
             0,
             "{action} of {id}, which is held"
         );
-        let (result, detail) = fleet.outcome(&mut client, action, id);
+        let (result, detail) = outcome(&mut client, action, id);
         assert_eq!(result, "Failed", "{action} of {id}: {detail}");
     }
+    outcomes(fleet, &effects, &asked)
+}
+
+/// Checks how the actions ended, and returns how many were left to a person.
+fn outcomes(
+    fleet: &Fleet,
+    effects: &BTreeMap<(String, String), usize>,
+    asked: &[(String, Kind)],
+) -> usize {
+    let mut client = fleet.client();
     let mut unknown = 0;
-    for (id, (action, _, call, is_repeatable)) in &asked {
-        let count = count(&effects, call, id);
-        let (result, detail) = fleet.outcome(&mut client, action, id);
+    for (id, (action, _, call, is_repeatable)) in asked {
+        let count = count(effects, call, id);
+        let (result, detail) = outcome(&mut client, action, id);
         let said = format!("{action} of {id}, {count} times: {result} {detail}");
         match result.as_str() {
             "Completed" => assert!(count >= 1, "{said}"),
@@ -268,7 +279,7 @@ fn thousand_reboots_are_batched_within_the_limits_of_the_cloud() {
     fleet.add(&desktops);
     let mut client = fleet.client();
     for id in &ids {
-        fleet.act(&mut client, "RebootWorkSpace", id);
+        act(&mut client, "RebootWorkSpace", id);
     }
     let begun = Instant::now();
     let _provider = fleet.provide(&format!("--rate {rate} --burst 5 --every 1s --no-sync"));

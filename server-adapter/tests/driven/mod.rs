@@ -73,16 +73,6 @@ impl Fleet {
         assert_eq!(report["upserted"], desktops.len(), "{report}");
     }
 
-    /// Asks for an action.
-    pub(crate) fn act(&self, client: &mut Client, action: &str, id: &str) {
-        let more = match action {
-            "ChangeComputeType" => "&computeType=POWER",
-            _ => "",
-        };
-        let line = format!("POST /api/Actions/{action}?workSpaceId={id}{more}");
-        client.accepted(&line, "").unwrap();
-    }
-
     /// Starts the provider with options beside those that all tests need.
     pub(crate) fn provide(&self, options: &str) -> Provider {
         let mut command = Command::new(env!("CARGO_BIN_EXE_deskfleet-provider"));
@@ -129,14 +119,24 @@ impl Fleet {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
 
-    /// Result and detail of the newest action of this kind on a desktop.
-    pub(crate) fn outcome(&self, client: &mut Client, action: &str, id: &str) -> (String, String) {
-        let rows = client.json(&format!(
-            "GET /operator/audit?workSpaceId={id}&action={action}"
-        ));
-        let row = &rows["activities"][0];
-        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        (text("result"), text("detail"))
-    }
+/// Asks for an action.
+pub(crate) fn act(client: &mut Client, action: &str, id: &str) {
+    let more = match action {
+        "ChangeComputeType" => "&computeType=POWER",
+        _ => "",
+    };
+    let line = format!("POST /api/Actions/{action}?workSpaceId={id}{more}");
+    client.accepted(&line, "").unwrap();
+}
+
+/// Result and detail of the newest action of this kind on a desktop.
+pub(crate) fn outcome(client: &mut Client, action: &str, id: &str) -> (String, String) {
+    let rows = client.json(&format!(
+        "GET /operator/audit?workSpaceId={id}&action={action}"
+    ));
+    let row = &rows["activities"][0];
+    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    (text("result"), text("detail"))
 }

@@ -50,7 +50,7 @@ impl Aws {
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();
-        let start = serde_json::from_str(&line).expect("the server says its port");
+        let start = serde_json::from_str(&line).unwrap();
         Some(Self {
             _stdin: child.stdin.take(),
             child,
