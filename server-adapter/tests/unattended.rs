@@ -1,9 +1,4 @@
 //! `/readyz` of a server whose actions wait for a provider.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
 
 mod client;
 

@@ -128,7 +128,7 @@ impl World {
                     self.note(id);
                 }
             }
-            Op::Complete(nth) => self.end(nth, |engine, id| engine.complete_action(id)),
+            Op::Complete(nth) => self.end(nth, Engine::complete_action),
             Op::Fail(nth) => self.end(nth, |engine, id| {
                 engine.fail_action(id, FailedState::Unhealthy, Some("no capacity"))
             }),

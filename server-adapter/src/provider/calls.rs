@@ -129,7 +129,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
             Answer::Done => Called::Done,
             Answer::Accepted(request_id) => {
                 if let Some(id) = request_id {
-                    // Without it the attempt is one of which nobody knows, should this process end: no more than that.
+                    // Without it the attempt is one of which nothing is known, should this process end: no more than that.
                     let _ = fleet.note(call.order.id, &id, &call.trace);
                 }
                 Called::Begun

@@ -12,9 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ureq::Agent;
 
-use super::status;
 use super::trace::Trace;
 use super::transport::{Bounds, agent, send};
+use crate::LogQueue;
 
 /// Actions on a page.
 const PAGE: u32 = 500;
@@ -303,7 +303,7 @@ impl Fleet {
             let record = lines.get(line.saturating_sub(1));
             let said = &error.message;
             let record = record.map_or("", String::as_str);
-            status::say(&format!("the inventory refuses {record}: {said}"));
+            LogQueue::stderr().line(&format!("the inventory refuses {record}: {said}"));
         }
         Ok(report.upserted)
     }

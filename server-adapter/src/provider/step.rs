@@ -67,7 +67,7 @@ pub(super) enum Step {
     Fail(String),
 }
 
-/// Whether an action is begun again where nobody knows whether it was begun: doing it twice does no harm.
+/// Whether an action is begun again where it is unknown whether it was begun: doing it twice does no harm.
 pub(super) fn is_repeatable(action: Action) -> bool {
     match action {
         Action::Reboot | Action::RecoveryReboot | Action::Start => true,

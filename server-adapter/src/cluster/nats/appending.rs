@@ -4,7 +4,6 @@
 //! what was sent, can take longer. So the first attempt is sent as it is, and each further one only on condition that the log still ends
 //! where it was seen without the entry: before the first attempt, or where the entries since then were looked through.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_nats::client::{Request, RequestErrorKind};
@@ -25,30 +24,8 @@ use super::shared::{HEADER_BYTES, RETRY_INTERVAL, Shared};
 const APPEND_MAX: Duration = Duration::from_secs(10);
 /// When an append is tried again that nobody answers.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
-/// Entries that may have been appended, of which it is known since where. The engine appends one again at once, and few at a time.
-const UNDECIDED_MAX: usize = 256;
 /// The most bytes of one read of entries that are looked through.
 const SEARCH_BYTES: usize = 1 << 20;
-
-/// The entries that may have been appended, each with a position up to which the log does not have it; the oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Undecided(VecDeque<(EntryId, u64)>);
-
-impl Undecided {
-    fn take(&mut self, id: EntryId) -> Option<u64> {
-        let index = self.0.iter().position(|(known, _)| *known == id)?;
-        self.0
-            .remove(index)
-            .map(|(_, absent_through)| absent_through)
-    }
-
-    fn put(&mut self, id: EntryId, absent_through: u64) {
-        if self.0.len() >= UNDECIDED_MAX {
-            self.0.pop_front();
-        }
-        self.0.push_back((id, absent_through));
-    }
-}
 
 /// Why an entry has no position.
 enum Failure {

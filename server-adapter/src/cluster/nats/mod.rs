@@ -9,6 +9,7 @@ mod address;
 mod appending;
 mod checks;
 mod shared;
+mod undecided;
 
 use std::fmt;
 use std::future::{Future, IntoFuture as _};

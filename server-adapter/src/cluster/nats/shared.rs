@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::address::{Address, connect_failure};
-use super::appending::Undecided;
 use super::checks;
+use super::undecided::Undecided;
 
 /// After this time a request has failed.
 const REQUEST_MAX: Duration = Duration::from_secs(5);

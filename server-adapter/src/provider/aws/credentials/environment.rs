@@ -37,19 +37,6 @@ impl Environment {
         }
     }
 
-    /// The region that is set for all clients of AWS, by `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile.
-    ///
-    /// # Errors
-    ///
-    /// Where the shared files cannot be read.
-    pub fn region(&self) -> Result<Option<String>, CredentialsError> {
-        let set = ["AWS_REGION", "AWS_DEFAULT_REGION"];
-        match set.iter().find_map(|name| self.get(name)) {
-            Some(region) => Ok(Some(region.to_owned())),
-            None => super::files::region(self),
-        }
-    }
-
     /// A variable that is set and not empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let value = self.variables.get(name)?.trim();

@@ -12,6 +12,21 @@ const FILE_MAX: u64 = 1 << 20;
 
 type Profile = BTreeMap<String, String>;
 
+impl Environment {
+    /// The region that is set for all clients of AWS, by `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile.
+    ///
+    /// # Errors
+    ///
+    /// Where the shared files cannot be read.
+    pub fn region(&self) -> Result<Option<String>, CredentialsError> {
+        let set = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+        match set.iter().find_map(|name| self.get(name)) {
+            Some(region) => Ok(Some(region.to_owned())),
+            None => region(self),
+        }
+    }
+}
+
 /// Credentials of the profile that the environment selects.
 pub(super) fn find(environment: &Environment) -> Result<Option<Credentials>, CredentialsError> {
     let name = profile_name(environment);

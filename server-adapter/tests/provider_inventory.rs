@@ -1,0 +1,86 @@
+//! `deskfleet-provider aws` with its scans, over a real server and a fake of Amazon WorkSpaces.
+#![cfg(all(unix, feature = "providers"))]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+mod provided;
+#[allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "servers for several suites, each of which needs a part"
+)]
+mod provider;
+mod served;
+
+use std::time::{Duration, Instant};
+
+use deskfleet::{Action, ActionRequest, AuditResult};
+use provided::{Fleet, PATIENCE, Provider};
+use serde_json::json;
+
+/// Each action, through the fake of Amazon WorkSpaces, and the inventory with it.
+#[test]
+fn amazon_carries_out_each_action_and_the_inventory_follows() {
+    let Some(aws) = provider::Aws::fake() else {
+        return;
+    };
+    let fleet = Fleet::new(&["ws-gone00000"]);
+    let ids: Vec<String> = (0..7).map(|number| format!("ws-{number:09}")).collect();
+    let desktop = |id: &String| {
+        let state = if id.ends_with('5') {
+            "STOPPED"
+        } else {
+            "AVAILABLE"
+        };
+        (id.clone(), json!({"state": state}))
+    };
+    let desktops: serde_json::Map<_, _> = ids.iter().map(desktop).collect();
+    aws.control(&json!({"desktops": desktops, "seconds": 0.5}));
+    let (id, secret) = aws.key("all");
+    let url = aws.url();
+    let line = [
+        "aws",
+        "--apply",
+        "--region",
+        "us-east-1",
+        "--endpoint",
+        &url,
+        "--rate",
+        "100",
+        "--burst",
+        "100",
+        "--scan-every",
+        "500ms",
+        "--settle",
+        "1s",
+    ];
+    let mut command = fleet.command(&line);
+    command
+        .env("AWS_ACCESS_KEY_ID", id)
+        .env("AWS_SECRET_ACCESS_KEY", secret);
+    let _provider = Provider(command.spawn().unwrap());
+    let begun = Instant::now();
+    let known = |id: &str| fleet.server.engine.workspace(id).unwrap();
+    while ids.iter().any(|id| known(id).is_none()) {
+        assert!(begun.elapsed() < PATIENCE, "the first scan");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut numbers = Vec::new();
+    for (id, action) in ids.iter().zip(Action::ALL) {
+        let mut request = ActionRequest::new(*action, id.as_str());
+        if *action == Action::ChangeComputeType {
+            request.compute_type = Some("POWER".to_owned());
+        }
+        numbers.push(fleet.act(request));
+    }
+    fleet.wait();
+    for (number, action) in numbers.iter().zip(Action::ALL) {
+        let (result, _, detail) = fleet.end_of(*number);
+        assert_eq!(result, AuditResult::Completed, "{action}: {detail}");
+        assert!(detail.starts_with("aws, 1 attempt"), "{action}: {detail}");
+    }
+    while known("ws-gone00000").unwrap().workspace.state.as_deref() != Some("TERMINATED") {
+        assert!(begun.elapsed() < PATIENCE, "what is missing in two scans");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
