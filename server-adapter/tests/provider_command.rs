@@ -218,7 +218,7 @@ fn wrong_key_address_and_option_are_said() {
     );
     let output = fleet.ended(&["command", "--url", "fleet", "--", "true"]);
     assert!(
-        said(&output).contains("--url is fleet"),
+        said(&output).contains("--url is the address of a server"),
         "{}",
         said(&output)
     );

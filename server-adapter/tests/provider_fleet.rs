@@ -141,12 +141,8 @@ fn expired_credentials_fail_nothing() {
     let _provider = fleet.provide(FAST);
     fleet.wait_until_done();
     let (result, detail) = outcome(&mut client, "RebuildWorkSpace", &id);
-    // Refused is not unknown, but the second process does not know that: it is for a person to repeat.
-    assert!(
-        result == "Completed" || detail.contains("Unknown"),
-        "{result} {detail}"
-    );
-    assert!(count(&effects(&fleet), "RebuildWorkspaces", &id) <= 1);
+    assert_eq!(result, "Completed", "{detail}");
+    assert_eq!(count(&effects(&fleet), "RebuildWorkspaces", &id), 1);
 }
 
 /// A number below `bound`: another one for each seed.

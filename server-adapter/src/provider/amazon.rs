@@ -43,7 +43,17 @@ impl Kind for Amazon {
             Action::Reboot => self.batch(BatchCall::Reboot, orders),
             Action::Start => self.batch(BatchCall::Start, orders),
             Action::Terminate => self.batch(BatchCall::Terminate, orders),
-            Action::RecoveryReboot if first.is_second_half => self.batch(BatchCall::Start, orders),
+            Action::RecoveryReboot if first.is_second_half => {
+                // A description may still show a desktop as stopped that starts already.
+                let started = |answer| {
+                    if matches!(answer, Answer::Failed(_)) {
+                        return Answer::Accepted(None);
+                    }
+                    answer
+                };
+                let answers = self.batch(BatchCall::Start, orders);
+                answers.into_iter().map(started).collect()
+            }
             Action::RecoveryReboot => self.stop(orders),
             Action::Rebuild => single(&SingleCall::Rebuild),
             Action::Restore => single(&SingleCall::Restore),

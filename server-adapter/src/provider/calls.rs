@@ -1,6 +1,7 @@
 //! Calls, on threads of their own: one that takes minutes delays no other.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
@@ -12,6 +13,8 @@ use super::fleet::{Fleet, Refusal};
 use super::kind::{Answer, Kind, Order};
 use super::trace::Trace;
 
+/// What is noted of an attempt that was refused, in place of a request id.
+pub(super) const REFUSED: &str = "none: refused";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
 
@@ -56,6 +59,8 @@ pub(super) type Ended = Vec<(Call, Called)>;
 pub(super) struct Calls {
     /// `None` once there will be no more.
     queue: Option<Sender<Vec<Call>>>,
+    /// Whether what is queued is given back unbegun.
+    is_over: Arc<AtomicBool>,
 }
 
 impl Calls {
@@ -69,8 +74,10 @@ impl Calls {
         let (queue, orders) = channel::<Vec<Call>>();
         let (results, ended) = channel();
         let orders = Arc::new(Mutex::new(orders));
+        let is_over = Arc::new(AtomicBool::new(false));
         for _ in 0..threads.max(1) {
             let (orders, results) = (Arc::clone(&orders), results.clone());
+            let is_over = Arc::clone(&is_over);
             let (fleet, kind, name) = (fleet.clone(), Arc::clone(kind), name.to_owned());
             let thread = Builder::new().name("deskfleet-calls".into());
             thread.spawn(move || {
@@ -80,16 +87,20 @@ impl Calls {
                     let Ok(calls) = next else {
                         return;
                     };
-                    if results
-                        .send(carry_out(&fleet, &*kind, &name, calls))
-                        .is_err()
-                    {
+                    let ended = if is_over.load(Ordering::Relaxed) {
+                        let unbegun = |call| (call, Called::NotNoted);
+                        calls.into_iter().map(unbegun).collect()
+                    } else {
+                        carry_out(&fleet, &*kind, &name, calls)
+                    };
+                    if results.send(ended).is_err() {
                         return;
                     }
                 }
             })?;
         }
-        Ok((Self { queue: Some(queue) }, ended))
+        let queue = Some(queue);
+        Ok((Self { queue, is_over }, ended))
     }
 
     /// Queues calls that the cloud takes at once.
@@ -100,8 +111,9 @@ impl Calls {
         }
     }
 
-    /// Begins no others. The receiver ends once those that are queued have.
+    /// Begins no others. The receiver ends once those that are under way have.
     pub(super) fn end(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
         self.queue = None;
     }
 }
@@ -134,14 +146,26 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
                 }
                 Called::Begun
             }
-            Answer::Later { after, why } => Called::Later { after, why },
+            Answer::Later { after, why } => {
+                note_refusal(fleet, &call);
+                Called::Later { after, why }
+            }
             Answer::Failed(why) => Called::Failed(why),
-            Answer::Denied(why) => Called::Denied(why),
+            Answer::Denied(why) => {
+                note_refusal(fleet, &call);
+                Called::Denied(why)
+            }
             Answer::Lost(_) => Called::Lost,
         };
         ended.push((call, called));
     }
     ended
+}
+
+/// Notes that the attempt was refused: otherwise another process would not know whether it was begun.
+fn note_refusal(fleet: &Fleet, call: &Call) {
+    // Without it what cannot be repeated is left to a person, should this process end: no harm, but a nuisance.
+    let _ = fleet.note(call.order.id, REFUSED, &call.trace);
 }
 
 fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {

@@ -2,17 +2,23 @@
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+
+use crate::locks::lock;
 
 use super::kind::{Answer, Kind, Order};
 
 /// Exit code of a program that says: try again (`EX_TEMPFAIL` of `sysexits.h`).
 const TRY_AGAIN: i32 = 75;
 /// Bytes of standard error that are read; its first line is in the audit.
-const ERRORS_MAX: u64 = 4096;
+const ERRORS_MAX: usize = 4096;
+/// How long the rest of standard error is waited for once the program has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How often a program is asked whether it has ended.
 const LOOK: Duration = Duration::from_millis(50);
 /// What a program sees of the environment: no key, no secret of the provider.
@@ -51,15 +57,7 @@ impl Program {
             // A program need not read it, and less than a page never blocks.
             let _ = writeln!(stdin, "{input}");
         }
-        let errors = child.stderr.take().map(|mut stderr| {
-            std::thread::spawn(move || {
-                let mut text = Vec::new();
-                let _ = stderr.by_ref().take(ERRORS_MAX).read_to_end(&mut text);
-                // The rest is read as well, or the program would wait for that.
-                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-                text
-            })
-        });
+        let errors = child.stderr.take().map(read);
         let ended = wait(&mut child, self.time);
         let Some(status) = ended else {
             kill(&mut child);
@@ -68,10 +66,8 @@ impl Program {
                 "The program ran for {seconds} seconds; it was killed."
             ));
         };
-        // What it started may keep standard error open; nobody waits for that.
-        let finished = errors.filter(std::thread::JoinHandle::is_finished);
-        let text = finished.and_then(|thread| thread.join().ok());
-        answer(status, &text.unwrap_or_default())
+        let text = errors.map(Errors::take).unwrap_or_default();
+        answer(status, &text)
     }
 
     fn start(&self) -> Result<Child, String> {
@@ -94,6 +90,38 @@ impl Program {
         let started = command.spawn();
         started.map_err(|error| format!("cannot start {}: {error}", program.display()))
     }
+}
+
+/// What a program writes to standard error.
+struct Errors {
+    text: Arc<Mutex<Vec<u8>>>,
+    /// Ends with standard error.
+    end: Receiver<()>,
+}
+
+impl Errors {
+    /// All of it, or what there is where something that the program started keeps it open.
+    fn take(self) -> Vec<u8> {
+        let _ = self.end.recv_timeout(LAST_WORDS);
+        std::mem::take(&mut *lock(&self.text))
+    }
+}
+
+/// Reads all of it, on a thread of its own, and keeps the beginning.
+fn read(mut stderr: ChildStderr) -> Errors {
+    let text = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&text);
+    let (open, end) = channel();
+    std::thread::spawn(move || {
+        let mut piece = [0; 1024];
+        while let Ok(length @ 1..) = stderr.read(&mut piece) {
+            let mut kept = lock(&kept);
+            let room = ERRORS_MAX.saturating_sub(kept.len());
+            kept.extend(piece.iter().take(length.min(room)));
+        }
+        drop(open);
+    });
+    Errors { text, end }
 }
 
 /// How the program ended; `None` where it still runs after `time`.

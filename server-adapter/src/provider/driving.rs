@@ -11,12 +11,13 @@ use deskfleet::{Action, Timestamp};
 
 use super::aws::desktop::MergeRecord;
 use super::backoff::{pause, random};
-use super::calls::{Call, Called, Calls, Ended};
+use super::calls::{self, Call, Called, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Order, Shown, Trouble};
+use super::memory::{Memory, Standing, begun_at};
 use super::status::{self, Status};
-use super::step::{self, Attempt, Facts, Seen, Step, decide};
+use super::step::{self, Facts, Seen, Step, decide};
 use super::trace::Trace;
 
 /// How long nothing is begun after a cloud refused the credentials.
@@ -31,29 +32,6 @@ pub(super) struct Pace {
     pub(super) every: Duration,
     /// The least time between a call and the end of its action, where the state that it goes through was not seen.
     pub(super) least: Duration,
-}
-
-/// What this process knows of an action.
-#[derive(Debug)]
-struct Memory {
-    attempt: Standing,
-    /// Whether the desktop was seen in the state that the action goes through.
-    passed: bool,
-    /// Since when attempts are refused, and how many in a row.
-    refused: Option<(Instant, u32)>,
-    /// Nothing is done before then.
-    not_before: Option<Instant>,
-    /// Whether it was said that the bound of actions that destroy holds it back.
-    is_held_back: bool,
-    trace: Trace,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    Unknown,
-    NotBegun,
-    Refused,
-    Begun(Instant),
 }
 
 /// The loop.
@@ -198,16 +176,20 @@ impl Driving {
     fn look(&mut self, action: &Pending, shown: Option<&HashMap<String, Shown>>) -> Option<Call> {
         // One that a newer server knows: another provider does.
         let kind = action.action()?;
-        let memory = self.memories.entry(action.id).or_insert_with(|| Memory {
-            attempt: Standing::Unknown,
-            passed: false,
-            refused: None,
-            not_before: None,
-            is_held_back: false,
-            trace: Trace::new(),
-        });
-        if memory.attempt == Standing::Unknown && action.note.is_some() {
-            memory.attempt = Standing::Begun(begun_at(action.last_attempt_at));
+        let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
+        if let Some(ended) = memory.ended.clone() {
+            let trace = memory.trace.clone();
+            self.report(action.id, ended, None, &trace);
+            return None;
+        }
+        if memory.attempt == Standing::Unknown
+            && let Some(note) = &action.note
+        {
+            memory.attempt = if note == calls::REFUSED {
+                Standing::Refused
+            } else {
+                Standing::Begun(begun_at(action.last_attempt_at))
+            };
         }
         let desktop = shown.map(|all| all.get(&action.workspace_id));
         let step = decide(Facts {
@@ -215,15 +197,7 @@ impl Driving {
             attempts: action.attempts,
             is_noted: action.note.is_some(),
             compute_type: action.compute_type.as_deref(),
-            attempt: match memory.attempt {
-                Standing::Unknown => Attempt::Unknown,
-                Standing::NotBegun => Attempt::NotBegun,
-                Standing::Refused => Attempt::Refused,
-                Standing::Begun(at) => Attempt::Begun {
-                    for_: at.elapsed(),
-                    passed: memory.passed,
-                },
-            },
+            attempt: memory.last_attempt(),
             seen: match desktop {
                 None => Seen::Nothing,
                 Some(None) => Seen::Gone,
@@ -241,10 +215,10 @@ impl Driving {
                     memory.attempt = Standing::Begun(begun_at(action.last_attempt_at));
                 }
             }
-            Step::Complete => self.complete(action.id, &trace),
+            Step::Complete => self.report(action.id, Ok(()), None, &trace),
             Step::Fail(why) => {
                 let record = desktop.flatten().map(|shown| shown.record.clone());
-                self.fail(action.id, &why, record, &trace);
+                self.report(action.id, Err(why), record, &trace);
             }
         }
         None
@@ -257,7 +231,8 @@ impl Driving {
         attempt: u32,
         is_second_half: bool,
     ) -> Option<Call> {
-        let destroys = step::is_destructive(kind) && !is_second_half;
+        // Counted once: a refused attempt has destroyed nothing.
+        let destroys = step::is_destructive(kind) && action.attempts == 0;
         let now = Timestamp::from(SystemTime::now());
         let may = !destroys || self.cap.take(now);
         let memory = self.memories.get_mut(&action.id)?;
@@ -314,53 +289,79 @@ impl Driving {
                 continue;
             };
             match result {
-                Called::Done => self.complete(order.id, &trace),
+                Called::Done => self.report(order.id, Ok(()), None, &trace),
                 Called::Begun => {
-                    memory.attempt = Standing::Begun(Instant::now());
+                    if !matches!(memory.attempt, Standing::Begun(_)) {
+                        memory.attempt = Standing::Begun(Instant::now());
+                    }
                     memory.refused = None;
                 }
                 Called::Later { after, why } => {
                     memory.attempt = Standing::Refused;
-                    let (since, before) = memory.refused.unwrap_or_else(|| (Instant::now(), 0));
-                    let failures = before + 1;
-                    memory.refused = Some((since, failures));
-                    if since.elapsed() >= step::longest(order.action) {
-                        let why = format!("{why} ({failures} attempts)");
-                        self.fail(order.id, &why, None, &trace);
-                    } else {
-                        memory.not_before = Some(Instant::now() + pause(failures, after, random()));
+                    self.later(&order, after, &why, &trace);
+                }
+                // The next look at the desktop shows what has become of it.
+                Called::Lost => {
+                    memory.attempt = Standing::Unknown;
+                    if step::is_repeatable(order.action) {
+                        self.later(&order, None, "There is no answer.", &trace);
                     }
                 }
                 Called::Failed(why) | Called::Forbidden(why) => {
-                    self.fail(order.id, &why, None, &trace);
+                    self.report(order.id, Err(why), None, &trace);
                 }
                 Called::Denied(why) => {
                     memory.attempt = Standing::Refused;
                     self.trouble(Trouble::Denied(why));
                 }
-                // The next look at the outbox, and at the desktop, shows what has become of it.
-                Called::Lost | Called::Overtaken => memory.attempt = Standing::Unknown,
-                Called::NotNoted => memory.attempt = Standing::NotBegun,
+                Called::NotNoted => memory.attempt = Standing::NotBegun(order.attempt),
+                // The next look at the outbox shows what has become of it.
+                Called::Overtaken => memory.attempt = Standing::Unknown,
             }
         }
     }
 
-    fn complete(&self, id: u64, trace: &Trace) {
-        // What is refused has ended; what is not answered is done again in the next round.
-        let result = self.fleet.complete(id, trace);
-        status::ended(id, "completed", result.err().as_ref(), trace);
+    /// Waits before the next attempt, or gives up.
+    fn later(&mut self, order: &Order, after: Option<Duration>, why: &str, trace: &Trace) {
+        let Some(memory) = self.memories.get_mut(&order.id) else {
+            return;
+        };
+        let now = Instant::now();
+        let (since, before) = memory.refused.unwrap_or((now, 0));
+        let failures = before + 1;
+        memory.refused = Some((since, failures));
+        memory.not_before = Some(now + pause(failures, after, random()));
+        if since.elapsed() >= step::longest(order.action) {
+            let why = format!("{why} ({failures} attempts)");
+            self.report(order.id, Err(why), None, trace);
+        }
     }
 
-    /// Ends an action as failed. That leaves the desktop in the state ERROR; what the cloud shows is true.
-    fn fail(&self, id: u64, why: &str, record: Option<MergeRecord>, trace: &Trace) {
-        let result = self.fleet.fail(id, why, trace);
-        let said = format!("failed: {why}");
+    /// Ends an action at the server. A failure leaves the desktop in the state ERROR; what the cloud shows is true.
+    fn report(
+        &mut self,
+        id: u64,
+        ended: Result<(), String>,
+        record: Option<MergeRecord>,
+        trace: &Trace,
+    ) {
+        let (result, said) = match &ended {
+            Ok(()) => (self.fleet.complete(id, trace), "completed".to_owned()),
+            Err(why) => (self.fleet.fail(id, why, trace), format!("failed: {why}")),
+        };
         status::ended(id, &said, result.as_ref().err(), trace);
-        if let (Ok(()), Some(record)) = (result, record) {
-            // Without it the next scan puts it right.
-            let _ = self
-                .fleet
-                .import(&[serde_json::to_string(&record).unwrap_or_default()]);
+        match result {
+            Ok(()) => {
+                // Without it the next scan puts the state right.
+                let record = record.and_then(|record| serde_json::to_string(&record).ok());
+                let _ = self.fleet.import(record.as_slice());
+            }
+            // One that has ended leaves the outbox; one that is not answered is reported again.
+            Err(_) => {
+                if let Some(memory) = self.memories.get_mut(&id) {
+                    memory.ended = Some(ended);
+                }
+            }
         }
     }
 
@@ -377,12 +378,4 @@ impl Driving {
             }
         }
     }
-}
-
-/// The moment of this process's clock at which an attempt began.
-fn begun_at(at: Option<Timestamp>) -> Instant {
-    let now = Instant::now();
-    let at = at.map(SystemTime::from);
-    let ago = at.and_then(|at| SystemTime::now().duration_since(at).ok());
-    now.checked_sub(ago.unwrap_or_default()).unwrap_or(now)
 }

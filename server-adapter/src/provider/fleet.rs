@@ -158,11 +158,15 @@ impl Fleet {
         key.set_sensitive(true);
         let url = url.trim_end_matches('/').to_owned();
         let parsed: Result<http::Uri, _> = url.parse();
-        let is_http = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+        let is_http = |uri: &http::Uri| {
+            let has_user = uri.authority().is_none_or(|of| of.as_str().contains('@'));
+            matches!(uri.scheme_str(), Some("http" | "https")) && !has_user && uri.query().is_none()
+        };
         if !parsed.is_ok_and(|uri| is_http(&uri)) {
-            return Err(format!(
-                "--url is {url}: it is the address of a server, such as http://127.0.0.1:8080"
-            ));
+            return Err(
+                "--url is the address of a server, without a user or a query, such as http://127.0.0.1:8080"
+                    .to_owned(),
+            );
         }
         let bounds = Bounds {
             whole: REQUEST_TIME,

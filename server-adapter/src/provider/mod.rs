@@ -14,6 +14,7 @@ mod fleet;
 
 mod kind;
 mod listening;
+mod memory;
 mod status;
 mod step;
 mod sync;

@@ -14,8 +14,8 @@ use super::kind::Shown;
 pub(super) enum Attempt {
     /// It was noted by another process, or its answer was lost.
     Unknown,
-    /// It is noted perhaps, and was not begun.
-    NotBegun,
+    /// This one is noted perhaps, and was not begun.
+    NotBegun { attempt: u32 },
     /// It was noted and refused: nothing happened.
     Refused,
     /// It is under way for that time.
@@ -111,9 +111,8 @@ pub(super) fn decide(facts: Facts<'_>) -> Step {
     let next = facts.attempts.saturating_add(1);
     match facts.attempt {
         _ if facts.attempts == 0 => Step::Begin { attempt: 1 },
-        Attempt::NotBegun => Step::Begin {
-            attempt: facts.attempts,
-        },
+        // Not the last one that is noted: of that the outbox may say that it was refused, and this one may be carried out.
+        Attempt::NotBegun { attempt } => Step::Begin { attempt },
         Attempt::Refused => Step::Begin { attempt: next },
         Attempt::Begun { for_, passed } => under_way(facts, for_, passed),
         Attempt::Unknown if facts.is_noted => under_way(facts, Duration::ZERO, false),
@@ -138,7 +137,9 @@ fn under_way(facts: Facts<'_>, for_: Duration, passed: bool) -> Step {
             has_type(facts, shown)
         }
         (Action::Start, Some(State::Available)) => true,
-        (Action::RecoveryReboot, Some(State::Stopped)) => return Step::BeginSecondHalf,
+        (Action::RecoveryReboot, Some(State::Stopped)) if for_ < longest(facts.action) => {
+            return Step::BeginSecondHalf;
+        }
         (Action::Reboot | Action::RecoveryReboot, Some(State::Available)) => may_have_ended,
         (Action::Rebuild | Action::Restore, Some(State::Available | State::Stopped)) => {
             may_have_ended

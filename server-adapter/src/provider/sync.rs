@@ -19,6 +19,8 @@ use super::status::{self, Status};
 const IMPORTED_AT_ONCE: usize = 500;
 /// Lines that a plan has of each kind of change.
 const PRINTED: usize = 20;
+/// Missing desktops that are believed, however few there are.
+const FEW: usize = 10;
 /// The pause after a scan that failed.
 const FAILED_PAUSE: Duration = Duration::from_secs(60);
 
@@ -73,6 +75,7 @@ impl Sync {
                 }
             })
             .map_err(|refusal| lost(&refusal))?;
+        let known = missing.len();
         let (mut seen, mut taken) = (0_u64, 0);
         let mut lines = Vec::new();
         let mut token: Option<String> = None;
@@ -96,7 +99,15 @@ impl Sync {
             }
         }
         let gone: Vec<Box<str>> = missing.intersection(&self.missed).cloned().collect();
-        let terminated = self.terminate(&gone)?;
+        let terminated = if is_plausible(missing.len(), known) {
+            self.terminate(&gone)?
+        } else {
+            status::say(
+                "most desktops of the inventory are missing in the cloud, so none is made TERMINATED: are these the credentials of another account? See \
+                 --account",
+            );
+            0
+        };
         let said = format!(
             "scanned the cloud: {seen} desktops, {taken} records merged, {} of the inventory missing, {terminated} of them for the second time and \
              now TERMINATED",
@@ -138,6 +149,11 @@ impl Sync {
         }
         Ok(terminated)
     }
+}
+
+/// Whether so many desktops can have gone: credentials of another account show none of them.
+fn is_plausible(missing: usize, known: usize) -> bool {
+    missing <= FEW || missing <= known / 2
 }
 
 fn lost(refusal: &Refusal) -> Trouble {

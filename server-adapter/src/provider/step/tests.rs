@@ -45,7 +45,7 @@ fn first_attempt_begins_whatever_is_seen() {
 #[test]
 fn attempt_that_was_not_begun_is_begun_and_a_refused_one_is_followed_by_another() {
     for action in Action::ALL {
-        for (attempt, number) in [(Attempt::NotBegun, 2), (Attempt::Refused, 3)] {
+        for (attempt, number) in [(Attempt::NotBegun { attempt: 3 }, 3), (Attempt::Refused, 3)] {
             let step = decide(facts(*action, 2, attempt, Seen::Nothing));
             assert_eq!(step, Step::Begin { attempt: number }, "{action}");
         }
