@@ -85,6 +85,18 @@ consoleTest("running_actions_are_listed_and_ended_where_the_host_drives", async 
     await show("#/audit?tab=running", "table.data");
     for (const id of ["ws-1", "ws-2"]) await request("POST", "/api/Actions/RebootWorkSpace", { query: { workSpaceId: id } });
     await says(page, "table.data", "ws-2");
+    const { actions } = await request("GET", "/operator/actions");
+    await request("POST", `/operator/actions/${actions[0].id}/dispatch`, { json: { provider: "aws", attempt: 1 } });
+    await says(page, "table.data", "aws");
+    await request("POST", `/operator/actions/${actions[0].id}/note`, { json: { requestId: "<b>r-1" } });
+    await page.evaluate((minutes) => {
+        const now = Date.now;
+        Date.now = () => now() + minutes * 60_000;
+    }, 16);
+    await request("POST", `/operator/actions/${actions[0].id}/dispatch`, { json: { provider: "desk", attempt: 2 } });
+    await says(page, "main", "No provider has begun 1 of these actions, the oldest for 16 min");
+    await says(page, "table.data", "desk");
+    for (const theme of THEMES) await passesAxe(theme);
     await click(page, "Complete");
     await page.waitForSelector("dialog[open]");
     await click(page, "Complete it");

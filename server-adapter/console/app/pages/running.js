@@ -1,7 +1,7 @@
 // The actions that run.
 
 import { get, send } from "../api.js";
-import { ago, time } from "../format.js";
+import { ago, duration, time } from "../format.js";
 import { actionTitle } from "../parts/audit-words.js";
 import { DataTable } from "../parts/data-table.js";
 import { Dialog } from "../parts/dialog.js";
@@ -18,6 +18,8 @@ import { html, useState } from "../vendor/preact.js";
 
 const EVERY_MS = 15_000;
 const SHOWN_MAX = 500;
+/** After this time somebody should have begun an action that no clock ends. */
+const UNATTENDED_MS = 15 * 60_000;
 const EMPTY = "No action runs.";
 /** States that desktops have while an action runs. */
 const TRANSITIONS = ["REBOOTING", "REBUILDING", "RESTORING", "STARTING", "STOPPING", "TERMINATING", "UPDATING"];
@@ -29,7 +31,7 @@ export const Running = () => (may("admin") ? html`<${Outbox} />` : html`<${InTra
 
 function Outbox() {
     const [ending, setEnding] = useState(/** @type {{ action: Action, fails: boolean } | undefined} */ (undefined));
-    const pending = useResource("pending", (signal) => get("/operator/actions", { state: "pending" }, signal), { every: EVERY_MS, on: changes });
+    const pending = useResource("pending", (signal) => get("/operator/actions", { state: "pending", limit: SHOWN_MAX }, signal), { every: EVERY_MS, on: changes });
     const now = Date.now();
     /** @type {import("../parts/data-table.js").Column<Action>[]} */
     const columns = [
@@ -37,6 +39,12 @@ function Outbox() {
         { name: "workSpaceId", title: "Desktop", show: desktop },
         { name: "requestedAt", title: "Since", show: ({ requestedAt }) => html`${ago(requestedAt, now)} <span class="note">${time(requestedAt)}</span>` },
         { name: "dueAt", title: "Due", show: ({ dueAt }) => (dueAt === null ? "when it is ended" : time(dueAt)) },
+    ];
+    /** @type {import("../parts/data-table.js").Column<Action>[]} */
+    const provided = [
+        { name: "provider", title: "Provider", show: ({ provider }) => (provider === null ? "–" : html`<${Text} text=${provider} />`) },
+        { name: "attempts", title: "Attempts", show: ({ attempts, lastAttemptAt }) => html`${attempts}${lastAttemptAt !== null && html` <span class="note">${ago(lastAttemptAt, now)}</span>`}` },
+        { name: "note", title: "Request", show: ({ note }) => note !== null && html`<code><${Text} text=${note} /></code>` },
     ];
     /** @type {import("../parts/data-table.js").Column<Action>} */
     const end = {
@@ -49,10 +57,12 @@ function Outbox() {
             html`<button type="button" onClick=${() => setEnding({ action, fails: false })}>Complete</button> <button type="button" class="danger" onClick=${() => setEnding({ action, fails: true })}>Fail</button>`,
     };
     return html`<${Loaded} of=${pending}>
-            ${(/** @type {{ actions: Action[] }} */ { actions }) => {
+            ${(/** @type {{ actions: Action[], hasMore: boolean }} */ { actions, hasMore }) => {
                 const driven = actions.some(({ dueAt }) => dueAt === null);
-                return html`${actions.length > SHOWN_MAX && html`<p class="note">The ${SHOWN_MAX} oldest of ${actions.length}.</p>`}
-                    <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, end] : columns} rows=${actions.slice(0, SHOWN_MAX)} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
+                const waiting = actions.filter(({ dueAt, attempts, requestedAt }) => dueAt === null && attempts === 0 && now - Date.parse(requestedAt) > UNATTENDED_MS);
+                return html`${waiting[0] && html`<p class="warning">No provider has begun ${waiting.length} of these actions, the oldest for ${duration(now - Date.parse(waiting[0].requestedAt))}: is <code>deskfleet-provider</code> running?</p>`}
+                    ${hasMore && html`<p class="note">The ${SHOWN_MAX} oldest.</p>`}
+                    <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, ...provided, end] : columns} rows=${actions} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
             }}
         <//>
         ${ending && html`<${End} ...${ending} onClose=${() => setEnding(undefined)} onEnded=${() => (setEnding(undefined), pending.reload())} />`}`;
