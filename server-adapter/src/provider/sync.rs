@@ -151,7 +151,7 @@ impl Sync {
     }
 }
 
-/// Whether so many desktops can have gone: credentials of another account show none of them.
+/// Whether as much as this can have gone: credentials of another account show none of them.
 fn is_plausible(missing: usize, known: usize) -> bool {
     missing <= FEW || missing <= known / 2
 }
