@@ -15,8 +15,8 @@ mod load;
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/postgres.rs"]
-mod postgres;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
 mod gate;
 
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use gate::Gate;
 use load::{Client, Place, Served, command, done};
-use postgres::Postgres;
+use servers::postgres::Postgres;
 
 /// Fails a test instead of hanging; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);

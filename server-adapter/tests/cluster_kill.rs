@@ -1,15 +1,15 @@
-//! Three servers over one log in PostgreSQL, with the primary killed under load over and over, and servers too: acknowledged writes are
-//! there, once, on each of them.
+//! Three servers over one log, with what leads the log killed or stopped under load over and over, and servers too: acknowledged writes
+//! are there, once, on each of them.
 //!
 //! `DESKFLEET_CLUSTER_ROUNDS=100 cargo test -p deskfleet-server --all-features --test cluster_kill -- --nocapture` is the long form.
-#![cfg(all(unix, feature = "postgres"))]
+#![cfg(all(unix, feature = "postgres", feature = "nats"))]
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "a test that cannot go on fails"
 )]
 
+mod fleet;
 mod load;
 #[allow(
     clippy::pedantic,
@@ -23,93 +23,37 @@ mod load;
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/postgres.rs"]
-mod postgres;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use load::ledger::Ledger;
-use load::{Client, Place, Served, write_to};
-use postgres::Postgres;
+use fleet::Fleet;
+use servers::nats::Nats;
+use servers::network::Host;
+use servers::postgres::Postgres;
 
-/// Fails a test instead of hanging; nothing is measured by it.
-const PATIENCE: Duration = Duration::from_secs(180);
 /// Rounds in an ordinary run.
 const ROUNDS: u32 = 4;
+/// The stream of the entries in NATS.
+const STREAM: &str = "df_fleet";
 
 fn rounds() -> u32 {
     std::env::var("DESKFLEET_CLUSTER_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
 }
 
-/// The nodes; one that does not run is `None`.
-struct Fleet {
-    places: Vec<Place>,
-    log: String,
-    nodes: Vec<Option<Served>>,
-    admin: String,
+fn local_hosts() -> Vec<Host> {
+    vec![Host::local(); 3]
 }
 
-impl Fleet {
-    /// The first node begins with a store that has a key, the others with its backup.
-    fn start(log: String) -> Self {
-        let first = Place::new();
-        let admin = first.admin.clone();
-        let mut fleet = Self {
-            places: vec![first],
-            log,
-            nodes: vec![None],
-            admin,
-        };
-        fleet.serve(0);
-        for node in 1..3 {
-            let place = Place::empty(&fleet.admin);
-            std::fs::write(place.file("key"), &fleet.admin).unwrap();
-            fleet.places.push(place);
-            fleet.nodes.push(None);
-            fleet.serve(node);
-        }
-        fleet
-    }
+/// Waits until another moment in each round.
+fn wait_for_moment(round: u32) {
+    let spread = round.wrapping_mul(2_654_435_761) >> 20;
+    std::thread::sleep(Duration::from_millis(u64::from(100 + spread % 400)));
+}
 
-    fn serve(&mut self, node: usize) {
-        let join = match &self.nodes[0] {
-            Some(first) if node > 0 => {
-                format!("--join http://{} --join-key-file key", first.address)
-            }
-            _ => String::new(),
-        };
-        let options = format!("--quiet --log {} --node node-{node} {join}", self.log);
-        self.nodes[node] = Some(self.places[node].serve_with(&options));
-    }
-
-    fn address(&self, node: usize) -> std::net::SocketAddr {
-        self.nodes[node].as_ref().unwrap().address
-    }
-
-    /// Waits until each node has what was written by now.
-    fn meet(&self, name: &str) {
-        let mut first = Client::connect(self.address(0), &self.admin).unwrap();
-        let line = format!("/operator/workspaces/met-{name}");
-        let begun = Instant::now();
-        loop {
-            assert!(begun.elapsed() < PATIENCE, "the log does not return");
-            let (status, said) = first.ask(&format!("PUT {line}"), "{}").unwrap();
-            match status {
-                200 | 201 => break,
-                503 => std::thread::sleep(Duration::from_millis(200)),
-                _ => panic!("{status} {said}"),
-            }
-        }
-        for node in 1..self.nodes.len() {
-            let mut client = Client::connect(self.address(node), &self.admin).unwrap();
-            while client.ask(&format!("GET {line}"), "").unwrap().0 != 200 {
-                assert!(begun.elapsed() < PATIENCE, "node {node} does not follow");
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        }
-    }
+fn kill_node(fleet: &mut Fleet, node: usize) {
+    fleet.nodes[node].as_mut().unwrap().kill();
 }
 
 #[test]
@@ -117,54 +61,57 @@ fn acknowledged_writes_survive_the_death_of_the_primary_and_of_nodes() {
     let Some(mut postgres) = Postgres::start() else {
         return;
     };
-    let mut fleet = Fleet::start(postgres.url());
-    let (mut durable, mut records, mut open) = (0, 0, 0);
-    let mut all: Vec<Ledger> = Vec::new();
+    let mut fleet = Fleet::start(postgres.url(), local_hosts());
     for round in 0..rounds() {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let servers: Vec<_> = (0..3)
-            .map(|node| (fleet.address(node), format!("{round}-{node}")))
-            .collect();
-        let admin = fleet.admin.clone();
-        let ledger = write_to(&servers, &admin, &is_over, || {
-            let spread = round.wrapping_mul(2_654_435_761) >> 20;
-            std::thread::sleep(Duration::from_millis(u64::from(100 + spread % 400)));
-            if round % 2 == 1 {
-                fleet.nodes[2].as_mut().unwrap().kill();
+        let kills_node = round % 2 == 1;
+        fleet.write_during(&format!("{round}"), |fleet| {
+            wait_for_moment(round);
+            if kills_node {
+                kill_node(fleet, 2);
             }
             postgres.kill_primary();
             postgres.promote();
             std::thread::sleep(Duration::from_millis(300));
-            is_over.store(true, Ordering::Relaxed);
         });
         postgres.revive();
-        if round % 2 == 1 {
+        if kills_node {
             fleet.serve(2);
         }
-        durable += ledger.durable.len();
-        records += ledger
-            .durable
-            .iter()
-            .map(load::ledger::Fact::records)
-            .sum::<usize>();
-        open += ledger.open.len();
-        all.push(ledger);
-        let ledger = all.last().unwrap();
-        fleet.meet(&format!("{round}"));
-        for node in 0..3 {
-            ledger.check(fleet.address(node), &fleet.admin);
-            // What the check wrote.
-            fleet.meet(&format!("{round}-{node}"));
-        }
+        fleet.check(&format!("{round}"));
     }
-    for ledger in &all {
-        for node in 0..3 {
-            ledger.check_kept(fleet.address(node), &fleet.admin);
+    println!("PostgreSQL, {}", fleet.finish());
+}
+
+#[test]
+fn acknowledged_writes_survive_the_death_of_the_leader_of_jetstream_and_of_nodes() {
+    let Some(mut nats) = Nats::start() else {
+        return;
+    };
+    let mut fleet = Fleet::start(nats.url(), local_hosts());
+    for round in 0..rounds() {
+        let kills_node = round % 4 >= 2;
+        fleet.write_during(&format!("{round}"), |fleet| {
+            wait_for_moment(round);
+            if kills_node {
+                kill_node(fleet, 2);
+            }
+            if round % 2 == 0 {
+                nats.kill_leader(STREAM);
+                std::thread::sleep(Duration::from_secs(1));
+                nats.revive();
+            } else {
+                // Long enough for another leader, which the old one meets when it goes on.
+                let stopped = nats.stop_leader(STREAM);
+                std::thread::sleep(Duration::from_secs(10));
+                nats.resume(stopped);
+                nats.wait_until_complete();
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        });
+        if kills_node {
+            fleet.serve(2);
         }
+        fleet.check(&format!("{round}"));
     }
-    assert!(durable > 0, "nothing was acknowledged");
-    println!(
-        "{} rounds: {durable} writes acknowledged, {records} records among them, {open} in flight; none lost, none doubled",
-        rounds()
-    );
+    println!("JetStream, {}", fleet.finish());
 }

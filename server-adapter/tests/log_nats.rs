@@ -29,8 +29,8 @@ mod log_contract;
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/nats.rs"]
-mod nats;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
-use nats::{Nats, Setup};
+use servers::nats::{Nats, Setup};
 
 /// The stream of the entries.
 const STREAM: &str = "df_fleet";
@@ -70,6 +70,7 @@ fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
         count,
         sync: sync.to_owned(),
         more: more.to_owned(),
+        ..Setup::default()
     })
 }
 

@@ -18,8 +18,8 @@
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/nats.rs"]
-mod nats;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use deskfleet::{EntryId, Log as _, LogErrorKind};
 use deskfleet_server::cluster::{JetStreamLog, NatsOptions};
-use nats::{Nats, Setup};
+use servers::nats::{Nats, Setup};
 
 /// The stream of the entries.
 const STREAM: &str = "df_fleet";
@@ -49,6 +49,7 @@ fn start(count: usize, sync: &str, more: &str) -> Option<Nats> {
         count,
         sync: sync.to_owned(),
         more: more.to_owned(),
+        ..Setup::default()
     })
 }
 

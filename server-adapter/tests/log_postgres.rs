@@ -25,8 +25,8 @@ mod log_contract;
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/postgres.rs"]
-mod postgres;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use deskfleet::{EntryId, Log, LogEntry, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
-use postgres::Postgres;
+use servers::postgres::Postgres;
 
 fn open(url: &str) -> PostgresLog {
     PostgresLog::open(url, &PostgresOptions::default()).unwrap()

@@ -14,15 +14,15 @@
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/postgres.rs"]
-mod postgres;
+#[path = "../../tests/src/servers/mod.rs"]
+mod servers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use deskfleet::{Log as _, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
-use postgres::Postgres;
+use servers::postgres::Postgres;
 
 const USER: &str = "careful";
 const PASSWORD: &str = "s3cret@/?% #ä";

@@ -20,13 +20,16 @@ use std::time::Duration;
 use ledger::Ledger;
 use rustix::process::{Pid, Signal, kill_process};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_deskfleet");
 /// How long a test waits for bytes before it fails; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The command, with its store in `folder`.
 pub(crate) fn command(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(PROGRAM);
+    prepared(Command::new(PROGRAM), folder, line)
+}
+
+fn prepared(mut command: Command, folder: &Path, line: &str) -> Command {
     // Variables of the suites, such as `DESKFLEET_KILL_ROUNDS`, are no settings.
     command.env_clear();
     command.args(line.split_whitespace()).current_dir(folder);
@@ -86,8 +89,13 @@ impl Place {
 
     /// The same at an address that the options name.
     pub(crate) fn serve_at(&self, options: &str) -> Served {
+        self.serve_by(Command::new(PROGRAM), options)
+    }
+
+    /// The same with a command that runs [`PROGRAM`], on another host for example.
+    pub(crate) fn serve_by(&self, program: Command, options: &str) -> Served {
         let line = format!("serve {options}");
-        let mut command = command(self.path(), &line);
+        let mut command = prepared(program, self.path(), &line);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         Self::listening(command.spawn().unwrap())
     }

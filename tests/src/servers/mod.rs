@@ -1,4 +1,6 @@
-//! Servers of other projects that suites start.
+//! Servers of other projects that suites start, and networks for them.
 
+mod failover;
 pub mod nats;
+pub mod network;
 pub mod postgres;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::network::Host;
 
 const VERSION: &str = "2.15.1";
 /// Longer than any step takes under load.
@@ -25,6 +27,8 @@ pub struct Setup {
     pub sync: String,
     /// Further lines of the configuration.
     pub more: String,
+    /// Where each server runs; where the test does, if there are none.
+    pub hosts: Vec<Host>,
 }
 
 /// Servers that replicate each other. Dropping it ends them.
@@ -37,6 +41,7 @@ pub struct Nats {
 
 #[derive(Debug)]
 struct Server {
+    host: Host,
     port: u16,
     monitor: u16,
     /// While it runs.
@@ -49,10 +54,16 @@ impl Nats {
     /// `None` where NATS cannot be installed: the test is skipped, with a line that says so. With `DESKFLEET_REQUIRE_NATS=1` that is
     /// a failure.
     pub fn start() -> Option<Self> {
+        Self::start_on(Vec::new())
+    }
+
+    /// The same on three hosts.
+    pub fn start_on(hosts: Vec<Host>) -> Option<Self> {
         Self::with(&Setup {
             count: 3,
             sync: "always".to_owned(),
             more: String::new(),
+            hosts,
         })
     }
 
@@ -61,12 +72,26 @@ impl Nats {
         let program = program()?.to_owned();
         let folder = tempfile::Builder::new().prefix("nats").tempdir().unwrap();
         let ports = free_ports(setup.count * 3);
-        let routes: Vec<u16> = ports.iter().skip(2).step_by(3).copied().collect();
+        let host = |index| setup.hosts.get(index).cloned().unwrap_or_else(Host::local);
+        let routes = ports.iter().skip(2).step_by(3).enumerate();
+        let routes = routes.map(|(index, port)| format!("nats://{}:{port}", host(index).address));
+        let routes = routes.collect::<Vec<_>>().join(", ");
         let mut servers = Vec::new();
         for (index, ports) in ports.chunks(3).enumerate() {
-            let config = config(setup, index, ports, &routes, folder.path());
-            fs::write(folder.path().join(format!("s{index}.conf")), config).unwrap();
+            let host = host(index);
+            let data = folder.path().join(format!("s{index}"));
+            let mut config = config(setup, &data, host.address, ports);
+            if setup.count > 1 {
+                let listen = format!("{}:{}", host.address, ports[2]);
+                writeln!(
+                    config,
+                    "cluster {{ name: test, listen: {listen}, routes: [{routes}] }}"
+                )
+                .unwrap();
+            }
+            fs::write(data.with_extension("conf"), config).unwrap();
             servers.push(Server {
+                host,
                 port: ports[0],
                 monitor: ports[1],
                 process: None,
@@ -83,8 +108,9 @@ impl Nats {
 
     /// The URL of the log, with all servers and the addresses of their monitoring.
     pub fn url(&self) -> String {
-        let monitors = self.servers.iter().map(|server| server.monitor);
-        let monitors = monitors.map(|port| format!("http://127.0.0.1:{port}"));
+        let monitors = self.servers.iter();
+        let monitors =
+            monitors.map(|server| format!("http://{}:{}", server.host.address, server.monitor));
         let monitors = monitors.collect::<Vec<_>>().join(",");
         format!("{}?monitor={monitors}", self.url_without_monitors())
     }
@@ -92,7 +118,7 @@ impl Nats {
     /// The URL of the log without those of the monitoring.
     pub fn url_without_monitors(&self) -> String {
         let hosts = self.servers.iter();
-        let hosts = hosts.map(|server| format!("127.0.0.1:{}", server.port));
+        let hosts = hosts.map(|server| format!("{}:{}", server.host.address, server.port));
         format!("nats://{}", hosts.collect::<Vec<_>>().join(","))
     }
 
@@ -134,7 +160,7 @@ impl Nats {
         for server in &self.servers {
             let path = "/healthz";
             self.wait("a healthy server", || {
-                get(server.monitor, path).is_some_and(|answer| answer["status"] == "ok")
+                get(server, path).is_some_and(|answer| answer["status"] == "ok")
             });
         }
     }
@@ -144,19 +170,19 @@ impl Nats {
         let mut appending = fs::File::options();
         appending.create(true).append(true);
         let log = appending.open(file("log")).unwrap();
-        let mut nats = Command::new(&self.program);
+        let mut nats = self.servers[index].host.command(&self.program);
         nats.arg("-c").arg(file("conf"));
         nats.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.servers[index].process = Some(nats.spawn().unwrap());
     }
 
     /// The server that leads a stream.
-    fn leader(&self, stream: &str) -> usize {
+    pub fn leader(&self, stream: &str) -> usize {
         let mut leader = None;
         let path = "/jsz?streams=true&config=true";
         self.wait(&format!("a leader of {stream}"), || {
             let names = self.servers.iter().filter_map(|server| {
-                let answer = get(server.monitor, path)?;
+                let answer = get(server, path)?;
                 let streams = answer["account_details"][0]["stream_detail"].as_array()?;
                 let found = streams.iter().find(|found| found["name"] == stream)?;
                 Some(found["cluster"]["leader"].as_str()?.to_owned())
@@ -214,32 +240,21 @@ impl Drop for Nats {
     }
 }
 
-fn config(setup: &Setup, index: usize, ports: &[u16], routes: &[u16], folder: &Path) -> String {
-    let data = folder.join(format!("s{index}"));
-    let mut config = format!(
-        "server_name: s{index}\nlisten: 127.0.0.1:{}\nhttp: 127.0.0.1:{}\njetstream {{ store_dir: \"{}\", sync_interval: {} }}\n{}\n",
+fn config(setup: &Setup, data: &Path, address: Ipv4Addr, ports: &[u16]) -> String {
+    let name = data.file_name().unwrap().display();
+    format!(
+        "server_name: {name}\nlisten: {address}:{}\nhttp: {address}:{}\njetstream {{ store_dir: \"{}\", sync_interval: {} }}\n{}\n",
         ports[0],
         ports[1],
         data.display(),
         setup.sync,
         setup.more
-    );
-    if setup.count > 1 {
-        let routes = routes.iter().map(|port| format!("nats://127.0.0.1:{port}"));
-        let routes = routes.collect::<Vec<_>>().join(", ");
-        let listen = ports[2];
-        writeln!(
-            config,
-            "cluster {{ name: test, listen: 127.0.0.1:{listen}, routes: [{routes}] }}"
-        )
-        .unwrap();
-    }
-    config
+    )
 }
 
 /// What a server's monitoring answers; `None` where it does not.
-fn get(port: u16, path: &str) -> Option<Value> {
-    let address = ([127, 0, 0, 1], port).into();
+fn get(server: &Server, path: &str) -> Option<Value> {
+    let address = (server.host.address, server.monitor).into();
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n").ok()?;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::network::Host;
+
 /// Longer than any step takes under load.
 const STEP_MAX: Duration = Duration::from_secs(120);
 /// PostgreSQL refuses to run as root.
@@ -20,15 +22,16 @@ const USER: &str = "postgres";
 pub struct Postgres {
     programs: PathBuf,
     folder: TempDir,
-    servers: Vec<Server>,
-    primary: usize,
+    pub(super) servers: Vec<Server>,
+    pub(super) primary: usize,
 }
 
 #[derive(Debug)]
-struct Server {
-    port: u16,
+pub(super) struct Server {
+    host: Host,
+    pub(super) port: u16,
     /// The postmaster, while it runs.
-    process: Option<Child>,
+    pub(super) process: Option<Child>,
 }
 
 impl Postgres {
@@ -37,15 +40,16 @@ impl Postgres {
     /// `None` where PostgreSQL is not installed: the test is skipped, with a line that says so. With `DESKFLEET_REQUIRE_POSTGRES=1`
     /// that is a failure.
     pub fn start() -> Option<Self> {
-        Self::with_standbys(2)
+        Self::start_on(&[(); 3].map(|()| Host::local()))
     }
 
     /// Starts one server without standbys, or returns `None` as [`Self::start`] does.
     pub fn start_alone() -> Option<Self> {
-        Self::with_standbys(0)
+        Self::start_on(&[Host::local()])
     }
 
-    fn with_standbys(standbys: usize) -> Option<Self> {
+    /// Starts a primary on the first host, and a standby on each of the others.
+    pub fn start_on(hosts: &[Host]) -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::Builder::new().prefix("postgres").tempdir();
         let folder = folder.unwrap();
@@ -53,22 +57,31 @@ impl Postgres {
             let mut chown = Command::new("chown");
             succeed(chown.arg(USER).arg(folder.path()));
         }
-        let server = |port| Server {
+        let server = |(host, port): (&Host, u16)| Server {
+            host: host.clone(),
             port,
             process: None,
         };
         let mut started = Self {
             programs,
             folder,
-            servers: free_ports(standbys + 1).into_iter().map(server).collect(),
+            servers: hosts
+                .iter()
+                .zip(free_ports(hosts.len()))
+                .map(server)
+                .collect(),
             primary: 0,
         };
         let mut initdb = started.command("initdb");
         initdb.args(["--auth=trust", "--no-sync", "--wal-segsize=1"]);
         initdb.args(["--username", USER]);
         succeed(initdb.arg("--pgdata").arg(started.data(0)));
+        let rules = started.data(0).join("pg_hba.conf");
+        let mut rules = fs::File::options().append(true).open(rules).unwrap();
+        let own = "host all,replication all samenet trust";
+        writeln!(rules, "{own}").unwrap();
         started.launch(0);
-        for index in 1..=standbys {
+        for index in 1..hosts.len() {
             started.copy(index);
         }
         started.wait_for_standbys();
@@ -77,26 +90,25 @@ impl Postgres {
 
     /// The URL of the database, with all servers: clients find the primary among them.
     pub fn url(&self) -> String {
-        let host = |server: &Server| format!("127.0.0.1:{}", server.port);
+        let host = |server: &Server| format!("{}:{}", server.host.address, server.port);
         let hosts: Vec<_> = self.servers.iter().map(host).collect();
         let hosts = hosts.join(",");
         format!("postgres://{USER}@{hosts}/postgres?target_session_attrs=read-write")
     }
 
-    /// The port of the primary, on 127.0.0.1.
+    /// Which server is the primary.
+    pub fn primary(&self) -> usize {
+        self.primary
+    }
+
+    /// The port of the primary.
     pub fn port(&self) -> u16 {
         self.servers[self.primary].port
     }
 
-    /// The ports of the standbys that run.
-    pub fn standby_ports(&self) -> Vec<u16> {
-        let standbys = self.running_standbys();
-        standbys.map(|index| self.servers[index].port).collect()
-    }
-
     /// What a statement returns on the primary: a line for each row, with `|` between the columns.
     pub fn sql(&self, statement: &str) -> String {
-        self.sql_at(self.port(), statement)
+        self.sql_at(self.primary, statement)
     }
 
     /// Changes a setting of the primary; returns once it holds.
@@ -111,30 +123,36 @@ impl Postgres {
         self.sql("SELECT pg_reload_conf()");
     }
 
-    fn sql_at(&self, port: u16, statement: &str) -> String {
-        let output = succeed(&mut self.psql(port, statement));
+    pub(super) fn sql_at(&self, index: usize, statement: &str) -> String {
+        let output = succeed(&mut self.psql(index, statement));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    fn psql(&self, port: u16, statement: &str) -> Command {
+    pub(super) fn psql(&self, index: usize, statement: &str) -> Command {
+        let server = &self.servers[index];
         let mut psql = self.command("psql");
-        psql.args(["--host=127.0.0.1", "--username", USER, "--dbname=postgres"]);
+        psql.args(["--host", &server.host.address.to_string()]);
+        psql.args(["--username", USER, "--dbname=postgres"]);
         psql.args(["--quiet", "--no-psqlrc", "--tuples-only", "--no-align"]);
-        psql.args(["--port", &port.to_string(), "--command", statement]);
+        psql.args(["--port", &server.port.to_string(), "--command", statement]);
         psql
     }
 
     /// A command that runs as the user of the servers; a name without a folder is one of PostgreSQL's programs.
     pub fn command(&self, program: &str) -> Command {
+        self.command_on(&Host::local(), program)
+    }
+
+    fn command_on(&self, host: &Host, program: &str) -> Command {
         let path = self.programs.join(program);
         let path = if path.exists() { path } else { program.into() };
         let mut command = if is_root() {
-            let mut command = Command::new("setpriv");
+            let mut command = host.command("setpriv");
             command.args(["--reuid", USER, "--regid", USER, "--clear-groups", "--"]);
             command.arg(path);
             command
         } else {
-            Command::new(path)
+            host.command(path)
         };
         command.current_dir(self.folder.path());
         command
@@ -149,12 +167,8 @@ impl Postgres {
         self.folder.path().join(format!("s{index}"))
     }
 
-    /// Kills the primary with its processes, as a loss of power of its machine would look to the others.
-    pub fn kill_primary(&mut self) {
-        self.kill(self.primary);
-    }
-
-    fn kill(&mut self, index: usize) {
+    /// Kills a server with its processes.
+    pub fn kill(&mut self, index: usize) {
         let Some(mut process) = self.servers[index].process.take() else {
             return;
         };
@@ -164,29 +178,7 @@ impl Postgres {
         process.wait().unwrap();
     }
 
-    /// Stops the processes of the primary, as a machine would look from which no packet comes any more.
-    pub fn stop_primary(&self) {
-        self.signal("STOP", self.primary);
-    }
-
-    /// Continues those that [`Self::stop_primary`] stopped.
-    pub fn continue_primary(&self) {
-        self.signal("CONT", self.primary);
-    }
-
-    /// Stops the processes of the standbys: no commit is acknowledged.
-    pub fn stop_standbys(&self) {
-        let standbys = self.running_standbys();
-        standbys.for_each(|index| self.signal("STOP", index));
-    }
-
-    /// Continues those that [`Self::stop_standbys`] stopped.
-    pub fn continue_standbys(&self) {
-        let standbys = self.running_standbys();
-        standbys.for_each(|index| self.signal("CONT", index));
-    }
-
-    fn signal(&self, name: &str, index: usize) {
+    pub(super) fn signal(&self, name: &str, index: usize) {
         if let Some(process) = &self.servers[index].process {
             let mut processes = vec![process.id()];
             processes.extend(children(process.id()));
@@ -194,60 +186,19 @@ impl Postgres {
         }
     }
 
-    /// Makes the standby that has most the primary; returns once it takes writes. The other standby follows it.
-    pub fn promote(&mut self) {
-        let received = "SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')";
-        let most = self.running_standbys().max_by_key(|index| {
-            let bytes = self.sql_at(self.servers[*index].port, received);
-            bytes.parse::<u64>().unwrap()
-        });
-        self.primary = most.expect("a standby that runs");
-        self.sql("SELECT pg_promote(true, 120)");
-        self.wait("the new primary", |own| {
-            own.sql("SELECT pg_is_in_recovery()") == "f"
-        });
-        let follow = format!("ALTER SYSTEM SET {}", self.followed());
-        for port in self.standby_ports() {
-            for statement in [&follow, "SELECT pg_reload_conf()"] {
-                let mut psql = self.psql(port, statement);
-                // Without success at a former primary that is stopped.
-                psql.env("PGCONNECT_TIMEOUT", "10").output().unwrap();
-            }
-        }
-    }
-
-    /// Starts the servers that do not run as they were: a former primary takes itself for one still.
-    pub fn restart(&mut self) {
-        for index in 0..self.servers.len() {
-            if self.servers[index].process.is_none() {
-                self.launch(index);
-            }
-        }
-    }
-
-    /// Starts the servers that do not run, as standbys with a copy of the primary; returns once all standbys replicate.
-    pub fn revive(&mut self) {
-        for index in 0..self.servers.len() {
-            if self.servers[index].process.is_none() {
-                self.copy(index);
-            }
-        }
-        self.wait_for_standbys();
-    }
-
     /// The setting with which a standby follows the primary.
-    fn followed(&self) -> String {
-        let port = self.port();
-        format!("primary_conninfo = 'host=127.0.0.1 port={port} user={USER}'")
+    pub(super) fn followed(&self) -> String {
+        let (host, port) = (self.servers[self.primary].host.address, self.port());
+        format!("primary_conninfo = 'host={host} port={port} user={USER}'")
     }
 
-    fn running_standbys(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn running_standbys(&self) -> impl Iterator<Item = usize> + '_ {
         let runs = |index: &usize| self.servers[*index].process.is_some();
         let standby = move |index: &usize| *index != self.primary && runs(index);
         (0..self.servers.len()).filter(standby)
     }
 
-    fn wait_for_standbys(&self) {
+    pub(super) fn wait_for_standbys(&self) {
         let standbys = self.servers.len() - 1;
         let replicating = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
         self.wait("the standbys", |own| {
@@ -256,12 +207,13 @@ impl Postgres {
     }
 
     /// Starts `index` as a standby, from a copy of the primary.
-    fn copy(&mut self, index: usize) {
+    pub(super) fn copy(&mut self, index: usize) {
         let data = self.data(index);
         let mut remove = self.command("/bin/rm");
         succeed(remove.arg("-rf").arg(&data));
         let mut backup = self.command("pg_basebackup");
-        backup.args(["--host=127.0.0.1", "--username", USER, "--no-sync"]);
+        let primary = self.servers[self.primary].host.address.to_string();
+        backup.args(["--host", &primary, "--username", USER, "--no-sync"]);
         backup.args(["--checkpoint=fast", "--port", &self.port().to_string()]);
         succeed(backup.arg("--pgdata").arg(&data));
         succeed(self.command("/bin/touch").arg(data.join("standby.signal")));
@@ -272,12 +224,13 @@ impl Postgres {
     }
 
     /// Starts a server; returns once it accepts connections.
-    fn launch(&mut self, index: usize) {
-        let mut postgres = self.command("postgres");
+    pub(super) fn launch(&mut self, index: usize) {
+        let host = self.servers[index].host.clone();
+        let mut postgres = self.command_on(&host, "postgres");
         let mut settings = vec![
             format!("port={}", self.servers[index].port),
             format!("cluster_name=s{index}"),
-            "listen_addresses=127.0.0.1".to_owned(),
+            format!("listen_addresses={}", host.address),
             "unix_socket_directories=".to_owned(),
             "shared_buffers=32MB".to_owned(),
             "max_connections=50".to_owned(),
@@ -305,9 +258,8 @@ impl Postgres {
             .stdout(Stdio::null())
             .stderr(log);
         self.servers[index].process = Some(postgres.spawn().unwrap());
-        let port = self.servers[index].port;
         self.wait(&format!("server {index}"), |own| {
-            own.psql(port, "SELECT 1")
+            own.psql(index, "SELECT 1")
                 .output()
                 .unwrap()
                 .status
@@ -315,7 +267,7 @@ impl Postgres {
         });
     }
 
-    fn wait(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
+    pub(super) fn wait(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_there(self) {
             assert!(
