@@ -4,11 +4,7 @@
 //! Each round has another cut. An ordinary run has the first three of each log;
 //! `DESKFLEET_PARTITION_ROUNDS=70 cargo test -p deskfleet-server --all-features --test partitions -- --nocapture` is the long form.
 #![cfg(all(target_os = "linux", feature = "postgres", feature = "nats"))]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fleet;
 mod load;

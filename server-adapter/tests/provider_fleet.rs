@@ -20,7 +20,8 @@ use driven::{Fleet, act, outcome};
 use serde_json::{Value, json};
 
 /// Options without limits, and with a look ten times a second.
-const FAST: &str = "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --settle 3s --no-sync";
+const FAST: &str =
+    "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --settle 3s --no-sync";
 
 /// An action, the state of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.
 type Kind = (&'static str, &'static str, &'static str, bool);

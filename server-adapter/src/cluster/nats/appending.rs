@@ -1,8 +1,8 @@
 //! Appending an entry once, however late it is tried again.
 //!
-//! The servers recognise an entry by its id for the duplicate window alone. A process that is paused, and a connection that holds back
-//! what was sent, can take longer. So the first attempt is sent as it is, and each further one only on condition that the log still ends
-//! where it was seen without the entry: before the first attempt, or where the entries since then were looked through.
+//! The servers recognise an entry by its id for the duplicate window alone. A process that is paused can take longer. So an attempt long
+//! after the first one is sent only on condition that the log still ends where it was seen without the entry: before the first attempt, or
+//! where the entries since then were looked through. Earlier ones need no condition, which others that append would break again and again.
 
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 use crate::locks::lock;
 
 use super::shared::{HEADER_BYTES, RETRY_INTERVAL, Shared};
+use super::undecided::Attempted;
 
 /// After this time an append has failed, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
 const APPEND_MAX: Duration = Duration::from_secs(10);
@@ -47,10 +48,10 @@ impl Shared {
             return Err(self.unavailable(said));
         }
         // `Some` once it may be in the log.
-        let mut absent_through = lock(&self.undecided).take(id);
-        let appended = self.append_until(id, body, &mut absent_through).await;
-        if let (Err(_), Some(absent_through)) = (&appended, absent_through) {
-            lock(&self.undecided).put(id, absent_through);
+        let mut first = lock(&self.undecided).take(id);
+        let appended = self.append_until(id, body, &mut first).await;
+        if let (Err(_), Some(first)) = (&appended, first) {
+            lock(&self.undecided).put(id, first);
         }
         appended
     }
@@ -59,37 +60,39 @@ impl Shared {
         &self,
         id: EntryId,
         body: Bytes,
-        absent_through: &mut Option<u64>,
+        first: &mut Option<Attempted>,
     ) -> Result<u64, LogError> {
         let end = Instant::now() + APPEND_MAX;
         loop {
             // What is sent to a lost connection would be sent later, when nobody waits for it.
             while self.client.connection_state() != State::Connected {
                 if Instant::now() >= end {
-                    return Err(self.error(kind(*absent_through), "no connection"));
+                    return Err(self.error(kind(first.is_some()), "no connection"));
                 }
                 sleep(RETRY_INTERVAL).await;
             }
-            let known = self.known();
-            let attempt = self.try_append(id, body.clone(), *absent_through, end);
+            let attempted = Attempted::now(self.known());
+            let late = first.filter(|first| first.may_be_forgotten(self.duplicate_window));
+            let expected_last = late.map(|first| first.absent_through);
+            let attempt = self.try_append(id, body.clone(), expected_last, end);
             let (said, pause) = match attempt.await {
                 Ok(position) => return Ok(position),
                 Err(Failure::NotSent(said)) => (said, RETRY_INTERVAL),
                 Err(Failure::Moved(said)) => {
                     // Others append as well: the sooner it is tried again, the likelier is it that none was in between.
-                    match self.search(id, absent_through).await {
+                    match self.search(id, first).await {
                         Ok(Some(position)) => return Ok(position),
                         Ok(None) => (said, Duration::ZERO),
                         Err(error) => (error.message, RETRY_INTERVAL),
                     }
                 }
                 Err(Failure::Unknown(said)) => {
-                    absent_through.get_or_insert(known);
+                    first.get_or_insert(attempted);
                     (said, RETRY_INTERVAL)
                 }
             };
             if Instant::now() + RETRY_INTERVAL >= end {
-                return Err(self.error(kind(*absent_through), said));
+                return Err(self.error(kind(first.is_some()), said));
             }
             sleep(pause).await;
         }
@@ -99,9 +102,9 @@ impl Shared {
     async fn search(
         &self,
         id: EntryId,
-        absent_through: &mut Option<u64>,
+        first: &mut Option<Attempted>,
     ) -> Result<Option<u64>, LogError> {
-        let mut through = absent_through.unwrap_or(0);
+        let mut through = first.map_or(0, |first| first.absent_through);
         loop {
             let read = self.read(through + 1, SEARCH_BYTES, Duration::ZERO);
             let entries = read.await?;
@@ -112,7 +115,9 @@ impl Shared {
                 return Ok(None);
             };
             through = last.position;
-            *absent_through = Some(through);
+            if let Some(first) = first {
+                first.absent_through = through;
+            }
             if through >= self.known() {
                 return Ok(None);
             }
@@ -166,8 +171,8 @@ impl Shared {
 }
 
 /// What an append that ends without a position is.
-fn kind(absent_through: Option<u64>) -> LogErrorKind {
-    if absent_through.is_some() {
+fn kind(may_be_stored: bool) -> LogErrorKind {
+    if may_be_stored {
         LogErrorKind::Unknown
     } else {
         LogErrorKind::Unavailable

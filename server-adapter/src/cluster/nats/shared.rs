@@ -47,6 +47,8 @@ pub(super) struct Shared {
     known: watch::Sender<u64>,
     /// What may have been appended.
     pub(super) undecided: Mutex<Undecided>,
+    /// How long the servers recognise an entry by its id.
+    pub(super) duplicate_window: Duration,
 }
 
 impl Shared {
@@ -97,6 +99,7 @@ impl Shared {
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
             known: watch::Sender::new(0),
             undecided: Mutex::default(),
+            duplicate_window: address.duplicate_window,
             fleet,
             client: client.clone(),
             context,

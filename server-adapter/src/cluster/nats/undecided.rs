@@ -1,28 +1,55 @@
 //! What is known of entries that may have been appended.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant, SystemTime};
 
 use deskfleet::EntryId;
 
 /// Entries that may have been appended, of which it is known since where. The engine appends one again at once, and few at a time.
 const UNDECIDED_MAX: usize = 256;
 
-/// The entries that may have been appended, each with a position up to which the log does not have it; the oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Undecided(VecDeque<(EntryId, u64)>);
+/// The first attempt to append an entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempted {
+    /// The log does not have the entry up to here.
+    pub(super) absent_through: u64,
+    at: Instant,
+    /// A machine that was suspended notices it by this clock alone.
+    by_the_clock: SystemTime,
+}
 
-impl Undecided {
-    pub(super) fn take(&mut self, id: EntryId) -> Option<u64> {
-        let index = self.0.iter().position(|(known, _)| *known == id)?;
-        self.0
-            .remove(index)
-            .map(|(_, absent_through)| absent_through)
+impl Attempted {
+    /// One that begins now, at a log that was seen up to there.
+    pub(super) fn now(absent_through: u64) -> Self {
+        Self {
+            absent_through,
+            at: Instant::now(),
+            by_the_clock: SystemTime::now(),
+        }
     }
 
-    pub(super) fn put(&mut self, id: EntryId, absent_through: u64) {
+    /// Whether the servers may not recognise the entry any more, which they do for `window`.
+    pub(super) fn may_be_forgotten(&self, window: Duration) -> bool {
+        let by_the_clock = self.by_the_clock.elapsed();
+        // Half of it is for an answer that is under way, and for what the clocks of the servers differ by.
+        self.at.elapsed() >= window / 2 || by_the_clock.is_ok_and(|time| time >= window / 2)
+    }
+}
+
+/// The entries that may have been appended; the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Undecided(VecDeque<(EntryId, Attempted)>);
+
+impl Undecided {
+    pub(super) fn take(&mut self, id: EntryId) -> Option<Attempted> {
+        let index = self.0.iter().position(|(known, _)| *known == id)?;
+        self.0.remove(index).map(|(_, attempted)| attempted)
+    }
+
+    pub(super) fn put(&mut self, id: EntryId, attempted: Attempted) {
         if self.0.len() >= UNDECIDED_MAX {
             self.0.pop_front();
         }
-        self.0.push_back((id, absent_through));
+        self.0.push_back((id, attempted));
     }
 }
