@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use deskfleet::fields::FieldValue;
 use deskfleet::routes::{Answer, ROUTES, Route};
-use deskfleet::{ActionRequest, Config, Engine, NewKey, Scope, Scopes, Stream, Workspace};
+use deskfleet::{
+    ActionDriver, ActionRequest, Config, Engine, NewKey, Scope, Scopes, Stream, Workspace,
+};
 use http::header::CONTENT_TYPE;
 use schema::{codes, document, mismatch, resolved};
 use serde_json::Value;
@@ -34,13 +36,14 @@ fn known(route: &Route, workspace: &str) -> String {
 }
 
 /// Requests that go wrong in every way a client can cause, and some that succeed.
-fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
+fn attempts(route: &Route, action: u64, keys: &[String]) -> Vec<http::Request<Bytes>> {
     // On the other one an action runs and a hold is placed, so that it cannot be replaced.
     let replaced = route.operation_id == "putWorkspace";
     let workspace = if replaced { "ws-2" } else { "ws-1" };
     let path = route
         .path
         .replace("{workSpId}", workspace)
+        .replace("actions/{id}", &format!("actions/{action}"))
         .replace("{id}", "7");
     let mut attempts = Vec::new();
     for key in keys {
@@ -52,7 +55,7 @@ fn attempts(route: &Route, keys: &[String]) -> Vec<http::Request<Bytes>> {
             "?%zz",
         ] {
             for content_type in ["", "application/json", "text/html"] {
-                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"]}"#;
+                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"],"provider":"p","attempt":1}"#;
                 for body in [
                     "",
                     "{",
@@ -133,12 +136,14 @@ fn engine_responses_all_match_the_openapi_document() {
     let mut config = Config::default();
     config.limits.key_requests_per_minute = Some(60);
     config.require_ingest_key = true;
+    config.actions.drivers.reboot = Some(ActionDriver::Host);
     let document = document();
     let mut checked = BTreeSet::new();
     for route in ROUTES {
         let (engine, admin, ingest) = populated(&config);
         let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
-        for request in attempts(route, &["unknown".to_owned(), ingest, admin]) {
+        let action = engine.pending_actions().unwrap()[0].id;
+        for request in attempts(route, action, &["unknown".to_owned(), ingest, admin]) {
             let what = format!("{} {}", request.method(), request.uri());
             let answer = engine.handle(request);
             let documented = resolved(&document, &operation["responses"][answer.status().as_str()]);
