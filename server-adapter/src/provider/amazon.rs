@@ -35,7 +35,7 @@ impl Kind for Amazon {
         let single = |call: &SingleCall| {
             let called = self.client.single(call, &first.workspace_id);
             vec![called.map_or_else(
-                |error| answer(first.action, &error),
+                |error| answer(first, &error),
                 |accepted| Answer::Accepted(accepted.request_id),
             )]
         };
@@ -94,10 +94,10 @@ impl Amazon {
                 let failed = failed.iter().find(|(id, _)| *id == order.workspace_id);
                 failed.map_or_else(
                     || Answer::Accepted(request_id.clone()),
-                    |(_, error)| answer(order.action, error),
+                    |(_, error)| answer(order, error),
                 )
             }
-            Err(error) => answer(order.action, error),
+            Err(error) => answer(order, error),
         });
         answers.collect()
     }
@@ -159,13 +159,14 @@ impl Amazon {
 }
 
 /// What a failure means for an order.
-fn answer(action: Action, error: &CallError) -> Answer {
+fn answer(order: &Order, error: &CallError) -> Answer {
     let why = error.to_string();
     match error.failure {
         Failure::Retry { after } => Answer::Later { after, why },
         Failure::Lost => Answer::Lost(why),
         Failure::Denied => Answer::Denied(why),
-        Failure::NotFound if action == Action::Terminate => Answer::Done,
+        // At the first attempt it is rather a desktop of another account or region, which runs on.
+        Failure::NotFound if order.action == Action::Terminate && order.attempt > 1 => Answer::Done,
         Failure::NotFound | Failure::InvalidState | Failure::Other => Answer::Failed(why),
     }
 }

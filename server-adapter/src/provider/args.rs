@@ -47,7 +47,7 @@ pub(super) enum ProviderCommand {
     Command(CommandArgs),
     /// Posts each action to a web service, signed as Standard Webhooks says
     ///
-    /// 200 or 204: the action has happened; 202: it is under way, and the service completes it at the server; 429 and 5xx: try again
+    /// 200 or 204: the action has happened; 202: it is under way, and the service completes it at the server; 425, 429 and 503: try again
     /// later; any other: it has failed. `webhook-id` is the same for each attempt of an action.
     Webhook(WebhookArgs),
 }

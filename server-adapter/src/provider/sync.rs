@@ -99,13 +99,14 @@ impl Sync {
             }
         }
         let gone: Vec<Box<str>> = missing.intersection(&self.missed).cloned().collect();
-        let terminated = if is_plausible(missing.len(), known) {
+        let terminated = if is_plausible(seen, missing.len(), known) {
             self.terminate(&gone)?
         } else {
             status::say(
                 "most desktops of the inventory are missing in the cloud, so none is made TERMINATED: are these the credentials of another account? See \
                  --account",
             );
+            missing.clear();
             0
         };
         let said = format!(
@@ -152,8 +153,8 @@ impl Sync {
 }
 
 /// Whether as much as this can have gone: credentials of another account show none of them.
-fn is_plausible(missing: usize, known: usize) -> bool {
-    missing <= FEW || missing <= known / 2
+fn is_plausible(seen: u64, missing: usize, known: usize) -> bool {
+    seen > 0 && (missing <= FEW || missing <= known / 2)
 }
 
 fn lost(refusal: &Refusal) -> Trouble {

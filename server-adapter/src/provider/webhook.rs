@@ -23,7 +23,8 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// Time to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// Posts each action to an address. 200 and 204: it has happened; 202: it is under way, and somebody completes it; 429 and 5xx: try again; any
+/// Posts each action to an address. 200 and 204: it has happened; 202: it is under way, and somebody completes it; 425, 429 and 503: try again; other
+/// 5xx and 408: it may have been carried out or not; any
 /// other: it has failed. No redirect is followed.
 pub(super) struct Webhook {
     agent: Agent,
@@ -148,7 +149,9 @@ fn answer(response: &Response, id: String) -> Answer {
         202 => Answer::Accepted(Some(id)),
         200..300 => Answer::Done,
         401 | 403 => Answer::Denied(format!("{said} Does it know the secret?")),
-        408 | 425 | 429 | 500..600 => Answer::Later {
+        // Of others that may have been carried out: a proxy in between gives up on a service that goes on.
+        408 | 500..503 | 504..600 => Answer::Lost(said),
+        425 | 429 | 503 => Answer::Later {
             after: after.map(Duration::from_secs),
             why: said,
         },
@@ -197,9 +200,12 @@ mod tests {
         assert_eq!(of(200), Answer::Done);
         assert_eq!(of(204), Answer::Done);
         assert_eq!(of(202), Answer::Accepted(Some("f-1".to_owned())));
-        for later in [429, 500, 503] {
+        for later in [425, 429, 503] {
             let seven = Some(Duration::from_secs(7));
             assert!(matches!(of(later), Answer::Later { after, .. } if after == seven));
+        }
+        for lost in [408, 500, 502, 504] {
+            assert!(matches!(of(lost), Answer::Lost(_)), "{lost}");
         }
         assert!(matches!(of(401), Answer::Denied(_)));
         for failed in [301, 400, 404, 410] {
