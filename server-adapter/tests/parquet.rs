@@ -9,7 +9,6 @@
     clippy::format_collect,
     reason = "a test that cannot go on fails"
 )]
-#![expect(clippy::doc_markdown, reason = "DuckDB and PyPI are names")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod load;
