@@ -1,5 +1,6 @@
 //! The ways a request can reach an engine. Each must return the same response to the same request.
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -22,6 +23,29 @@ pub struct Handle(pub Engine);
 impl Transport for Handle {
     fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
         self.0.handle(request)
+    }
+}
+
+/// [`Engine::handle`] of several engines, each request through the next one.
+#[derive(Debug)]
+pub struct InTurn {
+    engines: Vec<Engine>,
+    sent: Cell<usize>,
+}
+
+impl InTurn {
+    /// Begins with the first engine.
+    pub fn new(engines: Vec<Engine>) -> Self {
+        let sent = Cell::new(0);
+        Self { engines, sent }
+    }
+}
+
+impl Transport for InTurn {
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let sent = self.sent.get();
+        self.sent.set(sent + 1);
+        self.engines[sent % self.engines.len()].handle(request)
     }
 }
 

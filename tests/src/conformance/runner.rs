@@ -3,19 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
-use deskfleet::{CommitDriver, Config, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{
+    Clock as _, CommitDriver, Config, Engine, ManualClock, MemoryLog, NewKey, Scope, Timestamp,
+};
 use http::{HeaderMap, Request, Response};
 
 use super::case::{Body, Call, Case, NOW, Step, TRACE};
 use super::documents::PROBLEMS;
 use super::matching::{Names, filled, json_matches, problem_matches, text_matches, trace_of};
 use crate::disk::{Disk, Fault, Operation};
-use crate::transport::{Handle, Transport};
+use crate::transport::{Handle, InTurn, Transport};
 
 /// The seed of every engine that a case runs on.
 pub const SEED: u64 = 7;
+
+/// Ticks, 100 µs: no two entries of a log have the same time, so those of many at one moment are of a little later.
+const AHEAD: i64 = 1000;
 
 /// The keys of every case: the name in cases, and the name they were issued under.
 pub(super) const KEYS: [(&str, &str, Scope); 4] = [
@@ -45,62 +51,102 @@ pub struct Outcome {
     pub failures: Vec<String>,
 }
 
-/// An engine with everything that a case controls.
+/// Where a case runs.
+#[derive(Clone, Copy)]
+enum Engines {
+    /// One that writes before it answers.
+    Durable(CommitDriver),
+    /// One that writes later.
+    Volatile,
+    /// This many that share a log.
+    Nodes(u64),
+}
+
+/// An engine, or the nodes of a fleet, with everything that a case controls.
 struct Stage {
-    engine: Engine,
+    engines: Vec<Engine>,
     clock: ManualClock,
-    disk: Disk,
+    disks: Vec<Disk>,
     free_bytes: Arc<AtomicU64>,
     names: Names,
+    /// Ticks by which the clock advances more than a step asks for.
+    ahead: i64,
 }
 
 impl Stage {
-    fn new(configure: fn(&mut Config), driver: CommitDriver, volatile: bool) -> Self {
+    fn new(configure: fn(&mut Config), engines: Engines) -> Self {
         let clock = ManualClock::new(NOW.parse().expect("a date-time"));
         let mut config = Config::default();
         configure(&mut config);
-        config.commit_driver = driver;
-        let free_bytes = Arc::new(AtomicU64::new(u64::MAX));
-        let probe = Arc::clone(&free_bytes);
-        let disk = Disk::new();
-        let builder = Engine::builder()
-            .clock(clock.clone())
-            .seed(SEED)
-            .config(config)
-            .free_space(move || Some(probe.load(Ordering::SeqCst)));
-        let opened = if volatile {
-            builder.open_volatile(disk.backend())
-        } else {
-            builder.open_backend(disk.backend())
+        config.commit_driver = match engines {
+            Engines::Durable(driver) => driver,
+            Engines::Volatile | Engines::Nodes(_) => CommitDriver::Caller,
         };
-        let engine = opened.expect("an empty disk");
         let mut stage = Self {
-            engine,
-            clock,
-            disk,
-            free_bytes,
+            engines: Vec::new(),
+            disks: Vec::new(),
+            free_bytes: Arc::new(AtomicU64::new(u64::MAX)),
             names: Names::new(),
+            ahead: match engines {
+                Engines::Durable(_) | Engines::Volatile => 0,
+                Engines::Nodes(_) => AHEAD,
+            },
+            clock,
         };
+        let log = MemoryLog::new(stage.clock.clone());
+        let count = match engines {
+            Engines::Durable(_) | Engines::Volatile => 1,
+            Engines::Nodes(count) => count,
+        };
+        for number in 0..count {
+            let probe = Arc::clone(&stage.free_bytes);
+            let disk = Disk::new();
+            let builder = Engine::builder()
+                .clock(stage.clock.clone())
+                // Nodes of the same seed would issue the same keys.
+                .seed(SEED + number)
+                .config(config.clone())
+                .free_space(move || Some(probe.load(Ordering::SeqCst)));
+            let opened = match engines {
+                Engines::Durable(_) => builder.open_backend(disk.backend()),
+                Engines::Volatile => builder.open_volatile(disk.backend()),
+                Engines::Nodes(_) => builder
+                    .log(log.clone(), format!("node-{number}"))
+                    .open_backend(disk.backend()),
+            };
+            stage.engines.push(opened.expect("an empty disk"));
+            stage.disks.push(disk);
+        }
         for (name, issued_as, scope) in KEYS {
             stage.issue(name, issued_as, &[scope], None);
         }
+        stage.follow();
         stage
     }
 
-    fn issue(
-        &mut self,
-        name: &str,
-        issued_as: &str,
-        scopes: &[Scope],
-        expires: Option<deskfleet::Timestamp>,
-    ) {
+    /// Has each node apply what the others wrote.
+    fn follow(&self) {
+        for engine in &self.engines {
+            while engine.follow(Duration::ZERO).is_ok_and(|count| count > 0) {}
+        }
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engines.first().expect("at least one")
+    }
+
+    fn fail(&self, fault: Fault) {
+        self.disks.iter().for_each(|disk| disk.fail(fault));
+    }
+
+    fn issue(&mut self, name: &str, issued_as: &str, scopes: &[Scope], expires: Option<Timestamp>) {
         let scopes = scopes.iter().copied().collect();
         let key = NewKey {
             name: issued_as.to_owned(),
             scopes,
             expires,
         };
-        let issued = self.engine.issue_key(key).expect("a good key");
+        let issued = self.engine().issue_key(key).expect("a good key");
         self.names.insert(name.to_owned(), issued.secret);
         self.names
             .insert(format!("{name} id"), issued.info.id.to_string());
@@ -108,7 +154,7 @@ impl Stage {
 
     /// Does a step that is no request.
     fn prepare(&mut self, step: &Step) {
-        let engine = &self.engine;
+        let engine = self.engine();
         match step {
             Step::Put(workspace) => drop(
                 engine
@@ -118,23 +164,45 @@ impl Stage {
             Step::Hold(id) => engine.place_hold(id, "Doe v. Roe", None).expect("hold"),
             Step::Record(record) => engine.record(record.clone()).expect("record"),
             Step::Key(name, scopes, expires) => self.issue(name, name, scopes, *expires),
-            Step::Clock(seconds) => self.clock.advance_seconds(*seconds),
+            Step::Clock(seconds) => {
+                self.clock.advance_seconds(*seconds);
+                self.clock
+                    .set(Timestamp::from_ticks(self.clock.now().ticks() + self.ahead));
+            }
             Step::At(time) => self.clock.set(*time),
-            Step::File => while engine.file_pending().expect("file") > 0 {},
-            Step::Maintain => engine.maintain().expect("maintain"),
+            Step::File => {
+                for engine in &self.engines {
+                    while engine.file_pending().expect("file") > 0 {}
+                }
+            }
+            Step::Maintain => {
+                for engine in &self.engines {
+                    engine.maintain().expect("maintain");
+                }
+            }
             Step::Free(bytes) => self.free_bytes.store(*bytes, Ordering::SeqCst),
-            Step::Broken(true) => self.disk.fail(Fault::Writes),
-            Step::Unsynced => self.disk.fail(Fault::From(Operation::Sync, 0)),
-            Step::Broken(false) => self.disk.fail(Fault::None),
+            Step::Broken(true) => self.fail(Fault::Writes),
+            Step::Unsynced => self.fail(Fault::From(Operation::Sync, 0)),
+            Step::Broken(false) => self.fail(Fault::None),
             Step::Call(_) => unreachable!("requests are sent"),
         }
+        self.follow();
     }
 }
 
 /// Runs `case` through `handle` on a store in memory.
 pub fn run_volatile(case: &Case) -> Outcome {
-    let stage = Stage::new(case.config, CommitDriver::Caller, true);
-    let transport = Handle(stage.engine.clone());
+    let stage = Stage::new(case.config, Engines::Volatile);
+    let transport = Handle(stage.engine().clone());
+    played(case, stage, &transport)
+}
+
+/// Runs `case` through `handle` of the nodes of a fleet, each request through the next one. Nodes differ in the secrets of the keys that they
+/// issue, in fractions of a millisecond, in when a key was last used there, and in what was received there of late; each counts the requests of a
+/// key by itself.
+pub fn run_on_nodes(case: &Case, count: u64) -> Outcome {
+    let stage = Stage::new(case.config, Engines::Nodes(count));
+    let transport = InTurn::new(stage.engines.clone());
     played(case, stage, &transport)
 }
 
@@ -149,8 +217,8 @@ pub fn run_driven<T: Transport>(
     driver: CommitDriver,
     connect: impl Fn(&Engine) -> T,
 ) -> Outcome {
-    let stage = Stage::new(case.config, driver, false);
-    let transport = connect(&stage.engine);
+    let stage = Stage::new(case.config, Engines::Durable(driver));
+    let transport = connect(stage.engine());
     played(case, stage, &transport)
 }
 
@@ -162,6 +230,7 @@ fn played(case: &Case, mut stage: Stage, transport: &impl Transport) -> Outcome 
             continue;
         };
         let answer = answer_of(transport.send(request(call, &stage.names)), &call.method);
+        stage.follow();
         if let Err(difference) = check(call, &answer, &mut stage.names) {
             outcome.failures.push(format!(
                 "[{}] {}, step {index}: {} {} {:?} {:?}\n  {difference}\n  answered {} {:?} {}",
