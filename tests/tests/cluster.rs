@@ -354,3 +354,27 @@ fn a_batch_that_is_longer_than_an_entry_is_on_every_node() {
         assert_eq!(history.count(), 60);
     }
 }
+
+#[test]
+fn a_node_reports_its_position_with_the_chain_of_it() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
+    one.put_workspace(workspace("ws-1")).unwrap();
+    follow(&one);
+    clock.advance_seconds(1);
+    one.put_workspace(workspace("ws-2")).unwrap();
+    follow(&two);
+    clock.advance_seconds(2);
+    // The other one reports what this one has applied since its own report.
+    follow(&two);
+    let status = one.cluster_status().unwrap().unwrap();
+    let [own, other] = status.nodes.as_slice() else {
+        unreachable!("two nodes: {status:?}");
+    };
+    assert_eq!(
+        (own.position, &own.chain),
+        (other.position, &other.chain),
+        "they hold the same"
+    );
+}

@@ -148,8 +148,10 @@ impl EngineCore {
         let nodes = reports.unwrap_or_default().into_iter();
         let nodes = nodes.map(|said| {
             let mut report = Report::of(&said.report);
-            if said.node == cluster.node {
-                report.applied = report.applied.max(cluster.position());
+            if let Some(applied) = applied.filter(|_| said.node == cluster.node) {
+                // Together: a newer position with the chain of an older one looks like another log.
+                report.applied = applied.position;
+                report.chain = hex(&applied.chain);
             }
             NodeStatus {
                 node: said.node,
