@@ -115,7 +115,7 @@ fn appends<L: Log>(effort: Effort, open: Open<'_, L>) {
                 let mut body = incompressible(bytes);
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-                    body[..8].copy_from_slice(&number);
+                    body.splice(..8, number);
                     let mut id = EntryId([0; 16]);
                     id.0[..8].copy_from_slice(&((bytes * 8 + appenders) as u64).to_be_bytes());
                     id.0[8..].copy_from_slice(&number);

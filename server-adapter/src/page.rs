@@ -37,6 +37,10 @@ impl Page {
     ];
 
     /// The page's path; `None` for the files of the console, which have many.
+    #[cfg_attr(
+        not(feature = "console"),
+        expect(clippy::unnecessary_wraps, reason = "only the console has none")
+    )]
     pub(crate) const fn path(self) -> Option<&'static str> {
         Some(match self {
             Self::Livez => "/livez",

@@ -122,6 +122,7 @@ fn offer_console(server: &Server, key_shown: bool, origin: &str) -> Result<(), F
 }
 
 #[cfg(not(feature = "console"))]
+#[expect(clippy::unnecessary_wraps, reason = "as with the console")]
 fn offer_console(_: &Server, _: bool, _: &str) -> Result<(), Failure> {
     Ok(())
 }
