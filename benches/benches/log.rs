@@ -137,7 +137,7 @@ fn appends<L: Log>(effort: Effort, open: Open<'_, L>) {
             );
             // A log in memory would hold all of it.
             let log = open("appends");
-            let last = log.bounds().expect("the bounds").last;
+            let last = log.bounds(0).expect("the bounds").last;
             log.trim(last + 1).expect("a trimmed log");
         }
     }
@@ -291,7 +291,7 @@ fn posts<L: Log>(effort: Effort, folder: &Path, open: Open<'_, L>) {
 /// A node that begins with nothing, and applies what the one node posted.
 fn catch_up<L: Log>(records: u64, folder: &Path, open: Open<'_, L>) {
     let log = open("one");
-    let last = log.bounds().expect("the bounds").last;
+    let last = log.bounds(0).expect("the bounds").last;
     let begun = Instant::now();
     let node = builder().log(log, "late").open(folder.join("late"));
     let node = node.expect("a node");

@@ -91,7 +91,8 @@ pub use engine::{
 pub use error::{EngineError, ErrorKind, Result, error_chain};
 #[cfg(feature = "cluster")]
 pub use log::{
-    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog, NodeReport,
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
+    NodeReport,
 };
 pub use model::{
     Action, ActionRequest, ActionState, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell,

@@ -6,6 +6,8 @@ mod memory;
 use std::fmt;
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::timestamp::Timestamp;
 
 pub use memory::MemoryLog;
@@ -26,6 +28,9 @@ pub trait Log: Send + Sync + 'static {
     /// The entries from `from` on, in order and without a gap: at least one where there is one, and no further ones once their bodies
     /// exceed `bytes_max`. Where there is none yet, waits up to `patience` for one to arrive.
     ///
+    /// A log that keeps no [`LogEntry::chain`] returns the entry before `from` ahead of them, as it is now: by it an engine sees that the
+    /// log still has what was applied.
+    ///
     /// # Errors
     /// [`LogErrorKind::Trimmed`] where `from` was removed, [`LogErrorKind::Unavailable`] where the log cannot be read now.
     fn read(
@@ -35,11 +40,12 @@ pub trait Log: Send + Sync + 'static {
         patience: Duration,
     ) -> Result<Vec<LogEntry>, LogError>;
 
-    /// The positions that the log holds. Never older than what this node appended or read before.
+    /// The positions that the log holds. Never older than what this node appended or read before, and not than `seen`, up to which it
+    /// has applied the log: only where the log has lost that is the last position before it.
     ///
     /// # Errors
-    /// [`LogErrorKind::Unavailable`]
-    fn bounds(&self) -> Result<LogBounds, LogError>;
+    /// [`LogErrorKind::Unavailable`], also where a server may only be behind.
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError>;
 
     /// Removes the entries below `below`. They may be readable for a while longer.
     ///
@@ -84,7 +90,12 @@ pub struct Appended {
     pub position: u64,
     /// The time that [`Log::read`] returns for it, where the log says it: then it need not be read again.
     pub at: Option<Timestamp>,
+    /// What [`LogEntry::chain`] is of it.
+    pub chain: Option<Chain>,
 }
+
+/// The hash of all entries up to one.
+pub type Chain = [u8; 16];
 
 /// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +108,29 @@ pub struct LogEntry {
     pub id: EntryId,
     /// What was appended.
     pub body: Vec<u8>,
+    /// [`Self::chain_after`] the chain of the entry before it, where the log computes that as it appends. An engine that has applied
+    /// anything else than what the log has before this entry finds out by it.
+    pub chain: Option<Chain>,
+}
+
+impl LogEntry {
+    /// The first 16 bytes of SHA-256 over the chain of the entry before this one, zeros for the first, its position in eight bytes,
+    /// little-endian, its id and its body.
+    #[must_use]
+    pub fn chain_after(&self, before: &Chain) -> Chain {
+        let hash = Sha256::new()
+            .chain_update(before)
+            .chain_update(self.position.to_le_bytes())
+            .chain_update(self.id.0)
+            .chain_update(&self.body)
+            .finalize();
+        let mut chain = Chain::default();
+        chain
+            .iter_mut()
+            .zip(hash)
+            .for_each(|(byte, hashed)| *byte = hashed);
+        chain
+    }
 }
 
 /// The positions that a log holds.

@@ -55,7 +55,7 @@ fn id(thread: u64, number: u64) -> EntryId {
 
 /// All entries up to the last one there is.
 fn all(log: &PostgresLog) -> Vec<LogEntry> {
-    let last = log.bounds().unwrap().last;
+    let last = log.bounds(0).unwrap().last;
     let mut entries: Vec<LogEntry> = Vec::new();
     while (entries.len() as u64) < last {
         let from = entries.len() as u64 + 1;
@@ -280,7 +280,7 @@ fn stopped_primary_ends_in_an_error() {
     for error in [
         log.append(id(0, 2), b"meanwhile").unwrap_err(),
         log.read(1, 1, Duration::ZERO).unwrap_err(),
-        log.bounds().unwrap_err(),
+        log.bounds(0).unwrap_err(),
         log.trim(1).unwrap_err(),
     ] {
         assert_eq!(error.kind, LogErrorKind::Unavailable, "{error}");

@@ -174,7 +174,7 @@ fn certificate_is_verified_as_sslmode_says() {
         WHERE application_name = 'deskfleet' AND ssl";
     let opens = |host, mode, ca, is_encrypted: bool| {
         let log = PostgresLog::open(&url(host, mode), &with(ca)).unwrap();
-        assert_eq!(log.bounds().unwrap().last, 0);
+        assert_eq!(log.bounds(0).unwrap().last, 0);
         let connections = if is_encrypted { "2" } else { "0" };
         assert_eq!(postgres.sql(encrypted), connections, "{host} {mode}");
         drop(log);

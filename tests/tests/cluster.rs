@@ -9,6 +9,7 @@ use deskfleet::{
     ErrorKind, HistoryQuery, ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream,
     Timestamp, Workspace, WorkspaceList,
 };
+use deskfleet_tests::cluster::log::FaultyLog;
 
 fn start() -> Timestamp {
     "2026-11-20T08:00:00Z".parse().unwrap()
@@ -180,6 +181,50 @@ fn a_node_whose_log_lost_entries_stops_and_keeps_its_file() {
     }
 }
 
+/// Other nodes append past the position of a node that noticed nothing.
+#[test]
+fn a_node_that_applied_lost_entries_applies_none_of_those_in_their_place() {
+    let clock = ManualClock::new(start());
+    for case in 0..16 {
+        let [is_unchained, writes, restarts] = [1, 2, 4].map(|bit| case & bit > 0);
+        let log = MemoryLog::new(clock.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.redb");
+        let open = || {
+            let log = FaultyLog::new(log.clone());
+            if is_unchained {
+                log.keep_no_chain();
+            }
+            builder(2, &clock).log(log, "two").open(&path)
+        };
+        let mut two = open().unwrap();
+        two.put_workspace(workspace("ws-1")).unwrap();
+        two.put_workspace(workspace("ws-2")).unwrap();
+        follow(&two);
+        log.lose_after(2);
+        let one = node(1, &clock, &log);
+        let others = if case & 8 > 0 { 1 } else { 3 };
+        for other in 0..others {
+            let other = workspace(&format!("other-{other}"));
+            one.put_workspace(other).unwrap();
+        }
+        if restarts {
+            two.close().unwrap();
+            two = open().unwrap();
+        }
+        if writes {
+            refusal(two.put_workspace(workspace("ws-3")));
+        }
+        // What nobody reads behind it is found out within a second.
+        clock.advance_seconds(2);
+        let error = stopped(&two);
+        assert_eq!(error.kind(), ErrorKind::Corrupted, "{case}: {error}");
+        assert!(error.context().contains("lost entries"), "{error}");
+        assert_eq!(two.position(), Some(3), "{case}");
+        follow(&one);
+    }
+}
+
 #[test]
 fn a_fleet_that_begins_with_the_data_of_a_node_takes_others_that_begin_with_its_backup() {
     let clock = ManualClock::new(start());
@@ -273,7 +318,7 @@ fn the_log_is_trimmed_to_what_the_slowest_node_needs() {
         clock.advance_seconds(1);
         follow(&one);
     }
-    let bounds = deskfleet::Log::bounds(&log).unwrap();
+    let bounds = deskfleet::Log::bounds(&log, 0).unwrap();
     assert_eq!(
         bounds.last - bounds.first,
         deskfleet::limits::LOG_ENTRIES_KEPT
@@ -346,7 +391,7 @@ fn a_batch_that_is_longer_than_an_entry_is_on_every_node() {
         batch.push(&record.into()).unwrap();
     }
     one.record_batch(batch).unwrap();
-    let bounds = deskfleet::Log::bounds(&log).unwrap();
+    let bounds = deskfleet::Log::bounds(&log, 0).unwrap();
     assert!(bounds.last > 2, "{bounds:?}");
     follow(&two);
     for engine in [&one, &two] {

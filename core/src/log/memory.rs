@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::locks::{lock, wait_up_to};
 
-use super::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
+use super::{
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+};
 
 /// A log that the engines of one process share, for tests and examples. Clones are the same log. Nothing survives the process.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ struct Shared {
 struct Held {
     /// Below which entries were removed.
     first: u64,
+    /// The chain of the last entry that was removed.
+    removed: Chain,
     entries: Vec<LogEntry>,
     positions: BTreeMap<EntryId, u64>,
     reports: BTreeMap<String, NodeReport>,
@@ -31,6 +35,11 @@ struct Held {
 impl Held {
     fn last(&self) -> u64 {
         self.first + self.entries.len() as u64
+    }
+
+    fn chain(&self) -> Chain {
+        let last = self.entries.last();
+        last.and_then(|last| last.chain).unwrap_or(self.removed)
     }
 }
 
@@ -58,22 +67,32 @@ impl Log for MemoryLog {
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let mut held = lock(&self.0.held);
         if let Some(position) = held.positions.get(&id) {
-            let (position, at) = (*position, None);
-            return Ok(Appended { position, at });
+            return Ok(Appended {
+                position: *position,
+                at: None,
+                chain: None,
+            });
         }
         let position = held.last() + 1;
         held.positions.insert(id, position);
         let at = self.0.clock.now();
-        held.entries.push(LogEntry {
+        let mut entry = LogEntry {
             position,
             at,
             id,
             body: body.to_vec(),
-        });
+            chain: None,
+        };
+        let chain = entry.chain_after(&held.chain());
+        entry.chain = Some(chain);
+        held.entries.push(entry);
         drop(held);
         self.0.appended.notify_all();
-        let at = Some(at);
-        Ok(Appended { position, at })
+        Ok(Appended {
+            position,
+            at: Some(at),
+            chain: Some(chain),
+        })
     }
 
     fn read(
@@ -100,7 +119,7 @@ impl Log for MemoryLog {
         Ok(entries.cloned().collect())
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
+    fn bounds(&self, _seen: u64) -> Result<LogBounds, LogError> {
         let held = lock(&self.0.held);
         let (first, last) = (held.first + 1, held.last());
         Ok(LogBounds { first, last })
@@ -110,9 +129,10 @@ impl Log for MemoryLog {
         let mut held = lock(&self.0.held);
         let removed = below.min(held.last() + 1).saturating_sub(held.first + 1);
         let count = usize::try_from(removed).unwrap_or(usize::MAX);
-        let removed_ids: Vec<_> = held.entries.drain(..count).map(|entry| entry.id).collect();
-        for id in removed_ids {
-            held.positions.remove(&id);
+        let removed_entries: Vec<_> = held.entries.drain(..count).collect();
+        for entry in removed_entries {
+            held.positions.remove(&entry.id);
+            held.removed = entry.chain.unwrap_or_default();
         }
         held.first += removed;
         Ok(())

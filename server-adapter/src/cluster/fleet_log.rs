@@ -141,8 +141,8 @@ impl Log for FleetLog {
         self.0.connected()?.read(from, bytes_max, patience)
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
-        self.0.connected()?.bounds()
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
+        self.0.connected()?.bounds(seen)
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {

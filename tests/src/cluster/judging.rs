@@ -44,7 +44,7 @@ impl World {
 
     /// Delivers something else to a node in place of an entry that it has not applied yet. `None` where no node lacks two.
     pub fn deliver_wrongly(&mut self, delivery: impl Fn(u64) -> Delivery) -> Option<u64> {
-        let last = self.log.bounds().ok()?.last;
+        let last = self.log.bounds(0).ok()?.last;
         let bodies: Vec<_> = self
             .entries()
             .ok()?
@@ -65,27 +65,44 @@ impl World {
             {
                 return None;
             }
+            node.log.keep_no_chain();
             node.log.deliver(position + 1, wrong);
             Some(position + 1)
         })
     }
 
-    /// Lets the log lose its last entries. Each node that had applied one of them must stop, and no other may. Returns how many stopped.
+    /// Lets the log lose its last entries, noticed or unnoticed, and perhaps get others in their place. Each node that had applied one of
+    /// them must stop, and no other may. Returns how many stopped.
     ///
     /// # Errors
     /// One did not, or did.
     pub fn lose_tail(&mut self) -> Result<u64, String> {
         let mut halted = 0;
         self.repair()?;
-        let last = self.log.bounds().map_err(said)?.last;
+        let last = self.log.bounds(0).map_err(said)?.last;
         let kept = last.saturating_sub(self.chance.u64(1..4)).max(1);
         self.log.lose_after(kept);
+        let late = Engine::builder().clock(self.log_clock.clone()).seed(1);
+        let late = late.log(self.log.clone(), "late").open_in_memory();
+        let late = late.map_err(said)?;
+        while late.follow(Duration::ZERO).map_err(said)? > 0 {}
+        for number in 0..self.chance.u64(0..6) {
+            let _ = write(&late, &mut self.chance, &format!("late{number}"));
+        }
         for node in &self.nodes {
             let engine = node.engine.as_ref().ok_or("a node is stopped")?;
             let had = engine.position().unwrap_or_default();
-            node.log.partition(true);
-            let _ = engine.follow(Duration::ZERO);
-            node.log.partition(false);
+            match self.chance.u32(..3) {
+                0 => {
+                    node.log.partition(true);
+                    let _ = engine.follow(Duration::ZERO);
+                    node.log.partition(false);
+                }
+                1 => {
+                    let _ = write(engine, &mut self.chance, "own");
+                }
+                _ => {}
+            }
             let ended = engine.follow(Duration::ZERO).map_err(|error| error.kind());
             let is_right = match ended {
                 Err(ErrorKind::Corrupted) => had > kept,
@@ -148,7 +165,7 @@ impl World {
     }
 
     pub(super) fn compare_all(&mut self) -> Step {
-        let last = self.log.bounds().map_err(said)?.last;
+        let last = self.log.bounds(0).map_err(said)?.last;
         self.tally.entries = last;
         self.tally.faults = self.nodes.iter().map(|node| node.log.met()).sum();
         let clock = ManualClock::new(self.now);

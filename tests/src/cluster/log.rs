@@ -41,6 +41,8 @@ struct Faults {
     delivered: Option<(u64, Delivery)>,
     /// The last position that is shown.
     shown: Option<u64>,
+    /// Whether it is a log that keeps no chain.
+    unchained: bool,
     met: u64,
 }
 
@@ -82,6 +84,11 @@ impl FaultyLog {
     /// Shows no entry after this position, as if they came later.
     pub fn show_through(&self, position: u64) {
         self.faults().shown = Some(position);
+    }
+
+    /// Keeps no chain from here on, and returns the entry before those that are read.
+    pub fn keep_no_chain(&self) {
+        self.faults().unchained = true;
     }
 
     /// The number of faults that the node met.
@@ -143,6 +150,14 @@ impl Log for FaultyLog {
             self.faults().met += 1;
         }
         match next {
+            NextAppend::Done if self.faults().unchained => {
+                let appended = self.log.append(id, body)?;
+                Ok(Appended {
+                    at: None,
+                    chain: None,
+                    ..appended
+                })
+            }
             NextAppend::Done => self.log.append(id, body),
             NextAppend::Refused => Err(unavailable()),
             NextAppend::AnswerLost => {
@@ -172,15 +187,24 @@ impl Log for FaultyLog {
         if let Some(shown) = self.faults().shown {
             entries.retain(|entry| entry.position <= shown);
         }
+        if self.faults().unchained && !entries.is_empty() {
+            if from > self.log.bounds(0)?.first {
+                let before = self.log.read(from - 1, 1, Duration::ZERO)?;
+                entries.splice(..0, before.into_iter().take(1));
+            }
+            for entry in &mut entries {
+                entry.chain = None;
+            }
+        }
         for entry in &mut entries {
             self.delivered(entry)?;
         }
         Ok(entries)
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         self.reach()?;
-        self.log.bounds()
+        self.log.bounds(seen)
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {

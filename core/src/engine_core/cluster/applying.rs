@@ -4,13 +4,11 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use crate::config::Config;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::LOG_READ_BYTES;
 use crate::locks::{lock, write};
-use crate::log::LogEntry;
+use crate::log::{EntryId, LogEntry};
 use crate::mutation::configure::take_over;
 use crate::mutation::logged::entry::EntryReader;
 use crate::mutation::logged::{AnyMutation, Tag};
@@ -32,7 +30,9 @@ pub(super) struct Applier {
 
 /// An entry that can be applied.
 struct Ready {
-    entry: LogEntry,
+    id: EntryId,
+    /// Where the node stands after it.
+    applied: Applied,
     tags: Vec<Tag>,
     work: Work,
 }
@@ -79,23 +79,15 @@ fn after(applied: Option<&Applied>, entry: &LogEntry) -> Applied {
         position: entry.position,
         at,
         before,
-        chain: chained(&before, entry),
+        chain: entry.chain_after(&before),
     }
 }
 
-pub(super) fn chained(before: &Hash, entry: &LogEntry) -> Hash {
-    let hash = Sha256::new()
-        .chain_update(before)
-        .chain_update(entry.position.to_le_bytes())
-        .chain_update(entry.id.0)
-        .chain_update(&entry.body)
-        .finalize();
-    let mut chain = Hash::default();
-    chain
-        .iter_mut()
-        .zip(hash)
-        .for_each(|(byte, hashed)| *byte = hashed);
-    chain
+/// Whether the log has this entry, and what it has before it, as they were applied here.
+pub(super) fn is_same(applied: &Applied, entry: &LogEntry) -> bool {
+    entry.position == applied.position
+        && entry.chain_after(&applied.before) == applied.chain
+        && entry.chain.is_none_or(|chain| chain == applied.chain)
 }
 
 impl EngineCore {
@@ -133,19 +125,12 @@ impl EngineCore {
     pub(super) fn apply_entries(&self, cluster: &Cluster, entries: Vec<LogEntry>) -> Result<()> {
         let mut applier = lock(&cluster.applier);
         cluster.check_running()?;
-        let mut run = Vec::new();
-        let mut next = applier.position() + 1;
+        let mut run: Vec<Ready> = Vec::new();
         for entry in entries {
-            if entry.position < next {
-                continue;
-            }
-            if entry.position > next {
-                let said = format!("the log answered entry {} for {next}", entry.position);
-                return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
-            }
-            next += 1;
-            let ready = match ready(cluster, entry) {
-                Ok(ready) => ready,
+            let last = run.last().map(|ready| ready.applied).or(applier.applied);
+            let ready = match ready(cluster, last.as_ref(), &entry) {
+                Ok(Some(ready)) => ready,
+                Ok(None) => continue,
                 Err(error) => {
                     self.apply_run(cluster, &mut applier, run)?;
                     return Err(error);
@@ -172,21 +157,19 @@ impl EngineCore {
         applier: &mut MutexGuard<'_, Applier>,
         run: Vec<Ready>,
     ) -> Result<()> {
-        let Some(last) = run.last().map(|ready| ready.entry.position) else {
+        let Some(last) = run.last().map(|ready| ready.applied) else {
             return Ok(());
         };
-        let (position, config) = (applier.position(), &applier.config);
+        let (before, config) = (applier.applied, &applier.config);
         let written = self.store.write(|tables| {
             // What was committed lazily is gone where the file had to be opened again.
-            let mut applied = stored::applied(tables)?;
-            if applied.map_or(0, |applied| applied.position) != position {
+            if stored::applied(tables)? != before {
                 return Err(reverted());
             }
             let mut outcomes = Vec::new();
-            for Ready { entry, work, .. } in run {
-                let now = after(applied.as_ref(), &entry);
-                let mut context = Context::new(tables, config, now.at);
-                match work {
+            for ready in run {
+                let mut context = Context::new(tables, config, ready.applied.at);
+                match ready.work {
                     Work::Decoded(mutations) => {
                         for mutation in mutations {
                             // A refusal is for the node that asked.
@@ -197,27 +180,24 @@ impl EngineCore {
                         let writes = writes.into_iter();
                         let all: Result<Vec<Outcome>> =
                             writes.map(|write| (write.apply)(&mut context)).collect();
-                        outcomes.push((entry.id, all?));
+                        outcomes.push((ready.id, all?));
                     }
                 }
-                applied = Some(now);
             }
-            if let Some(applied) = &applied {
-                stored::set_applied(tables, applied)?;
-            }
-            Ok((applied, outcomes))
+            stored::set_applied(tables, &last)?;
+            Ok(outcomes)
         });
-        let (applied, outcomes) = match written {
-            Ok(written) => written,
+        let outcomes = match written {
+            Ok(outcomes) => outcomes,
             Err(failure) => {
                 self.reload(cluster, applier)?;
                 return Err(failure.error);
             }
         };
-        applier.applied = applied;
-        let at = applied.map_or(i64::MIN, |applied| applied.at.ticks());
+        applier.applied = Some(last);
+        let at = last.at.ticks();
         cluster.applied_at.store(at, Ordering::Release);
-        cluster.applied.store(last, Ordering::Release);
+        cluster.applied.store(last.position, Ordering::Release);
         let mut own = lock(&cluster.own);
         for (id, outcomes) in outcomes {
             if let Some(own) = own.get_mut(&id) {
@@ -225,7 +205,7 @@ impl EngineCore {
             }
         }
         drop(own);
-        cluster.waiters.wake_through(last);
+        cluster.waiters.wake_through(last.position);
         self.wake_for_events();
         Ok(())
     }
@@ -262,8 +242,22 @@ fn reverted() -> EngineError {
     EngineError::new(ErrorKind::StorageUnavailable, said)
 }
 
-/// The entry with its mutations, or why this node stops at it.
-fn ready(cluster: &Cluster, entry: LogEntry) -> Result<Ready> {
+/// The entry with its mutations where it is the next one after `last`, or why this node stops at it; `None` where it is applied already.
+fn ready(cluster: &Cluster, last: Option<&Applied>, entry: &LogEntry) -> Result<Option<Ready>> {
+    let position = last.map_or(0, |last| last.position);
+    let is_other = last.is_some_and(|last| entry.position == position && !is_same(last, entry));
+    if entry.position <= position && !is_other {
+        return Ok(None);
+    }
+    if entry.position > position + 1 {
+        let next = position + 1;
+        let said = format!("the log answered entry {} for {next}", entry.position);
+        return Err(EngineError::new(ErrorKind::StorageUnavailable, said));
+    }
+    let applied = after(last, entry);
+    if is_other || entry.chain.is_some_and(|chain| chain != applied.chain) {
+        return Err(cluster.lost_entries(position));
+    }
     let mut own = lock(&cluster.own);
     let writes = own
         .get_mut(&entry.id)
@@ -273,8 +267,12 @@ fn ready(cluster: &Cluster, entry: LogEntry) -> Result<Ready> {
     if let Some(writes) = writes.filter(|writes| !writes.is_empty()) {
         let tags = writes.iter().filter_map(|write| write.logged.as_ref());
         let tags = tags.map(|(tag, _)| *tag).collect();
-        let work = Work::Own(writes);
-        return Ok(Ready { entry, tags, work });
+        return Ok(Some(Ready {
+            id: entry.id,
+            applied,
+            tags,
+            work: Work::Own(writes),
+        }));
     }
     let (mut tags, mut mutations) = (Vec::new(), Vec::new());
     let decoded = EntryReader::new(&entry.body).and_then(|mut reader| {
@@ -292,6 +290,10 @@ fn ready(cluster: &Cluster, entry: LogEntry) -> Result<Ready> {
         );
         cluster.halt(error.kind(), said)
     })?;
-    let work = Work::Decoded(mutations);
-    Ok(Ready { entry, tags, work })
+    Ok(Some(Ready {
+        id: entry.id,
+        applied,
+        tags,
+        work: Work::Decoded(mutations),
+    }))
 }

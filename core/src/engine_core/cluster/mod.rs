@@ -202,6 +202,15 @@ impl Cluster {
         self.halt(ErrorKind::StorageUnavailable, said)
     }
 
+    /// The log has something else than what this node applied, at or before `position`.
+    fn lost_entries(&self, position: u64) -> EngineError {
+        let said = format!(
+            "what the log has up to entry {position} is not what this node applied: the log lost entries that it had acknowledged, or \
+             is another one. Export what this node holds, then remove its file and start it again"
+        );
+        self.halt(ErrorKind::Corrupted, said)
+    }
+
     /// This node began alone, and the log with another.
     fn foreign(&self) -> EngineError {
         let said = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \

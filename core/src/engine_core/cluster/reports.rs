@@ -73,7 +73,7 @@ impl EngineCore {
         // First, as the log may be gone.
         self.sync_applied(cluster)?;
         let applied = lock(&cluster.applier).applied;
-        let bounds = cluster.log.bounds();
+        let bounds = cluster.log.bounds(cluster.position());
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
         if let Some(applied) = applied.filter(|_| cluster.halted().is_none()) {
@@ -138,7 +138,7 @@ impl EngineCore {
             return Ok(None);
         };
         let applied = stored::applied(&self.store.snapshot()?)?;
-        let bounds = cluster.log.bounds();
+        let bounds = cluster.log.bounds(0);
         let reports = cluster.log.reports();
         let halted = cluster.check_running().and_then(|()| cluster.check_clock());
         let halted = halted.err().map(|error| error.to_string());
@@ -208,7 +208,7 @@ fn trim(cluster: &Cluster) -> Result<()> {
     let below = durable.min().unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);
     let bounds = cluster
         .log
-        .bounds()
+        .bounds(0)
         .map_err(|error| cluster.failed(error))?;
     if below > bounds.first {
         cluster

@@ -13,7 +13,7 @@ use crate::store::cluster::{self as stored, Applied};
 
 use super::super::EngineCore;
 use super::Cluster;
-use super::applying::chained;
+use super::applying::is_same;
 
 impl EngineCore {
     /// Appends the first entry to an empty log, and makes sure that a node whose file has data of its own is the one that began the fleet.
@@ -78,7 +78,8 @@ impl EngineCore {
         // One more failure from here on, and it is to be looked at again.
         let failures = cluster.failures.load(Ordering::Acquire);
         let applied = lock(&cluster.applier).applied;
-        let bounds = cluster.log.bounds();
+        let seen = applied.map_or(0, |applied| applied.position);
+        let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
         if let Some(applied) = applied {
@@ -112,18 +113,11 @@ pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds
     }
     let read = cluster.log.read(applied.position, 1, Duration::ZERO);
     let entries = read.map_err(|error| cluster.read_failed(error))?;
-    let same = entries.first().is_some_and(|entry| {
-        entry.position == applied.position && chained(&applied.before, entry) == applied.chain
-    });
-    if !same {
-        let said = format!(
-            "entry {} of the log is not the one that this node applied: the log lost entries that it had acknowledged, or is another \
-             one. Export what this node holds, then remove its file and start it again",
-            applied.position
-        );
-        return Err(cluster.halt(ErrorKind::Corrupted, said));
+    let mut entries = entries.iter();
+    match entries.find(|entry| entry.position == applied.position) {
+        Some(entry) if is_same(applied, entry) => Ok(()),
+        _ => Err(cluster.lost_entries(applied.position)),
     }
-    Ok(())
 }
 
 /// Whether the first entry of a log says that its fleet began with an empty store.

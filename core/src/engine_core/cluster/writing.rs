@@ -56,13 +56,18 @@ impl EngineCore {
             lock(&cluster.own).insert(id, own);
             ids.push(id);
             match cluster.append(id, &body) {
-                Ok(Appended { position, at }) => {
+                Ok(Appended {
+                    position,
+                    at,
+                    chain,
+                }) => {
                     last = position;
                     known.extend(at.map(|at| LogEntry {
                         position,
                         at,
                         id,
                         body,
+                        chain,
                     }));
                 }
                 Err(error) => {

@@ -7,6 +7,7 @@
 
 mod address;
 mod appending;
+mod behind;
 mod checks;
 mod shared;
 mod undecided;
@@ -120,7 +121,11 @@ impl Log for JetStreamLog {
         let body = Bytes::copy_from_slice(body);
         let position = self.run(|shared| async move { shared.append(id, body).await })?;
         // The time is known to who reads it.
-        Ok(Appended { position, at: None })
+        Ok(Appended {
+            position,
+            at: None,
+            chain: None,
+        })
     }
 
     fn read(
@@ -132,13 +137,13 @@ impl Log for JetStreamLog {
         self.run(|shared| async move { shared.read(from, bytes_max, patience).await })
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
-        self.run(|shared| async move { shared.bounds().await })
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
+        self.run(move |shared| async move { shared.bounds(seen).await })
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
         self.run(|shared| async move {
-            let bounds = shared.bounds().await?;
+            let bounds = shared.bounds(0).await?;
             // Else the stream would go on after the positions that it has not yet had.
             let below = below.min(bounds.last + 1);
             if below <= bounds.first {

@@ -16,7 +16,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use crate::locks::lock;
+
 use super::address::{Address, connect_failure};
+use super::behind::Behind;
 use super::checks;
 use super::undecided::Undecided;
 
@@ -45,6 +48,7 @@ pub(super) struct Shared {
     pub(super) nodes: Stream<()>,
     /// The last position that was appended, read or announced.
     known: watch::Sender<u64>,
+    behind: Mutex<Behind>,
     /// What may have been appended.
     pub(super) undecided: Mutex<Undecided>,
     /// How long the servers recognise an entry by its id.
@@ -98,6 +102,7 @@ impl Shared {
             log: stream(log).await.map_err(|error| failed(&error))?,
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
             known: watch::Sender::new(0),
+            behind: Mutex::default(),
             undecided: Mutex::default(),
             duplicate_window: address.duplicate_window,
             fleet,
@@ -110,7 +115,7 @@ impl Shared {
             .await
             .map_err(|error| failed(&error))?;
         tokio::spawn(listen(announced, shared.known.clone()));
-        shared.bounds().await?;
+        shared.bounds(0).await?;
         Ok((shared, warnings))
     }
 
@@ -143,13 +148,15 @@ impl Shared {
         *self.known.borrow()
     }
 
-    pub(super) async fn bounds(&self) -> Result<LogBounds, LogError> {
+    /// A leader that the others have replaced may be behind what was seen for a while: only a stream that stays so has lost its end.
+    pub(super) async fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         let end = Instant::now() + REQUEST_MAX;
+        self.saw(seen);
         loop {
             let known = self.known();
             let state = self.within(self.log.get_info()).await?.state;
             let last = state.last_sequence;
-            if last >= known {
+            if !lock(&self.behind).may_be(last < known, Instant::now()) {
                 self.saw(last);
                 let is_empty = state.messages == 0;
                 let first = if is_empty {
@@ -178,11 +185,11 @@ impl Shared {
         let mut known = self.known.subscribe();
         loop {
             let entries = self.near(from, bytes_max.clamp(1, READ_BYTES_MAX)).await?;
-            if let Some(last) = entries.last() {
+            if let Some(last) = entries.last().filter(|last| last.position >= from) {
                 self.saw(last.position);
                 return Ok(entries);
             }
-            let bounds = self.bounds().await?;
+            let bounds = self.bounds(0).await?;
             if from < bounds.first {
                 return Err(self.error(
                     LogErrorKind::Trimmed,
@@ -191,8 +198,17 @@ impl Shared {
             }
             // The nearest copy does not have it yet.
             if from <= bounds.last {
-                let message = self.within(self.log.get_raw_message(from)).await?;
-                return Ok(vec![self.entry(message)?]);
+                let message = async |position| {
+                    let message = self.within(self.log.get_raw_message(position)).await?;
+                    self.entry(message)
+                };
+                // The one before it last: the log may lose entries between the two.
+                let entry = message(from).await?;
+                let before = from.saturating_sub(1);
+                if before < bounds.first {
+                    return Ok(vec![entry]);
+                }
+                return Ok(vec![message(before).await?, entry]);
             }
             let now = Instant::now();
             if now >= end {
@@ -204,12 +220,14 @@ impl Shared {
         }
     }
 
-    /// What the nearest copy of the stream has from a position on, which may be less than there is.
+    /// What the nearest copy of the stream has from before a position on, which may be less than there is.
     async fn near(&self, from: u64, bytes_max: usize) -> Result<Vec<LogEntry>, LogError> {
+        let start = from.saturating_sub(1).max(1);
         let inbox = self.client.new_inbox();
         let mut answers = self.within(self.client.subscribe(inbox.clone())).await?;
+        let sent_max = bytes_max + self.client.server_info().max_payload;
         let question =
-            format!(r#"{{"seq":{from},"batch":{READ_ENTRIES_MAX},"max_bytes":{bytes_max}}}"#);
+            format!(r#"{{"seq":{start},"batch":{READ_ENTRIES_MAX},"max_bytes":{sent_max}}}"#);
         let subject = format!("$JS.API.DIRECT.GET.df_{}", self.fleet);
         let sent = self
             .client
@@ -217,7 +235,10 @@ impl Shared {
         self.within(sent).await?;
         let end = Instant::now() + REQUEST_MAX;
         let mut entries: Vec<LogEntry> = Vec::new();
-        while let Ok(Some(message)) = timeout_at(end, answers.next()).await {
+        let mut bytes = 0;
+        while bytes <= bytes_max
+            && let Ok(Some(message)) = timeout_at(end, answers.next()).await
+        {
             match message.status {
                 None => {}
                 Some(StatusCode::NO_RESPONDERS) => {
@@ -228,10 +249,17 @@ impl Shared {
             }
             let message =
                 StreamMessage::try_from(message).map_err(|error| self.unavailable(error))?;
-            if message.sequence != from + entries.len() as u64 {
+            let expected = entries.last().map_or(start, |last| last.position + 1);
+            // What is before the first may have been removed.
+            let is_first = entries.is_empty() && message.sequence == from;
+            if message.sequence != expected && !is_first {
                 return Ok(entries);
             }
-            entries.push(self.entry(message)?);
+            let entry = self.entry(message)?;
+            if entry.position >= from {
+                bytes += entry.body.len();
+            }
+            entries.push(entry);
         }
         if entries.is_empty() {
             return Err(self.unavailable("no response"));
@@ -254,6 +282,7 @@ impl Shared {
             at: at(&message),
             id: EntryId(id),
             body: message.payload.into(),
+            chain: None,
         })
     }
 

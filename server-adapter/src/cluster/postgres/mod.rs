@@ -5,6 +5,7 @@
 
 mod address;
 mod session;
+mod statements;
 mod tls;
 
 use std::fmt;
@@ -14,7 +15,8 @@ use std::sync::{Arc, Mutex as StdMutex, mpsc};
 use std::time::Duration;
 
 use deskfleet::{
-    Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp,
+    Appended, Chain, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport,
+    Timestamp,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
@@ -27,6 +29,7 @@ use crate::locks::lock;
 use address::Address;
 pub use address::PostgresOptions;
 use session::Session;
+use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, TRIM};
 
 /// After this time a statement has failed: the primary, or the way to it, is gone, or it waits for its standbys.
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
@@ -38,46 +41,6 @@ const READ_BYTES_MAX: usize = 4 << 20;
 const TRIM_ENTRIES: i64 = 256;
 /// Before an entry is appended again that may have been.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-
-/// One statement is one round trip. It locks the head first, whether or not the id is known: so it waits for an append that is under
-/// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
-const APPEND: &str = "
-WITH head AS MATERIALIZED (
-    SELECT seq FROM df_head WHERE stream = $1 FOR UPDATE
-), known AS MATERIALIZED (
-    SELECT log.seq FROM head, df_log log WHERE log.stream = $1 AND log.id = $2
-), added AS (
-    INSERT INTO df_log (stream, seq, id, body)
-    SELECT $1, seq + 1, $2, $3 FROM head WHERE NOT EXISTS (SELECT FROM known)
-    RETURNING seq, (extract(epoch FROM at) * 1000000)::bigint AS time
-), moved AS (
-    UPDATE df_head SET seq = added.seq FROM added WHERE stream = $1
-)
-SELECT seq, time FROM added UNION ALL SELECT seq, NULL FROM known";
-
-/// At least the row of the head. The lengths of bodies are known without reading them.
-const READ: &str = "
-SELECT head.seq, log.seq, (extract(epoch FROM log.at) * 1000000)::bigint, log.id, log.body
-FROM df_head head LEFT JOIN (
-    SELECT seq, at, id, body, sum(length(body)) OVER (ORDER BY seq) AS through
-    FROM df_log WHERE stream = $1 AND seq >= $2 AND seq < $2 + 1000
-) log ON log.through <= $3 OR log.seq = $2
-WHERE head.stream = $1 ORDER BY log.seq";
-
-const BOUNDS: &str =
-    "SELECT seq, (SELECT min(seq) FROM df_log WHERE stream = $1) FROM df_head WHERE stream = $1";
-
-const TRIM: &str = "DELETE FROM df_log WHERE stream = $1 AND seq < $2
-    AND seq < (SELECT min(seq) FROM df_log WHERE stream = $1) + $3 RETURNING seq";
-
-const REPORT: &str =
-    "INSERT INTO df_node (stream, node, at, report) VALUES ($1, $2, clock_timestamp(), $3)
-    ON CONFLICT (stream, node) DO UPDATE SET at = excluded.at, report = excluded.report";
-
-const REPORTS: &str = "SELECT node, (extract(epoch FROM at) * 1000000)::bigint, report FROM df_node
-    WHERE stream = $1 ORDER BY node COLLATE \"C\"";
-
-const FORGET: &str = "DELETE FROM df_node WHERE stream = $1 AND node = $2";
 
 /// A log in a database of PostgreSQL 12 or later, shared by all that open the same URL with the same name of a fleet.
 ///
@@ -199,7 +162,7 @@ impl Log for PostgresLog {
         })
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
+    fn bounds(&self, _seen: u64) -> Result<LogBounds, LogError> {
         let rows = self.query(BOUNDS, Vec::new())?;
         let row = rows.first().ok_or_else(no_head)?;
         let last = position(get(row, 0)?);
@@ -209,7 +172,7 @@ impl Log for PostgresLog {
 
     fn trim(&self, below: u64) -> Result<(), LogError> {
         // Those that are appended meanwhile stay.
-        let below = below.min(self.bounds()?.last + 1);
+        let below = below.min(self.bounds(0)?.last + 1);
         let below = || Box::new(number(below));
         while !self
             .query(TRIM, vec![below(), Box::new(TRIM_ENTRIES)])?
@@ -299,6 +262,7 @@ impl Shared {
         Ok(Appended {
             position: position(get(row, 0)?),
             at: get::<Option<i64>>(row, 1)?.map(time),
+            chain: chain(row, 2)?,
         })
     }
 
@@ -317,6 +281,7 @@ impl Shared {
                 at: time(get(row, 2)?),
                 id: EntryId(id.try_into().map_err(|_| foreign())?),
                 body: get(row, 4)?,
+                chain: chain(row, 5)?,
             });
         }
         let first = entries.first().map(|entry| entry.position);
@@ -373,6 +338,13 @@ fn deadline() -> Instant {
 
 fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, LogError> {
     row.try_get(column).map_err(|_| foreign())
+}
+
+/// Entries that an earlier version appended have none, and those after them.
+fn chain(row: &Row, column: usize) -> Result<Option<Chain>, LogError> {
+    let chain: Option<&[u8]> = get(row, column)?;
+    let array = chain.map(|chain| chain.try_into().map_err(|_| foreign()));
+    array.transpose()
 }
 
 fn position(seq: i64) -> u64 {

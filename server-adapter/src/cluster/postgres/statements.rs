@@ -1,0 +1,46 @@
+//! What is asked of the server. The first parameter of each statement is the stream.
+
+/// One statement is one round trip. It locks the head first, whether or not the id is known: so it waits for an append that is under
+/// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
+pub(super) const APPEND: &str = "
+WITH head AS MATERIALIZED (
+    SELECT seq, CASE WHEN seq = 0 THEN decode(repeat('00', 16), 'hex') ELSE chain END AS chain
+    FROM df_head WHERE stream = $1 FOR UPDATE
+), known AS MATERIALIZED (
+    SELECT log.seq FROM head, df_log log WHERE log.stream = $1 AND log.id = $2
+), added AS (
+    INSERT INTO df_log (stream, seq, id, body, chain)
+    SELECT $1, seq + 1, $2, $3, substr(sha256(chain || (
+        SELECT string_agg(substr(int8send(seq + 1), byte, 1), '' ORDER BY byte DESC) FROM generate_series(1, 8) byte
+    ) || $2 || $3), 1, 16)
+    FROM head WHERE NOT EXISTS (SELECT FROM known)
+    RETURNING seq, (extract(epoch FROM at) * 1000000)::bigint AS time, chain
+), moved AS (
+    UPDATE df_head SET seq = added.seq, chain = added.chain FROM added WHERE stream = $1
+)
+SELECT seq, time, chain FROM added UNION ALL SELECT seq, NULL, NULL FROM known";
+
+/// At least the row of the head. The lengths of bodies are known without reading them.
+pub(super) const READ: &str = "
+SELECT head.seq, log.seq, (extract(epoch FROM log.at) * 1000000)::bigint, log.id, log.body, log.chain
+FROM df_head head LEFT JOIN (
+    SELECT seq, at, id, body, chain, sum(length(body)) OVER (ORDER BY seq) AS through
+    FROM df_log WHERE stream = $1 AND seq >= $2 AND seq < $2 + 1000
+) log ON log.through <= $3 OR log.seq = $2
+WHERE head.stream = $1 ORDER BY log.seq";
+
+pub(super) const BOUNDS: &str =
+    "SELECT seq, (SELECT min(seq) FROM df_log WHERE stream = $1) FROM df_head WHERE stream = $1";
+
+pub(super) const TRIM: &str = "DELETE FROM df_log WHERE stream = $1 AND seq < $2
+    AND seq < (SELECT min(seq) FROM df_log WHERE stream = $1) + $3 RETURNING seq";
+
+pub(super) const REPORT: &str =
+    "INSERT INTO df_node (stream, node, at, report) VALUES ($1, $2, clock_timestamp(), $3)
+    ON CONFLICT (stream, node) DO UPDATE SET at = excluded.at, report = excluded.report";
+
+pub(super) const REPORTS: &str =
+    "SELECT node, (extract(epoch FROM at) * 1000000)::bigint, report FROM df_node
+    WHERE stream = $1 ORDER BY node COLLATE \"C\"";
+
+pub(super) const FORGET: &str = "DELETE FROM df_node WHERE stream = $1 AND node = $2";
