@@ -5,37 +5,10 @@
 use std::time::Duration;
 
 use deskfleet::{
-    ActionRequest, ActivityRecord, Clock as _, Config, Engine, EngineBuilder, EngineError,
-    ErrorKind, HistoryQuery, ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream,
-    Timestamp, Workspace, WorkspaceList,
+    ActionRequest, ActivityRecord, Clock as _, Config, Engine, ErrorKind, HistoryQuery,
+    ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream, WorkspaceList,
 };
-use deskfleet_tests::cluster::log::FaultyLog;
-
-fn start() -> Timestamp {
-    "2026-11-20T08:00:00Z".parse().unwrap()
-}
-
-fn builder(seed: u64, clock: &ManualClock) -> EngineBuilder {
-    Engine::builder().clock(clock.clone()).seed(seed)
-}
-
-fn node(seed: u64, clock: &ManualClock, log: &MemoryLog) -> Engine {
-    let builder = builder(seed, clock).log(log.clone(), format!("node-{seed}"));
-    builder.open_in_memory().unwrap()
-}
-
-fn follow(engine: &Engine) {
-    while engine.follow(Duration::ZERO).unwrap() > 0 {}
-}
-
-fn workspace(id: &str) -> Workspace {
-    Workspace {
-        id: id.into(),
-        username: Some("jdoe".into()),
-        state: Some(State::Available.into()),
-        ..Workspace::default()
-    }
-}
+use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 
 fn record(engine: &Engine, id: &str, percent: i32) {
     let record = StatsRecord {
@@ -73,14 +46,6 @@ fn nodes_that_share_a_log_hold_the_same() {
     }
     let status = two.cluster_status().unwrap().unwrap();
     assert_eq!((status.node.as_str(), status.problem), ("node-2", None));
-}
-
-fn refusal<T>(result: Result<T, EngineError>) -> EngineError {
-    result.err().expect("a refusal")
-}
-
-fn stopped(engine: &Engine) -> EngineError {
-    refusal(engine.follow(Duration::ZERO))
 }
 
 #[test]
@@ -149,80 +114,6 @@ fn a_node_that_was_closed_goes_on_where_it_stood() {
     }
     let alone = builder(2, &clock).open(&path).unwrap();
     alone.put_workspace(workspace("ws-3")).unwrap();
-}
-
-#[test]
-fn a_node_whose_log_lost_entries_stops_and_keeps_its_file() {
-    let clock = ManualClock::new(start());
-    for others in 0..3 {
-        let log = MemoryLog::new(clock.clone());
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("node.redb");
-        let open = || builder(2, &clock).log(log.clone(), "two").open(&path);
-        let two = open().unwrap();
-        two.put_workspace(workspace("ws-1")).unwrap();
-        two.put_workspace(workspace("ws-2")).unwrap();
-        two.close().unwrap();
-        log.lose_after(2);
-        let one = node(1, &clock, &log);
-        for other in 0..others {
-            one.put_workspace(workspace(&format!("other-{other}")))
-                .unwrap();
-        }
-        let two = open().unwrap();
-        let error = stopped(&two);
-        assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
-        assert!(error.context().contains("lost entries"), "{error}");
-        let error = refusal(two.put_workspace(workspace("ws-3")));
-        assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
-        assert!(two.workspace("ws-2").unwrap().is_some());
-        follow(&one);
-        assert!(one.workspace("ws-3").unwrap().is_none());
-    }
-}
-
-/// Other nodes append past the position of a node that noticed nothing.
-#[test]
-fn a_node_that_applied_lost_entries_applies_none_of_those_in_their_place() {
-    let clock = ManualClock::new(start());
-    for case in 0..16 {
-        let [is_unchained, writes, restarts] = [1, 2, 4].map(|bit| case & bit > 0);
-        let log = MemoryLog::new(clock.clone());
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("node.redb");
-        let open = || {
-            let log = FaultyLog::new(log.clone());
-            if is_unchained {
-                log.keep_no_chain();
-            }
-            builder(2, &clock).log(log, "two").open(&path)
-        };
-        let mut two = open().unwrap();
-        two.put_workspace(workspace("ws-1")).unwrap();
-        two.put_workspace(workspace("ws-2")).unwrap();
-        follow(&two);
-        log.lose_after(2);
-        let one = node(1, &clock, &log);
-        let others = if case & 8 > 0 { 1 } else { 3 };
-        for other in 0..others {
-            let other = workspace(&format!("other-{other}"));
-            one.put_workspace(other).unwrap();
-        }
-        if restarts {
-            two.close().unwrap();
-            two = open().unwrap();
-        }
-        if writes {
-            refusal(two.put_workspace(workspace("ws-3")));
-        }
-        // What nobody reads behind it is found out within a second.
-        clock.advance_seconds(2);
-        let error = stopped(&two);
-        assert_eq!(error.kind(), ErrorKind::Corrupted, "{case}: {error}");
-        assert!(error.context().contains("lost entries"), "{error}");
-        assert_eq!(two.position(), Some(3), "{case}");
-        follow(&one);
-    }
 }
 
 #[test]

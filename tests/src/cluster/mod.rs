@@ -7,6 +7,7 @@ pub mod digest;
 mod events;
 mod judging;
 pub mod log;
+pub mod node;
 pub mod steps;
 mod world;
 
