@@ -40,8 +40,8 @@ const PATIENCE_MS = 60_000;
 /**
  * @param {string} name
  * @param {(given: Given) => Promise<void>} run
- * @param {{ transports?: string[], browsers?: string[], file?: boolean, troubles?: RegExp, arguments?: string[], signIn?: boolean }} [options]
- * `troubles`: what the console of the browser may say
+ * @param {{ transports?: string[], browsers?: string[], file?: boolean, troubles?: RegExp, arguments?: string[] | (() => string[]), signIn?: boolean, acceptInsecureCerts?: boolean }} [options]
+ * `troubles`: what the console of the browser may say; `acceptInsecureCerts`: of all tests of a file or of none
  */
 export function consoleTest(name, run, options = {}) {
     const { transports = ["server", "engine"], browsers = ["chromium", "firefox"] } = options;
@@ -55,7 +55,7 @@ export function consoleTest(name, run, options = {}) {
                 /** @type {import("puppeteer-core").Page[]} */
                 const pages = [];
                 try {
-                    const driven = await (launched[browser] ??= launch(browser, context));
+                    const driven = await (launched[browser] ??= launch(browser, context, options));
                     await run(await given({ place, driven, pages, transport, browser, context, options }));
                 } catch (error) {
                     await close(browser);
@@ -82,13 +82,14 @@ async function close(browser) {
 
 after(() => Promise.all(Object.keys(launched).map(close)));
 
-async function launch(browser, context) {
+async function launch(browser, context, { acceptInsecureCerts = false }) {
     const { launch } = await import("puppeteer-core");
     const chromium = browser === "chromium";
     return launch({
         browser: chromium ? "chrome" : "firefox",
         executablePath: runtime(browser, context),
         headless: true,
+        acceptInsecureCerts,
         args: chromium ? ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] : [],
         defaultViewport: { width: 1280, height: 860 },
         protocolTimeout: 2 * PATIENCE_MS,
@@ -98,6 +99,7 @@ async function launch(browser, context) {
 /** A server on a store of its own; `link` signs in once. */
 async function startServer(folder, { file = false, arguments: more = [] }) {
     const store = file ? ["--data", path.join(folder, "deskfleet.redb")] : ["--memory"];
+    if (typeof more === "function") more = more();
     const started = await listen([...store, "--listen", "127.0.0.1:0", ...more]);
     const front = FILES === undefined ? undefined : await serveBefore(FILES, Number(new URL(started.origin).port));
     const origin = front?.origin ?? started.origin;
@@ -141,7 +143,7 @@ function listen(given) {
             if (said.origin === undefined) lines.push(line);
             said.key ??= /^dfk_\S+$/.exec(line)?.[0];
             said.link ??= /https?:\S+#code=\S+/.exec(line)?.[0];
-            said.origin ??= /^deskfleet serves .* at (http:\S+)$/.exec(line)?.[1];
+            said.origin ??= /^deskfleet serves .* at (https?:\S+)$/.exec(line)?.[1];
             settle();
         };
         createInterface({ input: child.stdout }).on("line", read);
