@@ -95,12 +95,12 @@ pub use log::{
     NodeReport,
 };
 pub use model::{
-    Action, ActionRequest, ActionState, ActivityRecord, AuditAction, AuditEntry, AuditResult, Cell,
-    Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts, FleetEvent, ImportReport,
-    IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric, Named, NewKey, Nullable,
-    Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question, Received, Record, Row,
-    Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic, StatsRecord, StoreStatus,
-    Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
+    Action, ActionRequest, ActionState, ActivityRecord, Attempt, AuditAction, AuditEntry,
+    AuditResult, Cell, Column, ColumnKind, ComputeType, EventType, FailedState, FleetCounts,
+    FleetEvent, ImportReport, IssuedKey, KeyInfo, LineError, LineWarning, LitigationHold, Metric,
+    Named, NewKey, Nullable, Paging, PendingAction, ProcessItem, ProcessReport, Protocol, Question,
+    Received, Record, Row, Rows, RunningMode, Scope, Scopes, StartupRecord, State, Statistic,
+    StatsRecord, StoreStatus, Stream, Vocabulary, Workspace, WorkspacePatch, WorkspaceView,
 };
 #[cfg(feature = "cluster")]
 pub use model::{ClusterStatus, LogPositions, NodeStatus};

@@ -55,7 +55,7 @@ fn attempts(route: &Route, action: u64, keys: &[String]) -> Vec<http::Request<By
             "?%zz",
         ] {
             for content_type in ["", "application/json", "text/html"] {
-                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"],"provider":"p","attempt":1}"#;
+                let good = r#"{"matter":"m","name":"k","scopes":["read"],"username":"x","action":"RebootWorkSpace","workSpaceIds":["ws-1"],"provider":"p","attempt":1,"requestId":"r"}"#;
                 for body in [
                     "",
                     "{",

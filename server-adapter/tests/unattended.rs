@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use client::Client;
-use deskfleet::{ActionDriver, ActionRequest, Config, Engine, ManualClock, Workspace};
+use deskfleet::{ActionDriver, ActionRequest, Attempt, Config, Engine, ManualClock, Workspace};
 use deskfleet_server::{ServerOptions, spawn};
 
 #[test]
@@ -43,6 +43,6 @@ fn readyz_with_an_unattended_action_warns_until_it_is_dispatched() {
         "ready\nwarning: actions that no provider has begun within 15 minutes: 1, the first accepted at \
          2026-11-20T08:00:00Z; is deskfleet-provider running?\n",
     );
-    engine.dispatch_action(id, "aws", 1).unwrap();
+    engine.dispatch_action(id, Attempt::new(1, "aws")).unwrap();
     until("ready\n");
 }

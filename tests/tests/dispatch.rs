@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deskfleet::{
-    Action, ActionDriver, ActionQuery, ActionRequest, ActionState, Config, Engine, ErrorKind,
-    FailedState, ManualClock, Workspace,
+    Action, ActionDriver, ActionQuery, ActionRequest, ActionState, Attempt, Config, Engine,
+    ErrorKind, FailedState, ManualClock, Workspace,
 };
 use deskfleet_tests::disk::Disk;
 use deskfleet_tests::files::Queue;
@@ -25,9 +25,10 @@ const PROVIDERS: [&str; 2] = ["aws", "command"];
 #[derive(Debug, Clone)]
 enum Op {
     Act(usize, Action),
-    /// Of the n-th action there ever was: the attempt after the last one, plus this number.
+    /// Of the n-th action there ever was, by a process: the attempt after the last one, plus this number.
     Dispatch(usize, usize, i64),
-    Note(usize),
+    /// Of its last attempt, or of the one before.
+    Note(usize, bool),
     Complete(usize),
     Fail(usize),
     Hold(usize),
@@ -46,8 +47,8 @@ fn op() -> impl Strategy<Value = Op> {
     let attempt = prop_oneof![4 => Just(0_i64), 3 => Just(-1), 1 => Just(1)];
     prop_oneof![
         4 => (desk.clone(), prop::sample::select(actions)).prop_map(|(desk, action)| Op::Act(desk, action)),
-        8 => (0..16_usize, 0..PROVIDERS.len(), attempt).prop_map(|(nth, by, attempt)| Op::Dispatch(nth, by, attempt)),
-        2 => (0..16_usize).prop_map(Op::Note),
+        8 => (0..16_usize, 0..2 * PROVIDERS.len(), attempt).prop_map(|(nth, by, attempt)| Op::Dispatch(nth, by, attempt)),
+        2 => (0..16_usize, any::<bool>()).prop_map(|(nth, late)| Op::Note(nth, late)),
         1 => (0..16_usize).prop_map(Op::Complete),
         1 => (0..16_usize).prop_map(Op::Fail),
         1 => desk.clone().prop_map(Op::Hold),
@@ -63,6 +64,7 @@ struct Known {
     action: Action,
     attempts: u32,
     provider: Option<&'static str>,
+    instance: Option<String>,
     note: Option<String>,
     /// `None` while it runs; then what a dispatch is refused with.
     ended: Option<ErrorKind>,
@@ -120,12 +122,13 @@ impl World {
             Op::Act(desk, action) => self.act(DESKS[desk], action),
             Op::Dispatch(nth, by, attempt) => {
                 if let Some(id) = self.nth(nth) {
-                    self.dispatch(id, PROVIDERS[by], attempt);
+                    let instance = (by >= PROVIDERS.len()).then(|| "4f".to_owned());
+                    self.dispatch(id, PROVIDERS[by % PROVIDERS.len()], instance, attempt);
                 }
             }
-            Op::Note(nth) => {
+            Op::Note(nth, late) => {
                 if let Some(id) = self.nth(nth) {
-                    self.note(id);
+                    self.note(id, late);
                 }
             }
             Op::Complete(nth) => self.end(nth, Engine::complete_action),
@@ -165,6 +168,7 @@ impl World {
             action,
             attempts: 0,
             provider: None,
+            instance: None,
             note: None,
             ended: None,
         };
@@ -175,11 +179,13 @@ impl World {
         self.held.contains(desk) && action != Action::Reboot
     }
 
-    fn dispatch(&mut self, id: u64, provider: &'static str, off: i64) {
+    fn dispatch(&mut self, id: u64, provider: &'static str, instance: Option<String>, off: i64) {
         let known = self.actions[&id].clone();
         let next = known.attempts + 1;
         let attempt = u32::try_from(i64::from(next) + off).unwrap();
-        let repeats = attempt == known.attempts && known.provider == Some(provider);
+        let repeats = attempt == known.attempts
+            && known.provider == Some(provider)
+            && known.instance == instance;
         let expected = if let Some(kind) = known.ended {
             Err(kind)
         } else if self.is_forbidden(known.desk, known.action) {
@@ -189,25 +195,28 @@ impl World {
         } else {
             Err(ErrorKind::InvalidResourceState)
         };
-        let found = self.engine.dispatch_action(id, provider, attempt);
+        let mut by = Attempt::new(attempt, provider);
+        by.instance.clone_from(&instance);
+        let found = self.engine.dispatch_action(id, by);
         let found = found.map(drop).map_err(|error| error.kind());
         assert_eq!(found, expected, "attempt {attempt} of {known:?}");
         if expected.is_ok() && !repeats {
             let known = self.actions.get_mut(&id).unwrap();
             known.attempts = attempt;
-            (known.provider, known.note) = (Some(provider), None);
+            (known.provider, known.instance, known.note) = (Some(provider), instance, None);
         }
     }
 
-    fn note(&mut self, id: u64) {
+    fn note(&mut self, id: u64, late: bool) {
         let known = self.actions.get_mut(&id).unwrap();
+        let attempt = known.attempts.saturating_sub(u32::from(late));
         let note = format!("request {id}");
         let expected = match known.ended {
             Some(kind) => Err(kind),
-            None if known.attempts == 0 => Err(ErrorKind::InvalidResourceState),
+            None if known.attempts == 0 || late => Err(ErrorKind::InvalidResourceState),
             None => Ok(()),
         };
-        let found = self.engine.note_action(id, &note);
+        let found = self.engine.note_action(id, attempt, &note);
         assert_eq!(found.map_err(|error| error.kind()), expected, "{known:?}");
         if expected.is_ok() {
             known.note = Some(note);

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use deskfleet::{
-    ActionDriver, ActionRequest, Config, Engine, ManualClock, NewKey, Record, Scope, StatsRecord,
-    Workspace,
+    ActionDriver, ActionRequest, Attempt, Config, Engine, ManualClock, NewKey, Record, Scope,
+    StatsRecord, Workspace,
 };
 use http::Request;
 
@@ -100,7 +100,7 @@ fn metrics_count_an_action_as_unattended_after_15_minutes_until_it_is_dispatched
     unattended(0);
     clock.advance_seconds(1);
     unattended(1);
-    engine.dispatch_action(id, "aws", 1).unwrap();
+    engine.dispatch_action(id, Attempt::new(1, "aws")).unwrap();
     unattended(0);
 }
 

@@ -132,11 +132,11 @@ export function defineEngine(load) {
         }
 
         async dispatchAction(id, how) {
-            return this.#call("dispatchAction", [id, how?.provider, how?.attempt]);
+            return this.#call("dispatchAction", [id, how?.attempt, how?.provider, how?.instance]);
         }
 
-        async noteAction(id, requestId) {
-            return this.#call("noteAction", [id, requestId]);
+        async noteAction(id, note) {
+            return this.#call("noteAction", [id, note?.attempt, note?.requestId]);
         }
 
         async completeAction(id) {

@@ -1,4 +1,4 @@
-import type { ActionDispatch, ActionFailure, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { ActionDispatch, ActionFailure, ActionNote, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
@@ -232,11 +232,11 @@ export class Engine {
     /**
      * Notes that a provider begins an attempt to make an action happen, of which `attempt` is the number: one more than the action has had. Begin
      * only once it resolves: rejects with `Cancelled`, `LitigationHold`, `InvalidResourceState` or `NotFound` when the action must not be carried out.
-     * The last attempt again, by the same provider, changes nothing.
+     * The last attempt again, by the same provider and instance, changes nothing.
      */
     dispatchAction(id: number, how: ActionDispatch): Promise<PendingAction>;
     /** Notes what the provider's support will ask for; the audit has it at the end. */
-    noteAction(id: number, requestId: string): Promise<void>;
+    noteAction(id: number, note: ActionNote): Promise<void>;
     completeAction(id: number): Promise<void>;
     failAction(id: number, how?: ActionFailure): Promise<void>;
     /** Questions about the fleet, each as a method. */

@@ -4,8 +4,10 @@
 export interface ActionDispatch {
     /** Name of the provider, 1 to 256 code points. */
     provider: string;
-    /** Number of the attempt: one more than the action has had. The number of the last one, from the same provider, changes nothing. */
+    /** Number of the attempt: one more than the action has had. The last attempt once more changes nothing. */
     attempt: number;
+    /** What tells two processes of that name apart: a text that each chooses at random, 1 to 256 code points. Without it they may both begin the same attempt. */
+    instance?: string | null;
 }
 
 /** How an action failed. */
@@ -16,8 +18,10 @@ export interface ActionFailure {
     state?: FailedState | null;
 }
 
-/** What a provider notes of an action. */
+/** What a provider notes of an attempt. */
 export interface ActionNote {
+    /** Number of the attempt, which must be the last one. */
+    attempt: number;
     /** What its support will ask for, 1 to 256 code points. */
     requestId: string;
 }

@@ -1,6 +1,6 @@
 //! The typed calls of the host, by name: JSON in, JSON out.
 
-use deskfleet::{Engine, EngineError, FailedState, NewKey, Scope, Timestamp, Workspace};
+use deskfleet::{Attempt, Engine, EngineError, FailedState, NewKey, Scope, Timestamp, Workspace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -59,12 +59,15 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "keys" => to_json(&engine.keys()),
         "pendingActions" => to_json(&engine.pending_actions()?),
         "dispatchAction" => {
-            let (id, provider, attempt): (u64, String, u32) = argument(json)?;
-            to_json(&engine.dispatch_action(id, &provider, attempt)?)
+            let (id, number, provider, instance): (u64, u32, String, Option<String>) =
+                argument(json)?;
+            let mut attempt = Attempt::new(number, provider);
+            attempt.instance = instance;
+            to_json(&engine.dispatch_action(id, attempt)?)
         }
         "noteAction" => {
-            let (id, request_id): (u64, String) = argument(json)?;
-            done(engine.note_action(id, &request_id))
+            let (id, attempt, request_id): (u64, u32, String) = argument(json)?;
+            done(engine.note_action(id, attempt, &request_id))
         }
         "completeAction" => done(engine.complete_action(argument(json)?)),
         "failAction" => fail_action(engine, &argument(json)?),

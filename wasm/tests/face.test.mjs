@@ -133,7 +133,8 @@ test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
     );
     const begun = { attempts: 1, lastAttemptAt: "2026-11-20T08:00:00Z", provider: "cloud", note: null };
     for (let call = 0; call < 2; call++) assert.deepEqual(await engine.dispatchAction(first.id, { provider: "cloud", attempt: 1 }), { ...first, ...begun });
-    await engine.noteAction(first.id, "request 1234");
+    await assert.rejects(engine.dispatchAction(first.id, { provider: "cloud", attempt: 1, instance: "another" }), { code: "InvalidResourceState" });
+    await engine.noteAction(first.id, { attempt: 1, requestId: "request 1234" });
     assert.equal((await engine.pendingActions())[0].note, "request 1234");
     await assert.rejects(engine.dispatchAction(first.id, { provider: "cloud", attempt: 3 }), { code: "InvalidResourceState" });
     await engine.completeAction(first.id);

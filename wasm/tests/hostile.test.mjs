@@ -132,7 +132,9 @@ test("wrong_arguments_are_refused_and_change_nothing", async () => {
         () => engine.revokeKey(1.5),
         () => engine.dispatchAction(1),
         () => engine.dispatchAction(1, { provider: "cloud", attempt: 0.5 }),
-        () => engine.noteAction(1, 7),
+        () => engine.noteAction(1, "request 1234"),
+        () => engine.noteAction(1, { attempt: 1, requestId: 7 }),
+        () => engine.dispatchAction(1, { provider: "cloud", attempt: 1, instance: 7 }),
         () => engine.completeAction(),
         () => engine.failAction(1, { state: "AVAILABLE" }),
     ]) {
@@ -172,7 +174,7 @@ test("typed_call_against_a_rule_rejects_with_its_code", async () => {
         [() => engine.revokeKey(99), "NotFound"],
         [() => engine.dispatchAction(99, { provider: "cloud", attempt: 1 }), "NotFound"],
         [() => engine.dispatchAction(99, { provider: "", attempt: 1 }), "InvalidParameter"],
-        [() => engine.noteAction(99, "request 1234"), "NotFound"],
+        [() => engine.noteAction(99, { attempt: 1, requestId: "request 1234" }), "NotFound"],
         [() => engine.completeAction(99), "NotFound"],
     ]) {
         await assert.rejects(call, { name: "DeskfleetError", code }, String(call));

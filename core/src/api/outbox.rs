@@ -25,21 +25,19 @@ pub(super) fn list(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn dispatch(call: &Call<'_>) -> Handled {
-    let (provider, attempt) = body::dispatch_body(call.body)?;
-    let dispatch = DispatchAction {
-        id: call.number()?,
-        provider,
-        attempt,
-    };
+    let attempt = body::dispatch_body(call.body)?;
+    let id = call.number()?;
+    let dispatch = DispatchAction { id, attempt };
     Ok(call.write(dispatch, |action| {
         reply::ok(reply::JSON, reply::view(&action))
     }))
 }
 
 pub(super) fn note(call: &Call<'_>) -> Handled {
-    let note = body::note_body(call.body)?;
+    let (attempt, note) = body::note_body(call.body)?;
     let id = call.number()?;
-    Ok(call.write(NoteAction { id, note }, |()| reply::empty()))
+    let note = NoteAction { id, attempt, note };
+    Ok(call.write(note, |()| reply::empty()))
 }
 
 pub(super) fn complete(call: &Call<'_>) -> Handled {

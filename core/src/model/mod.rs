@@ -45,7 +45,7 @@ pub use metric::{Metric, Statistic};
 pub(crate) use places::Places;
 pub use processes::ProcessReport;
 pub use question::Question;
-pub use request::{ActionRequest, ActionState, FailedState, NewKey};
+pub use request::{ActionRequest, ActionState, Attempt, FailedState, NewKey};
 pub use row::{Cell, Column, ColumnKind, Paging, Row, Rows};
 pub(crate) use situation::Situation;
 pub use startup::StartupRecord;

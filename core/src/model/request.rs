@@ -129,6 +129,31 @@ impl ActionState {
     }
 }
 
+/// An attempt of a provider to make an action happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// Which one of the action it is, from 1.
+    pub number: u32,
+    /// The name of the provider, for people and the audit; 1 to 256 code points.
+    pub provider: String,
+    /// What tells two processes of that name apart: a text that each of them chooses at random, 1 to 256 code points. Without it they may
+    /// both begin the same attempt.
+    pub instance: Option<String>,
+}
+
+impl Attempt {
+    /// An attempt of a provider that has one process.
+    #[must_use]
+    pub fn new(number: u32, provider: impl Into<String>) -> Self {
+        Self {
+            number,
+            provider: provider.into(),
+            instance: None,
+        }
+    }
+}
+
 /// An API key to issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

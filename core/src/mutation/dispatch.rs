@@ -2,7 +2,7 @@
 
 use crate::domain::lifecycle::{self, Refusal};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::model::{AuditResult, PendingAction};
+use crate::model::{Attempt, AuditResult, PendingAction};
 use crate::store::pending::{self, Dispatched};
 use crate::store::workspaces::{Entry, Transition};
 
@@ -13,9 +13,7 @@ use super::{Context, Mutation, Outcome};
 #[derive(Debug)]
 pub(crate) struct DispatchAction {
     pub(crate) id: u64,
-    pub(crate) provider: String,
-    /// From 1.
-    pub(crate) attempt: u32,
+    pub(crate) attempt: Attempt,
 }
 
 impl Mutation for DispatchAction {
@@ -33,17 +31,16 @@ impl Mutation for DispatchAction {
             return Ok(Err(no_action()));
         };
         let before = row.dispatched.take();
-        let attempts = before.as_ref().map_or(0, |before| before.attempts);
+        let attempts = before.as_ref().map_or(0, |before| before.attempt.number);
         match before {
             // Sent again, as no response came.
-            Some(same) if same.attempts == self.attempt && same.provider == self.provider => {
+            Some(same) if same.attempt == self.attempt => {
                 row.dispatched = Some(same);
             }
-            _ if attempts.checked_add(1) == Some(self.attempt) => {
+            _ if attempts.checked_add(1) == Some(self.attempt.number) => {
                 let dispatched = Dispatched {
-                    attempts: self.attempt,
-                    last_at: context.now,
-                    provider: self.provider,
+                    attempt: self.attempt,
+                    begun_at: context.now,
                     note: None,
                 };
                 context.action_dispatched(&entry.workspace, &running, &dispatched)?;
@@ -64,6 +61,8 @@ impl Mutation for DispatchAction {
 #[derive(Debug)]
 pub(crate) struct NoteAction {
     pub(crate) id: u64,
+    /// The number of the attempt, which must be the last one.
+    pub(crate) attempt: u32,
     pub(crate) note: String,
 }
 
@@ -77,10 +76,11 @@ impl Mutation for NoteAction {
         let Some(mut row) = pending::get(context.tables, self.id)? else {
             return Ok(Err(no_action()));
         };
-        let Some(dispatched) = &mut row.dispatched else {
+        let last = row.dispatched.as_mut();
+        let Some(dispatched) = last.filter(|last| last.attempt.number == self.attempt) else {
             return Ok(Err(EngineError::new(
                 ErrorKind::InvalidResourceState,
-                "The action has not been dispatched.",
+                "The attempt is not the last one of the action.",
             )));
         };
         dispatched.note = Some(self.note);

@@ -91,8 +91,8 @@ impl Context<'_, '_> {
         dispatched: &Dispatched,
     ) -> Result<()> {
         let detail = EventDetail {
-            provider: Some(&dispatched.provider),
-            attempt: Some(dispatched.attempts),
+            provider: Some(&dispatched.attempt.provider),
+            attempt: Some(dispatched.attempt.number),
             ..of_action(workspace, action)
         };
         self.append(EventType::ActionDispatched, Some(workspace), &detail)

@@ -2,7 +2,7 @@
 //! `workSpId`, then what a provider did, where one did something. The rest of an action stands with its workspace.
 
 use crate::error::Result;
-use crate::model::PendingAction;
+use crate::model::{Attempt, PendingAction};
 use crate::timestamp::Timestamp;
 
 use super::codec::{Decoder, Encoder, damaged};
@@ -22,13 +22,11 @@ pub(crate) struct Pending {
 /// What a provider did to make an action happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dispatched {
-    /// At least 1.
-    pub(crate) attempts: u32,
-    /// When the last attempt began.
-    pub(crate) last_at: Timestamp,
-    /// Whose the last attempt is.
-    pub(crate) provider: String,
-    /// What it noted of the last attempt.
+    /// The last attempt; its number is how many there were.
+    pub(crate) attempt: Attempt,
+    /// When that began.
+    pub(crate) begun_at: Timestamp,
+    /// What the provider noted of it.
     pub(crate) note: Option<String>,
 }
 
@@ -43,9 +41,11 @@ pub(crate) fn put(tables: &Tables<'_>, pending: &Pending) -> Result<()> {
     encoder.option_time(pending.due_at);
     encoder.text(&pending.workspace_id);
     if let Some(dispatched) = &pending.dispatched {
-        encoder.varint(dispatched.attempts.into());
-        encoder.time(dispatched.last_at);
-        encoder.text(&dispatched.provider);
+        let attempt = &dispatched.attempt;
+        encoder.varint(attempt.number.into());
+        encoder.time(dispatched.begun_at);
+        encoder.text(&attempt.provider);
+        encoder.option_text(attempt.instance.as_deref());
         encoder.option_text(dispatched.note.as_deref());
     }
     tables.put(Table::Pending, &pending.id.to_be_bytes(), &encoder.finish())
@@ -72,11 +72,11 @@ pub(crate) fn scan_after(
 impl Dispatched {
     /// What it did, for the audit: `aws, 2 attempts, request 7f-1`.
     pub(crate) fn summary(&self) -> String {
-        let Self {
-            attempts, provider, ..
-        } = self;
-        let plural = if *attempts == 1 { "" } else { "s" };
-        let mut said = format!("{provider}, {attempts} attempt{plural}");
+        let Attempt {
+            number, provider, ..
+        } = &self.attempt;
+        let plural = if *number == 1 { "" } else { "s" };
+        let mut said = format!("{provider}, {number} attempt{plural}");
         if let Some(note) = &self.note {
             said.push_str(", request ");
             said.push_str(note);
@@ -96,10 +96,12 @@ impl Pending {
             requested_at: running.requested_at,
             due_at: running.due_at,
             compute_type: running.compute_type,
-            attempts: dispatched.as_ref().map_or(0, |done| done.attempts),
-            last_attempt_at: dispatched.as_ref().map(|done| done.last_at),
-            provider: dispatched.as_ref().map(|done| done.provider.clone()),
-            note: dispatched.and_then(|done| done.note),
+            attempts: dispatched.as_ref().map_or(0, |last| last.attempt.number),
+            last_attempt_at: dispatched.as_ref().map(|last| last.begun_at),
+            provider: dispatched
+                .as_ref()
+                .map(|last| last.attempt.provider.clone()),
+            note: dispatched.and_then(|last| last.note),
         }
     }
 }
@@ -124,10 +126,15 @@ fn decode(id: u64, value: &[u8]) -> Result<Pending> {
         dispatched: None,
     };
     if !decoder.is_empty() {
+        let number = u32::try_from(decoder.varint()?).map_err(|_| damaged())?;
+        let begun_at = decoder.time()?;
         pending.dispatched = Some(Dispatched {
-            attempts: u32::try_from(decoder.varint()?).map_err(|_| damaged())?,
-            last_at: decoder.time()?,
-            provider: decoder.text()?.to_owned(),
+            attempt: Attempt {
+                number,
+                provider: decoder.text()?.to_owned(),
+                instance: decoder.option_text()?.map(str::to_owned),
+            },
+            begun_at,
             note: decoder.option_text()?.map(str::to_owned),
         });
     }

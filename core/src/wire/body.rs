@@ -8,7 +8,8 @@ use crate::domain::{keys, validation};
 use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
 use crate::model::{
-    Action, FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace, WorkspacePatch,
+    Action, Attempt, FailedState, LineError, NewKey, Nullable, RecordRef, Scope, Workspace,
+    WorkspacePatch,
 };
 use crate::timestamp::Timestamp;
 
@@ -171,30 +172,44 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
 }
 
 /// Reads who begins which attempt of an action.
-pub(crate) fn dispatch_body(text: &[u8]) -> Result<(String, u32), InvalidBody> {
+pub(crate) fn dispatch_body(text: &[u8]) -> Result<Attempt, InvalidBody> {
     #[derive(Deserialize)]
     struct Body {
         #[serde(alias = "Provider")]
         provider: Option<String>,
         #[serde(alias = "Attempt")]
         attempt: Option<u32>,
+        #[serde(alias = "Instance")]
+        instance: Option<String>,
     }
     let body: Body =
         serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
     let provider = body.provider.unwrap_or_default();
     validation::short_text("provider", &provider)?;
-    let attempt = body.attempt.filter(|attempt| *attempt > 0);
-    let attempt = attempt.ok_or_else(|| {
-        let said = "The field attempt must be the number of the attempt, from 1.";
-        invalid("attempt", said)
-    })?;
-    Ok((provider, attempt))
+    let number = attempt_number(body.attempt)?;
+    if let Some(instance) = &body.instance {
+        validation::short_text("instance", instance)?;
+    }
+    Ok(Attempt {
+        number,
+        provider,
+        instance: body.instance,
+    })
 }
 
-/// Reads what a provider notes of an action.
-pub(crate) fn note_body(text: &[u8]) -> Result<String, InvalidBody> {
+fn attempt_number(attempt: Option<u32>) -> Result<u32, InvalidBody> {
+    attempt.filter(|attempt| *attempt > 0).ok_or_else(|| {
+        let said = "The field attempt must be the number of the attempt, from 1.";
+        invalid("attempt", said)
+    })
+}
+
+/// Reads what a provider notes of which attempt of an action.
+pub(crate) fn note_body(text: &[u8]) -> Result<(u32, String), InvalidBody> {
     #[derive(Deserialize)]
     struct Body {
+        #[serde(alias = "Attempt")]
+        attempt: Option<u32>,
         #[serde(alias = "RequestId", rename = "requestId")]
         request_id: Option<String>,
     }
@@ -202,7 +217,7 @@ pub(crate) fn note_body(text: &[u8]) -> Result<String, InvalidBody> {
         serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
     let note = body.request_id.unwrap_or_default();
     validation::short_text("requestId", &note)?;
-    Ok(note)
+    Ok((attempt_number(body.attempt)?, note))
 }
 
 /// Reads a key to issue at `now`.

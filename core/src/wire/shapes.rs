@@ -244,15 +244,22 @@ pub(crate) struct ActionDispatch {
     /// Name of the provider, 1 to 256 code points.
     #[schemars(length(min = 1, max = TEXT_MAX))]
     provider: String,
-    /// Number of the attempt: one more than the action has had. The number of the last one, from the same provider, changes nothing.
+    /// Number of the attempt: one more than the action has had. The last attempt once more changes nothing.
     #[schemars(range(min = 1))]
     attempt: u32,
+    /// What tells two processes of that name apart: a text that each chooses at random, 1 to 256 code points. Without it they may both begin
+    /// the same attempt.
+    #[schemars(length(min = 1, max = TEXT_MAX))]
+    instance: Option<String>,
 }
 
-/// What a provider notes of an action.
+/// What a provider notes of an attempt.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub(crate) struct ActionNote {
+    /// Number of the attempt, which must be the last one.
+    #[schemars(range(min = 1))]
+    attempt: u32,
     /// What its support will ask for, 1 to 256 code points.
     #[schemars(length(min = 1, max = TEXT_MAX))]
     request_id: String,

@@ -63,9 +63,9 @@ GET /operator/telemetry/startup?instanceId={workSpId}&limit=5 Read the startup t
 GET /operator/telemetry/processes?instanceId={workSpId}&limit=5 Read the process reports of an instance
 GET /operator/actions?state=pending&limit=5 List the actions that run
 POST /operator/actions/{id}/dispatch Begin an attempt of an action
- {"provider":"aws","attempt":1}
+ {"provider":"aws","attempt":1,"instance":"4fc1a90e"}
 POST /operator/actions/{id}/note Note what a provider says of an action
- {"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}
+ {"attempt":1,"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}
 POST /operator/actions/{id}/complete Complete an action
 POST /operator/actions/{id}/fail Fail an action
  {"state":"UNHEALTHY","detail":"The host did not come back within 5 minutes."}

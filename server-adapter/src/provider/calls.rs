@@ -142,7 +142,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
             Answer::Accepted(request_id) => {
                 if let Some(id) = request_id {
                     // Without it the attempt is one of which nothing is known, should this process end: no more than that.
-                    let _ = fleet.note(call.order.id, &id, &call.trace);
+                    let _ = fleet.note(call.order.id, call.order.attempt, &id, &call.trace);
                 }
                 Called::Begun
             }
@@ -165,7 +165,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
 /// Notes that the attempt was refused: otherwise another process would not know whether it was begun.
 fn note_refusal(fleet: &Fleet, call: &Call) {
     // Without it what cannot be repeated is left to a person, should this process end: no harm, but a nuisance.
-    let _ = fleet.note(call.order.id, REFUSED, &call.trace);
+    let _ = fleet.note(call.order.id, call.order.attempt, REFUSED, &call.trace);
 }
 
 fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {

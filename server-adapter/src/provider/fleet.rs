@@ -32,6 +32,8 @@ pub(super) struct Fleet {
     /// Without a slash at its end.
     url: String,
     key: http::HeaderValue,
+    /// Of this process alone: another one of the same name does not begin the attempts of this one.
+    instance: String,
 }
 
 impl fmt::Debug for Fleet {
@@ -177,6 +179,7 @@ impl Fleet {
             agent: agent(bounds, ca).map_err(|error| error.to_string())?,
             url,
             key,
+            instance: Trace::new().to_string(),
         })
     }
 
@@ -208,14 +211,20 @@ impl Fleet {
         attempt: u32,
         trace: &Trace,
     ) -> Result<(), Refusal> {
-        let body = json!({"provider": provider, "attempt": attempt});
+        let instance = &self.instance;
+        let body = json!({"provider": provider, "attempt": attempt, "instance": instance});
         self.post(&format!("/operator/actions/{id}/dispatch"), &body, trace)
     }
 
     /// Notes the request id of the attempt.
-    pub(super) fn note(&self, id: u64, request_id: &str, trace: &Trace) -> Result<(), Refusal> {
-        let request_id = cut(request_id);
-        let body = json!({"requestId": request_id});
+    pub(super) fn note(
+        &self,
+        id: u64,
+        attempt: u32,
+        request_id: &str,
+        trace: &Trace,
+    ) -> Result<(), Refusal> {
+        let body = json!({"attempt": attempt, "requestId": cut(request_id)});
         self.post(&format!("/operator/actions/{id}/note"), &body, trace)
     }
 

@@ -12,6 +12,7 @@ use super::lifecycle::{ACTIONS, act};
 pub(super) fn cases() -> Vec<Case> {
     vec![
         attempts(),
+        two_processes(),
         refused(),
         under_hold(),
         bodies(),
@@ -51,8 +52,16 @@ fn dispatch(provider: &str, attempt: u32) -> Call {
     ))
 }
 
-fn note(text: &str) -> Call {
-    call("POST admin /operator/actions/«id»/note").json(format!(r#"{{"requestId":"{text}"}}"#))
+/// The first attempt, by one of several processes.
+fn dispatch_by(instance: &str) -> Call {
+    call("POST admin /operator/actions/«id»/dispatch").json(format!(
+        r#"{{"provider":"aws","attempt":1,"instance":{instance}}}"#
+    ))
+}
+
+fn note(attempt: u32, text: &str) -> Call {
+    call("POST admin /operator/actions/«id»/note")
+        .json(format!(r#"{{"attempt":{attempt},"requestId":"{text}"}}"#))
 }
 
 /// Each attempt has the next number; the last one again, from the same provider, is no other attempt.
@@ -67,15 +76,15 @@ fn attempts() -> Case {
     let noted = dispatched(1, 10, "aws", r#""r-2""#);
     let second = dispatched(2, 30, "desk", "null");
     rebooting("attempts of an action")
-        .call(note("r-1").refused("InvalidResourceState"))
+        .call(note(1, "r-1").refused("InvalidResourceState"))
         .call(dispatch("aws", 2).refused("InvalidResourceState"))
         .clock(10)
         .call(dispatch("aws", 1).gives_json(&first))
         .clock(10)
         .call(dispatch("aws", 1).gives_json(&first))
         .call(dispatch("desk", 1).refused("InvalidResourceState"))
-        .call(note("r-1"))
-        .call(note("r-2"))
+        .call(note(1, "r-1"))
+        .call(note(1, "r-2"))
         .call(list("").gives_json(outbox(&noted)))
         .clock(10)
         .call(dispatch("desk", 3).refused("InvalidResourceState"))
@@ -85,11 +94,26 @@ fn attempts() -> Case {
         .call(list("").gives_json(outbox(&second)))
 }
 
+/// Of two processes of one provider one begins an attempt, and may repeat that.
+fn two_processes() -> Case {
+    rebooting("an attempt of one of two processes")
+        .call(dispatch_by(r#""4f""#).gives_any())
+        .call(dispatch_by(r#""4f""#).gives_any())
+        .call(dispatch_by(r#""5a""#).refused("InvalidResourceState"))
+        .call(dispatch_by("null").refused("InvalidResourceState"))
+        .call(dispatch("aws", 1).refused("InvalidResourceState"))
+        .call(dispatch("aws", 2).gives_any())
+        .call(dispatch_by(r#""4f""#).refused("InvalidResourceState"))
+        .call(note(1, "r-1").refused("InvalidResourceState"))
+        .call(note(3, "r-1").refused("InvalidResourceState"))
+        .call(note(2, "r-1"))
+}
+
 /// What is not there, has ended or was cancelled is not dispatched.
 fn refused() -> Case {
     let ended = |case: Case| {
         case.call(dispatch("aws", 1).refused("InvalidResourceState"))
-            .call(note("r-1").refused("InvalidResourceState"))
+            .call(note(1, "r-1").refused("InvalidResourceState"))
     };
     let case = rebooting("what cannot be dispatched");
     let case = ["999999", "0", "-1", "x", "99999999999999999999999"]
@@ -101,7 +125,7 @@ fn refused() -> Case {
                     .refused("NotFound")
             };
             case.call(unknown("dispatch", r#"{"provider":"aws","attempt":1}"#))
-                .call(unknown("note", r#"{"requestId":"r-1"}"#))
+                .call(unknown("note", r#"{"attempt":1,"requestId":"r-1"}"#))
         });
     let case = case.call(call("POST admin /operator/actions/«id»/complete"));
     let case = ended(case)
@@ -115,7 +139,7 @@ fn refused() -> Case {
     )
     .call(
         call("POST admin /operator/actions/«id2»/note")
-            .json(r#"{"requestId":"r-1"}"#)
+            .json(r#"{"attempt":1,"requestId":"r-1"}"#)
             .refused("Cancelled"),
     )
     .call(call("POST admin /operator/actions/«id2»/complete").refused("InvalidResourceState"))
@@ -165,7 +189,10 @@ fn bodies() -> Case {
         r#"{"provider":"aws","attempt":-1}"#,
         r#"{"provider":"aws","attempt":"1"}"#,
         r#"{"provider":"aws","attempt":4294967296}"#,
+        r#"{"provider":"aws","attempt":1,"instance":""}"#,
+        r#"{"provider":"aws","attempt":1,"instance":7}"#,
         &format!(r#"{{"provider":"{long}","attempt":1}}"#),
+        &format!(r#"{{"provider":"aws","attempt":1,"instance":"{long}"}}"#),
     ]
     .into_iter()
     .fold(case, |case, bad| {
@@ -174,10 +201,14 @@ fn bodies() -> Case {
     });
     [
         "{}",
-        r#"{"requestId":""}"#,
-        r#"{"requestId":null}"#,
-        r#"{"requestId":5}"#,
-        &format!(r#"{{"requestId":"{long}"}}"#),
+        r#"{"requestId":"r-1"}"#,
+        r#"{"attempt":1}"#,
+        r#"{"attempt":0,"requestId":"r-1"}"#,
+        r#"{"attempt":"1","requestId":"r-1"}"#,
+        r#"{"attempt":1,"requestId":""}"#,
+        r#"{"attempt":1,"requestId":null}"#,
+        r#"{"attempt":1,"requestId":5}"#,
+        &format!(r#"{{"attempt":1,"requestId":"{long}"}}"#),
     ]
     .into_iter()
     .fold(case, |case, bad| {
@@ -205,7 +236,7 @@ fn audit_at_the_end() -> Case {
     };
     case.call(second("dispatch", r#"{"provider":"aws","attempt":1}"#).gives_any())
         .call(second("dispatch", r#"{"provider":"aws","attempt":2}"#).gives_any())
-        .call(second("note", r#"{"requestId":"r-7"}"#))
+        .call(second("note", r#"{"attempt":2,"requestId":"r-7"}"#))
         .call(second("fail", r#"{"detail":"no capacity"}"#))
         .call(newest(&[row(
             "Failed",

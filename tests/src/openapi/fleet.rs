@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use deskfleet::routes::Method;
-use deskfleet::{ActionDriver, Code, Config, Engine, ManualClock, NewKey, Scope};
+use deskfleet::{ActionDriver, Attempt, Code, Config, Engine, ManualClock, NewKey, Scope};
 use http::request::Builder;
 use http::{Request, Response};
 
@@ -98,7 +98,9 @@ impl Fleet {
         }
         clock.set(at("2026-11-20T09:13:50Z"));
         let number = fleet.running();
-        let dispatched = engine.dispatch_action(number, "aws", 1);
+        let mut attempt = Attempt::new(1, "aws");
+        attempt.instance = Some("4fc1a90e".to_owned());
+        let dispatched = engine.dispatch_action(number, attempt);
         dispatched.expect("an action that the host ends");
         clock.set(at(NOW));
         fleet

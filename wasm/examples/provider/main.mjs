@@ -19,7 +19,8 @@ for (const { id, action, workSpaceId, attempts } of await engine.pendingActions(
         continue;
     }
     try {
-        await engine.noteAction(id, await call(action, workSpaceId));
+        const requestId = await call(action, workSpaceId);
+        await engine.noteAction(id, { attempt: attempts + 1, requestId });
         await engine.completeAction(id);
         console.log(action, workSpaceId, "completed");
     } catch (error) {

@@ -88,7 +88,7 @@ consoleTest("running_actions_are_listed_and_ended_where_the_host_drives", async 
     const { actions } = await request("GET", "/operator/actions");
     await request("POST", `/operator/actions/${actions[0].id}/dispatch`, { json: { provider: "aws", attempt: 1 } });
     await says(page, "table.data", "aws");
-    await request("POST", `/operator/actions/${actions[0].id}/note`, { json: { requestId: "<b>r-1" } });
+    await request("POST", `/operator/actions/${actions[0].id}/note`, { json: { attempt: 1, requestId: "<b>r-1" } });
     await page.evaluate((minutes) => {
         const now = Date.now;
         Date.now = () => now() + minutes * 60_000;

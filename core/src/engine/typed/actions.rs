@@ -6,7 +6,7 @@ use crate::engine::{Engine, WriteFuture};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::model::{ActionRequest, AuditEntry, FailedState, PendingAction};
+use crate::model::{ActionRequest, Attempt, AuditEntry, FailedState, PendingAction};
 use crate::mutation::{Act, Caller, CompleteAction, DispatchAction, FailAction, NoteAction};
 use crate::store::table::Step;
 use crate::view::actions::{self, ActionPage, ActionQuery, Actions, ActionsEnd, Unattended};
@@ -76,33 +76,33 @@ impl Engine {
         actions::unattended(&self.core().reader()?)
     }
 
-    /// Notes that `provider` begins an attempt to make an action happen. Call it before the attempt, and begin only on `Ok`: much may
-    /// have happened since the action was accepted. `attempt` is one more than the action has had; the number of the last one, from
-    /// the same provider, changes nothing, so that a call whose response was lost can be repeated.
+    /// Notes that a provider begins an attempt to make an action happen. Call it before the attempt, and begin only on `Ok`: much may
+    /// have happened since the action was accepted. The number is one more than the action has had; the last attempt once more changes
+    /// nothing, so that a call whose response was lost can be repeated.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`] when another action or a replaced state cancelled it;
     /// [`ErrorKind::LitigationHold`] when a hold that was placed since forbids it; [`ErrorKind::InvalidResourceState`] when it has
     /// ended, when the clock ends it, and on any other number; [`ErrorKind::InvalidParameter`] on a name that is empty or longer than 256
     /// code points.
-    pub fn dispatch_action(&self, id: u64, provider: &str, attempt: u32) -> Result<PendingAction> {
-        validation::short_text("provider", provider)?;
-        self.core().run(DispatchAction {
-            id,
-            provider: provider.to_owned(),
-            attempt,
-        })
+    pub fn dispatch_action(&self, id: u64, attempt: Attempt) -> Result<PendingAction> {
+        validation::short_text("provider", &attempt.provider)?;
+        if let Some(instance) = &attempt.instance {
+            validation::short_text("instance", instance)?;
+        }
+        self.core().run(DispatchAction { id, attempt })
     }
 
     /// Notes what the provider's support will ask for, such as the id of a request. The audit row of the action has it at the end.
+    /// `attempt` is the number of the attempt, which must be the last one: a late note does not become that of another.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`]; [`ErrorKind::InvalidResourceState`] when it has ended or was not dispatched;
+    /// [`ErrorKind::NotFound`]; [`ErrorKind::Cancelled`]; [`ErrorKind::InvalidResourceState`] when it has ended or has another last attempt;
     /// [`ErrorKind::InvalidParameter`] on a text that is empty or longer than 256 code points.
-    pub fn note_action(&self, id: u64, request_id: &str) -> Result<()> {
+    pub fn note_action(&self, id: u64, attempt: u32, request_id: &str) -> Result<()> {
         validation::short_text("requestId", request_id)?;
         let note = request_id.to_owned();
-        self.core().run(NoteAction { id, note })
+        self.core().run(NoteAction { id, attempt, note })
     }
 
     /// Ends an action as intended, now.

@@ -1,7 +1,7 @@
 //! The bytes of what begins and ends actions.
 
 use crate::error::Result;
-use crate::model::{Action, ActionRequest, FailedState};
+use crate::model::{Action, ActionRequest, Attempt, FailedState};
 use crate::mutation::{Act, CompleteAction, DispatchAction, FailAction, NoteAction};
 use crate::store::codec::{Decoder, Encoder, damaged};
 
@@ -81,15 +81,19 @@ impl Logged for DispatchAction {
 
     fn encode(&self, to: &mut Encoder) {
         to.varint(self.id);
-        to.text(&self.provider);
-        to.varint(self.attempt.into());
+        to.varint(self.attempt.number.into());
+        to.text(&self.attempt.provider);
+        to.option_text(self.attempt.instance.as_deref());
     }
 
     fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
         Ok(Self {
             id: from.varint()?,
-            provider: from.text()?.to_owned(),
-            attempt: u32::try_from(from.varint()?).map_err(|_| damaged())?,
+            attempt: Attempt {
+                number: attempt(from)?,
+                provider: from.text()?.to_owned(),
+                instance: owned(from.option_text()?),
+            },
         })
     }
 }
@@ -101,13 +105,20 @@ impl Logged for NoteAction {
 
     fn encode(&self, to: &mut Encoder) {
         to.varint(self.id);
+        to.varint(self.attempt.into());
         to.text(&self.note);
     }
 
     fn decode(_: Tag, from: &mut Decoder<'_>) -> Result<Self> {
         Ok(Self {
             id: from.varint()?,
+            attempt: attempt(from)?,
             note: from.text()?.to_owned(),
         })
     }
+}
+
+/// The number of an attempt.
+fn attempt(from: &mut Decoder<'_>) -> Result<u32> {
+    u32::try_from(from.varint()?).map_err(|_| damaged())
 }

@@ -119,20 +119,20 @@ pub(super) const AREA: Area = Area {
             summary: "Begin an attempt of an action",
             description: "Notes that a provider begins an attempt to make the action happen. Call it before the attempt, and begin only \
                 after a 200: the action may have been cancelled since, or a litigation hold may have been placed that forbids it. `attempt` is one \
-                more than the action has had; the number of the last one, from the same provider, changes nothing, so that a request \
-                whose response was lost can be sent again.",
+                more than the action has had; the last attempt once more, by the same `provider` and `instance`, changes nothing, so that a \
+                request whose response was lost can be sent again.",
             done: "The action, with the attempt.",
             target: "/operator/actions/{action}/dispatch",
-            body: r#"{"provider":"aws","attempt":1}"#,
+            body: r#"{"provider":"aws","attempt":1,"instance":"4fc1a90e"}"#,
         },
         Operation {
             id: "noteAction",
             summary: "Note what a provider says of an action",
-            description: "Keeps the id of a request, or whatever the provider's support will ask for, with an action that was dispatched. \
+            description: "Keeps the id of a request, or whatever the provider's support will ask for, with the last attempt of an action. \
                 At the end it is in the action's audit row.",
             done: "It is noted; no content.",
             target: "/operator/actions/{action}/note",
-            body: r#"{"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}"#,
+            body: r#"{"attempt":1,"requestId":"5f6d1a0c-7a61-4a46-8d2e-0e1d8a8f5f0e"}"#,
         },
         Operation {
             id: "completeAction",

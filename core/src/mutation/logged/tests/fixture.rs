@@ -1,8 +1,8 @@
 //! An entry with every tag, as the version that introduced the tag wrote it.
 
 use crate::model::{
-    Action, ActionRequest, AuditAction, AuditResult, FailedState, NewKey, Nullable, Record, Scope,
-    StatsRecord, Stream, Workspace, WorkspacePatch,
+    Action, ActionRequest, Attempt, AuditAction, AuditResult, FailedState, NewKey, Nullable,
+    Record, Scope, StatsRecord, Stream, Workspace, WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 
@@ -33,8 +33,8 @@ const ENTRY: &[&str] = &[
     "130b808098edc9b9e33f01ac02",
     "1402ad02",
     "150f01808098edc9b9e33f0001030100ff",
-    "1606070361777302",
-    "17040702722d",
+    "160a07020361777301023466",
+    "1705070202722d",
 ];
 
 fn desk() -> Caller {
@@ -114,11 +114,14 @@ fn mutations() -> Vec<Sample> {
 fn dispatched() -> [Sample; 2] {
     let dispatch = DispatchAction {
         id: 7,
-        provider: "aws".into(),
-        attempt: 2,
+        attempt: Attempt {
+            instance: Some("4f".into()),
+            ..Attempt::new(2, "aws")
+        },
     };
     let note = NoteAction {
         id: 7,
+        attempt: 2,
         note: "r-".into(),
     };
     [Sample::of(dispatch), Sample::of(note)]

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::model::{
-    Action, ActionRequest, ActivityRecord, AuditAction, AuditResult, FailedState, FieldValue,
-    Fields, NewKey, Record, RecordRef, Scopes, State, StatsRecord, Workspace, WorkspacePatch,
+    Action, ActionRequest, ActivityRecord, Attempt, AuditAction, AuditResult, FailedState,
+    FieldValue, Fields, NewKey, Record, RecordRef, Scopes, State, StatsRecord, Workspace,
+    WorkspacePatch,
 };
 use crate::mutation::{Caller, Derived, ImportCounts, Span};
 use crate::store::telemetry::arrivals::Arrivals;
@@ -86,14 +87,15 @@ fn lifecycle() -> BoxedStrategy<Sample> {
         .prop_map(|(id, state, detail)| Sample::of(FailAction { id, state, detail }));
     let complete = number().prop_map(|id| Sample::of(CompleteAction(id)));
     let attempt = prop_oneof![0..4_u32, any::<u32>()];
-    let dispatch = (number(), text(), attempt).prop_map(|(id, provider, attempt)| {
-        Sample::of(DispatchAction {
-            id,
-            provider,
-            attempt,
-        })
+    let by = (attempt, text(), of(text())).prop_map(|(number, provider, instance)| Attempt {
+        number,
+        provider,
+        instance,
     });
-    let note = (number(), text()).prop_map(|(id, note)| Sample::of(NoteAction { id, note }));
+    let dispatch =
+        (number(), by).prop_map(|(id, attempt)| Sample::of(DispatchAction { id, attempt }));
+    let note = (number(), any::<u32>(), text())
+        .prop_map(|(id, attempt, note)| Sample::of(NoteAction { id, attempt, note }));
     prop_oneof![act, complete, fail, dispatch, note].boxed()
 }
 
