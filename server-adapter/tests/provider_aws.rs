@@ -69,14 +69,10 @@ fn moto_accepts_the_signature_and_describes() {
     let Some(moto) = Aws::moto() else { return };
     let ids: Vec<String> = serde_json::from_value(moto.start["ids"].clone()).unwrap();
     let page = client(&moto, "all").describe(&ids).unwrap();
-    let mut users: Vec<_> = page
-        .workspaces
-        .iter()
-        .map(|d| d.user_name.as_deref())
-        .collect();
+    let mut users: Vec<_> = page.iter().map(|d| d.user_name.as_deref()).collect();
     users.sort();
     assert_eq!(users, [Some("ana"), Some("ben")]);
-    let desktop = page.workspaces.into_iter().next().unwrap();
+    let desktop = page.into_iter().next().unwrap();
     let record = desktop.into_record(Some("123456789012"), "eu-west-1");
     assert_eq!(record.state.as_deref(), Some("AVAILABLE"));
     assert_eq!(record.compute_type_name.as_deref(), Some("POWER"));
@@ -115,7 +111,7 @@ fn moto_terminates() {
     let accepted = client.batch(BatchCall::Terminate, &both).unwrap();
     let failed: Vec<_> = accepted.failed.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(failed, [GONE]);
-    let left = client.describe(&ids).unwrap().workspaces;
+    let left = client.describe(&ids).unwrap();
     let left: Vec<_> = left.iter().map(|desktop| &desktop.workspace_id).collect();
     assert_eq!(left, [&ids[1]]);
 }
@@ -150,7 +146,7 @@ fn fake_carries_out_each_call() {
         client
             .single(&SingleCall::RunningMode(mode.into()), &ids[0])
             .unwrap();
-        let desktop = client.describe(&ids[..1]).unwrap().workspaces.remove(0);
+        let desktop = client.describe(&ids[..1]).unwrap().remove(0);
         assert_eq!(
             desktop.workspace_properties.running_mode.as_deref(),
             Some(mode)
@@ -161,7 +157,7 @@ fn fake_carries_out_each_call() {
         );
     }
     run(BatchCall::Terminate, "TERMINATING", None);
-    assert_eq!(client.describe(&ids).unwrap().workspaces, []);
+    assert_eq!(client.describe(&ids).unwrap(), []);
 }
 
 #[test]

@@ -135,6 +135,8 @@ fn lost_answer_of_a_web_service_is_repeated_only_where_that_does_no_harm() {
     let target = format!("http://{address}/");
     let line = [
         "webhook",
+        "--fleet",
+        "test",
         "--apply",
         "--secret-file",
         "secret",

@@ -6,7 +6,7 @@ export interface ActionDispatch {
     provider: string;
     /** Number of the attempt: one more than the action has had. The last attempt once more changes nothing. */
     attempt: number;
-    /** What tells two processes of that name apart: a text that each chooses at random, 1 to 256 code points. Without it they may both begin the same attempt. */
+    /** Distinguishes two processes of that name: a text that each chooses at random, 1 to 256 code points. Without it they may both begin the same attempt. */
     instance?: string | null;
 }
 

@@ -137,7 +137,7 @@ pub struct Attempt {
     pub number: u32,
     /// The name of the provider, for people and the audit; 1 to 256 code points.
     pub provider: String,
-    /// What tells two processes of that name apart: a text that each of them chooses at random, 1 to 256 code points. Without it they may
+    /// Distinguishes two processes of that name: a text that each of them chooses at random, 1 to 256 code points. Without it they may
     /// both begin the same attempt.
     pub instance: Option<String>,
 }

@@ -247,7 +247,7 @@ pub(crate) struct ActionDispatch {
     /// Number of the attempt: one more than the action has had. The last attempt once more changes nothing.
     #[schemars(range(min = 1))]
     attempt: u32,
-    /// What tells two processes of that name apart: a text that each chooses at random, 1 to 256 code points. Without it they may both begin
+    /// Distinguishes two processes of that name: a text that each chooses at random, 1 to 256 code points. Without it they may both begin
     /// the same attempt.
     #[schemars(length(min = 1, max = TEXT_MAX))]
     instance: Option<String>,

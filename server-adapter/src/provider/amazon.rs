@@ -28,6 +28,10 @@ impl Kind for Amazon {
         }
     }
 
+    fn wait(&self, _: Action) {
+        self.client.wait();
+    }
+
     fn send(&self, orders: &[Order]) -> Vec<Answer> {
         let Some(first) = orders.first() else {
             return Vec::new();
@@ -69,9 +73,9 @@ impl Kind for Amazon {
     }
 
     fn show(&self, ids: &[String]) -> Result<HashMap<String, Shown>, Trouble> {
-        let page = self.client.describe(ids).map_err(|error| trouble(&error))?;
-        let shown = page.workspaces.into_iter();
+        let shown = self.client.describe(ids).map_err(|error| trouble(&error))?;
         Ok(shown
+            .into_iter()
             .map(|desktop| (desktop.workspace_id.clone(), self.shown(desktop)))
             .collect())
     }
@@ -106,7 +110,7 @@ impl Amazon {
     fn stop(&self, orders: &[Order]) -> Vec<Answer> {
         let ids: Vec<String> = orders.iter().map(|of| of.workspace_id.clone()).collect();
         let shown = match self.client.describe(&ids) {
-            Ok(page) => page.workspaces,
+            Ok(shown) => shown,
             // Nothing was begun.
             Err(error) if error.failure == Failure::Denied => {
                 return vec![Answer::Denied(error.to_string()); orders.len()];
@@ -165,8 +169,8 @@ fn answer(order: &Order, error: &CallError) -> Answer {
         Failure::Retry { after } => Answer::Later { after, why },
         Failure::Lost => Answer::Lost(why),
         Failure::Denied => Answer::Denied(why),
-        // At the first attempt it is rather a desktop of another account or region, which runs on.
-        Failure::NotFound if order.action == Action::Terminate && order.attempt > 1 => Answer::Done,
+        // Whether it is gone or another account's, the next descriptions show.
+        Failure::NotFound if order.action == Action::Terminate => Answer::Lost(why),
         Failure::NotFound | Failure::InvalidState | Failure::Other => Answer::Failed(why),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use deskfleet::limits::TEXT_MAX;
 use http::Uri;
 
 /// Makes the actions happen that a deskfleet server has accepted
@@ -105,7 +106,9 @@ pub(super) struct WebhookArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) secret_file: PathBuf,
     /// Name of the fleet, which makes the numbers of its actions unique
-    #[arg(long, value_name = "NAME", default_value = "deskfleet")]
+    ///
+    /// Two servers of one web service need different names, and so does one that begins anew or goes back to a backup.
+    #[arg(long, value_name = "NAME")]
     pub(super) fleet: String,
     /// How long an answer may take
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
@@ -129,7 +132,7 @@ pub(super) struct Common {
     /// Name in the outbox and the audit; by default that of the subcommand
     ///
     /// Two providers of one server have different names. An action belongs to the provider that began it.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     pub(super) name: Option<String>,
     /// Most actions that destroy (Rebuild, Restore, Terminate) begun in an hour
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
@@ -185,6 +188,15 @@ fn time(text: &str) -> Result<Duration, String> {
     let time = time.filter(|millis| (1..=86_400_000).contains(millis));
     time.map(Duration::from_millis)
         .ok_or_else(|| "write a time from 1ms to 24h, such as 30s".to_owned())
+}
+
+/// A name that the outbox takes.
+fn name(text: &str) -> Result<String, String> {
+    if (1..=TEXT_MAX).contains(&text.chars().count()) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("write a name of 1 to {TEXT_MAX} characters"))
+    }
 }
 
 fn address(text: &str) -> Result<Uri, String> {

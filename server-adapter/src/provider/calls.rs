@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::locks::lock;
 
@@ -17,6 +17,8 @@ use super::trace::Trace;
 pub(super) const REFUSED: &str = "none: refused";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
+/// Where noting the attempts of a call took longer, what was noted first may be forbidden by now.
+const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// An order, and the trace of its action.
 #[derive(Debug, Clone)]
@@ -43,8 +45,10 @@ pub(super) enum Called {
     Denied(String),
     /// Whether it was begun is unknown.
     Lost,
-    /// Whether the attempt is noted is unknown: it was not begun.
-    NotNoted,
+    /// Whether the attempt is noted is unknown, for this reason: it was not begun.
+    NotNoted(String),
+    /// It was given back before anything was noted: this process ends, or the cloud refuses the credentials.
+    NotTried,
     /// The action has ended, or somebody else has begun an attempt.
     Overtaken,
     /// It must not be carried out.
@@ -61,6 +65,8 @@ pub(super) struct Calls {
     queue: Option<Sender<Vec<Call>>>,
     /// Whether what is queued is given back unbegun.
     is_over: Arc<AtomicBool>,
+    /// The same until [`Self::go_on`], as the cloud refuses the credentials.
+    is_denied: Arc<AtomicBool>,
 }
 
 impl Calls {
@@ -74,10 +80,10 @@ impl Calls {
         let (queue, orders) = channel::<Vec<Call>>();
         let (results, ended) = channel();
         let orders = Arc::new(Mutex::new(orders));
-        let is_over = Arc::new(AtomicBool::new(false));
+        let (is_over, is_denied) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         for _ in 0..threads.max(1) {
             let (orders, results) = (Arc::clone(&orders), results.clone());
-            let is_over = Arc::clone(&is_over);
+            let (is_over, is_denied) = (Arc::clone(&is_over), Arc::clone(&is_denied));
             let (fleet, kind, name) = (fleet.clone(), Arc::clone(kind), name.to_owned());
             let thread = Builder::new().name("deskfleet-calls".into());
             thread.spawn(move || {
@@ -87,12 +93,18 @@ impl Calls {
                     let Ok(calls) = next else {
                         return;
                     };
-                    let ended = if is_over.load(Ordering::Relaxed) {
-                        let unbegun = |call| (call, Called::NotNoted);
-                        calls.into_iter().map(unbegun).collect()
+                    let stops = [&is_over, &is_denied];
+                    let ended = if stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
+                        let untried = |call| (call, Called::NotTried);
+                        calls.into_iter().map(untried).collect()
                     } else {
                         carry_out(&fleet, &*kind, &name, calls)
                     };
+                    let is_denied_now =
+                        |(_, called): &(_, Called)| matches!(called, Called::Denied(_));
+                    if ended.iter().any(is_denied_now) {
+                        is_denied.store(true, Ordering::Relaxed);
+                    }
                     if results.send(ended).is_err() {
                         return;
                     }
@@ -100,7 +112,12 @@ impl Calls {
             })?;
         }
         let queue = Some(queue);
-        Ok((Self { queue, is_over }, ended))
+        let calls = Self {
+            queue,
+            is_over,
+            is_denied,
+        };
+        Ok((calls, ended))
     }
 
     /// Queues calls that the cloud takes at once.
@@ -109,6 +126,11 @@ impl Calls {
             // The threads live as long as the queue.
             let _ = queue.send(calls);
         }
+    }
+
+    /// Begins calls again after the cloud refused the credentials.
+    pub(super) fn go_on(&self) {
+        self.is_denied.store(false, Ordering::Relaxed);
     }
 
     /// Begins no others. The receiver ends once those that are under way have.
@@ -121,11 +143,23 @@ impl Calls {
 /// Notes the attempts, and begins those that are noted.
 fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> Ended {
     let mut ended = Vec::with_capacity(calls.len());
-    let mut noted = Vec::with_capacity(calls.len());
-    for call in calls {
-        match note_attempt(fleet, name, &call) {
-            Ok(()) => noted.push(call),
-            Err(called) => ended.push((call, called)),
+    if let Some(call) = calls.first() {
+        kind.wait(call.order.action);
+    }
+    let mut noted = calls;
+    // What takes long is done again, which changes nothing but that a hold or a cancellation meanwhile is noticed.
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let mut accepted = Vec::with_capacity(noted.len());
+        for call in noted {
+            match note_attempt(fleet, name, &call) {
+                Ok(()) => accepted.push(call),
+                Err(called) => ended.push((call, called)),
+            }
+        }
+        noted = accepted;
+        if begun.elapsed() < NOTED_WITHIN {
+            break;
         }
     }
     if noted.is_empty() {
@@ -175,11 +209,14 @@ fn note_attempt(fleet: &Fleet, name: &str, call: &Call) -> Result<(), Called> {
         match fleet.dispatch(id, name, attempt, &call.trace) {
             Ok(()) => return Ok(()),
             Err(Refusal::Unreachable(_)) if sent + 1 < NOTES => sent += 1,
-            Err(Refusal::Unreachable(_)) => return Err(Called::NotNoted),
+            Err(Refusal::Unreachable(why)) => return Err(Called::NotNoted(why)),
             Err(Refusal::Problem { code, said, .. }) if code == "LitigationHold" => {
                 return Err(Called::Forbidden(said));
             }
-            Err(Refusal::Problem { .. }) => return Err(Called::Overtaken),
+            Err(Refusal::Problem {
+                status: 404 | 409, ..
+            }) => return Err(Called::Overtaken),
+            Err(refusal) => return Err(Called::NotNoted(refusal.to_string())),
         }
     }
 }

@@ -36,6 +36,11 @@ impl Cap {
         }
         has_room
     }
+
+    /// What was counted last has destroyed nothing.
+    pub(super) fn give_back(&mut self) {
+        self.begun.pop_back();
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +56,8 @@ mod tests {
         assert!(!cap.take(now.plus_seconds(1799)));
         assert!(cap.take(now.plus_seconds(1800)));
         assert!(!cap.take(now.plus_seconds(1801)));
+        cap.give_back();
+        assert!(cap.take(now.plus_seconds(1801)));
         assert!(!Cap::new(0, Vec::new()).take(now));
     }
 }

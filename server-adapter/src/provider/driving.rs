@@ -1,7 +1,9 @@
 //! The loop: it looks at the whole outbox again and again and does what is missing, so that nothing is forgotten whatever was lost
 //! (level-triggered, as the controllers of Kubernetes are).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod results;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -9,16 +11,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use deskfleet::{Action, Timestamp};
 
-use super::aws::desktop::MergeRecord;
 use super::backoff::{pause, random};
-use super::calls::{self, Call, Called, Calls, Ended};
+use super::calls::{self, Call, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Order, Shown, Trouble};
-use super::memory::{Memory, Standing, begun_at};
+use super::memory::{Memory, Standing};
 use super::status::{self, Status};
 use super::step::{self, Facts, Seen, Step, decide};
-use super::trace::Trace;
 
 /// How long nothing is begun after a cloud refused the credentials.
 const DENIED_PAUSE: Duration = Duration::from_secs(60);
@@ -49,7 +49,11 @@ pub(super) struct Driving {
     memories: HashMap<u64, Memory>,
     /// Desktops with a call under way.
     busy: HashSet<String>,
+    /// Desktops of actions that were refused: the server has them in the state ERROR.
+    untrue: BTreeSet<String>,
     paused_until: Option<Instant>,
+    /// Whether the cloud refused the credentials, and no call was answered since.
+    is_denied: bool,
 }
 
 impl Driving {
@@ -74,7 +78,9 @@ impl Driving {
             results,
             memories: HashMap::new(),
             busy: HashSet::new(),
+            untrue: BTreeSet::new(),
             paused_until: None,
+            is_denied: false,
         })
     }
 
@@ -127,20 +133,34 @@ impl Driving {
         if self.paused_until.is_some_and(|until| now < until) {
             return Ok(());
         }
-        let pending: Vec<&Pending> = pending.iter().filter(|of| self.is_ours(of, now)).collect();
-        let asked = pending.iter().copied().filter(|of| of.attempts > 0);
-        let shown = match self.shown(&desktops(asked)) {
+        self.calls.go_on();
+        let ours: Vec<&Pending> = pending.iter().filter(|of| self.is_ours(of, now)).collect();
+        let asked = ours
+            .iter()
+            .copied()
+            .filter(|of| of.attempts > 0 || of.action().is_some_and(step::is_destructive));
+        let asked = desktops(asked);
+        let shown = self.shown(&asked);
+        let refreshed = shown.and_then(|shown| self.refresh(&pending).map(|()| shown));
+        let shown = match refreshed {
             Ok(shown) => shown,
             Err(trouble) => {
                 self.trouble(trouble);
                 return Ok(());
             }
         };
+        if ours.is_empty() || (shown.is_some() && !asked.is_empty()) {
+            self.status.resumed();
+        }
         let mut calls: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
-        for action in pending {
+        for action in ours {
             if let Some(call) = self.look(action, shown.as_ref()) {
                 let kind = call.order.action.as_str();
                 calls.entry(kind).or_default().push(call);
+                if self.is_denied {
+                    // One call shows whether the credentials are good again.
+                    break;
+                }
             }
         }
         for calls in calls.into_values() {
@@ -172,6 +192,25 @@ impl Driving {
         Ok(Some(all))
     }
 
+    /// Puts the states of desktops right that an action left as ERROR which was never begun.
+    fn refresh(&mut self, pending: &[Pending]) -> Result<(), Trouble> {
+        if self.untrue.is_empty() {
+            return Ok(());
+        }
+        let busy: HashSet<&String> = pending.iter().map(|of| &of.workspace_id).collect();
+        let ids = self.untrue.iter().filter(|id| !busy.contains(id));
+        let ids: Vec<String> = ids.cloned().collect();
+        let shown = self.shown(&ids)?.unwrap_or_default();
+        let records = shown.into_values().map(|desktop| desktop.record);
+        let lines: Result<Vec<String>, _> = records
+            .map(|record| serde_json::to_string(&record))
+            .collect();
+        // Without it the next scan puts them right.
+        let _ = self.fleet.import(&lines.unwrap_or_default());
+        self.untrue.clear();
+        Ok(())
+    }
+
     /// Does what an action needs, but for a call.
     fn look(&mut self, action: &Pending, shown: Option<&HashMap<String, Shown>>) -> Option<Call> {
         // One that a newer server knows: another provider does.
@@ -188,36 +227,56 @@ impl Driving {
             memory.attempt = if note == calls::REFUSED {
                 Standing::Refused
             } else {
-                Standing::Begun(begun_at(action.last_attempt_at))
+                Standing::Begun(Instant::now())
             };
         }
         let desktop = shown.map(|all| all.get(&action.workspace_id));
+        let seen = match desktop {
+            None => Seen::Nothing,
+            Some(None) => Seen::Gone,
+            Some(Some(desktop)) => Seen::Desktop(desktop),
+        };
+        memory.saw(seen);
         let step = decide(Facts {
             action: kind,
             attempts: action.attempts,
-            is_noted: action.note.is_some(),
+            is_noted: action
+                .note
+                .as_ref()
+                .is_some_and(|note| note != calls::REFUSED),
             compute_type: action.compute_type.as_deref(),
             attempt: memory.last_attempt(),
-            seen: match desktop {
-                None => Seen::Nothing,
-                Some(None) => Seen::Gone,
-                Some(Some(desktop)) => Seen::Desktop(desktop),
-            },
+            seen,
+            was_shown: memory.was_shown,
+            gone_for: memory.gone_since.map_or(Duration::ZERO, |at| at.elapsed()),
+            known_for: memory.known_since.elapsed(),
             least: self.pace.least,
         });
         let trace = memory.trace.clone();
         match step {
             Step::Begin { attempt } => return self.call(action, kind, attempt, false),
-            Step::BeginSecondHalf => return self.call(action, kind, action.attempts, true),
+            Step::BeginSecondHalf { attempt } => return self.call(action, kind, attempt, true),
             Step::Wait { passed } => {
                 memory.passed = passed;
-                if memory.attempt == Standing::Unknown {
-                    memory.attempt = Standing::Begun(begun_at(action.last_attempt_at));
+                if memory.attempt == Standing::Unknown && passed {
+                    memory.attempt = Standing::Begun(Instant::now());
+                }
+            }
+            Step::LookAgain => {}
+            Step::NotHere => {
+                if !std::mem::replace(&mut memory.is_held_back, true) {
+                    let (id, desktop) = (action.id, &action.workspace_id);
+                    status::say(&format!(
+                        "action {id}, {kind} of {desktop}: left alone, as the cloud shows no such desktop to this account in this region"
+                    ));
                 }
             }
             Step::Complete => self.report(action.id, Ok(()), None, &trace),
             Step::Fail(why) => {
-                let record = desktop.flatten().map(|shown| shown.record.clone());
+                // Of an attempt of which nothing is known the state may be that from before.
+                let is_known = memory.attempt != Standing::Unknown;
+                let record = desktop.flatten().filter(|_| is_known);
+                let record = record.map(|shown| shown.record.clone());
                 self.report(action.id, Err(why), record, &trace);
             }
         }
@@ -231,10 +290,8 @@ impl Driving {
         attempt: u32,
         is_second_half: bool,
     ) -> Option<Call> {
-        // Counted once: a refused attempt has destroyed nothing.
-        let destroys = step::is_destructive(kind) && action.attempts == 0;
         let now = Timestamp::from(SystemTime::now());
-        let may = !destroys || self.cap.take(now);
+        let may = !step::is_destructive(kind) || self.cap.take(now);
         let memory = self.memories.get_mut(&action.id)?;
         let order = Order {
             id: action.id,
@@ -275,106 +332,6 @@ impl Driving {
                 self.busy.extend(ids);
                 self.calls.begin(calls);
                 calls = rest;
-            }
-        }
-    }
-
-    /// Takes the results of calls into account.
-    fn ended(&mut self, ended: Ended) {
-        for (call, result) in ended {
-            let Call { order, trace } = call;
-            self.busy.remove(&order.workspace_id);
-            self.status.called(&order, &result, &trace);
-            let Some(memory) = self.memories.get_mut(&order.id) else {
-                continue;
-            };
-            match result {
-                Called::Done => self.report(order.id, Ok(()), None, &trace),
-                Called::Begun => {
-                    if !matches!(memory.attempt, Standing::Begun(_)) {
-                        memory.attempt = Standing::Begun(Instant::now());
-                    }
-                    memory.refused = None;
-                }
-                Called::Later { after, why } => {
-                    memory.attempt = Standing::Refused;
-                    self.later(&order, after, &why, &trace);
-                }
-                // The next look at the desktop shows what has become of it.
-                Called::Lost => {
-                    memory.attempt = Standing::Unknown;
-                    if step::is_repeatable(order.action) {
-                        self.later(&order, None, "There is no answer.", &trace);
-                    }
-                }
-                Called::Failed(why) | Called::Forbidden(why) => {
-                    self.report(order.id, Err(why), None, &trace);
-                }
-                Called::Denied(why) => {
-                    memory.attempt = Standing::Refused;
-                    self.trouble(Trouble::Denied(why));
-                }
-                Called::NotNoted => memory.attempt = Standing::NotBegun(order.attempt),
-                // The next look at the outbox shows what has become of it.
-                Called::Overtaken => memory.attempt = Standing::Unknown,
-            }
-        }
-    }
-
-    /// Waits before the next attempt, or gives up.
-    fn later(&mut self, order: &Order, after: Option<Duration>, why: &str, trace: &Trace) {
-        let Some(memory) = self.memories.get_mut(&order.id) else {
-            return;
-        };
-        let now = Instant::now();
-        let (since, before) = memory.refused.unwrap_or((now, 0));
-        let failures = before + 1;
-        memory.refused = Some((since, failures));
-        memory.not_before = Some(now + pause(failures, after, random()));
-        if since.elapsed() >= step::longest(order.action) {
-            let why = format!("{why} ({failures} attempts)");
-            self.report(order.id, Err(why), None, trace);
-        }
-    }
-
-    /// Ends an action at the server. A failure leaves the desktop in the state ERROR; what the cloud shows is true.
-    fn report(
-        &mut self,
-        id: u64,
-        ended: Result<(), String>,
-        record: Option<MergeRecord>,
-        trace: &Trace,
-    ) {
-        let (result, said) = match &ended {
-            Ok(()) => (self.fleet.complete(id, trace), "completed".to_owned()),
-            Err(why) => (self.fleet.fail(id, why, trace), format!("failed: {why}")),
-        };
-        status::ended(id, &said, result.as_ref().err(), trace);
-        match result {
-            Ok(()) => {
-                // Without it the next scan puts the state right.
-                let record = record.and_then(|record| serde_json::to_string(&record).ok());
-                let _ = self.fleet.import(record.as_slice());
-            }
-            // One that has ended leaves the outbox; one that is not answered is reported again.
-            Err(_) => {
-                if let Some(memory) = self.memories.get_mut(&id) {
-                    memory.ended = Some(ended);
-                }
-            }
-        }
-    }
-
-    fn trouble(&mut self, trouble: Trouble) {
-        match trouble {
-            Trouble::Denied(why) => {
-                self.paused_until = Some(Instant::now() + DENIED_PAUSE);
-                self.status.paused(&why);
-            }
-            Trouble::Later { after, why } => {
-                let pause = after.unwrap_or(self.pace.every).min(DENIED_PAUSE);
-                self.paused_until = Some(Instant::now() + pause);
-                status::cloud_lost(&why);
             }
         }
     }

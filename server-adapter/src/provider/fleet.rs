@@ -1,5 +1,7 @@
 //! The operator surface of a deskfleet server, as far as a provider needs it.
 
+mod audit;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
@@ -72,19 +74,6 @@ impl Pending {
 struct Actions {
     actions: Vec<Pending>,
     next_token: Option<String>,
-}
-
-/// A row of the audit, as far as it is read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AuditRow {
-    completed_time: Option<Timestamp>,
-    detail: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct AuditRows {
-    activities: Vec<AuditRow>,
 }
 
 /// A desktop of the inventory.
@@ -238,30 +227,6 @@ impl Fleet {
     pub(super) fn fail(&self, id: u64, why: &str, trace: &Trace) -> Result<(), Refusal> {
         let body = json!({"detail": cut(why)});
         self.post(&format!("/operator/actions/{id}/fail"), &body, trace)
-    }
-
-    /// When attempts of `provider` at actions of these kinds ended since `since`.
-    pub(super) fn ended(
-        &self,
-        provider: &str,
-        actions: impl IntoIterator<Item = Action>,
-        since: Timestamp,
-    ) -> Result<Vec<Timestamp>, Refusal> {
-        let mut ended = Vec::new();
-        for action in actions {
-            // It was asked for before it ended: a day before covers the longest.
-            let from = since.plus_seconds(-24 * 3600);
-            let target = format!("/operator/audit?action={action}&from={from}&limit={PAGE}");
-            let page: AuditRows = self.get(&target)?;
-            let ours = |row: &AuditRow| {
-                let detail = row.detail.as_deref().unwrap_or_default();
-                detail.contains(&format!("{provider}, "))
-            };
-            let rows = page.activities.into_iter().filter(ours);
-            let times = rows.filter_map(|row| row.completed_time);
-            ended.extend(times.filter(|at| *at >= since));
-        }
-        Ok(ended)
     }
 
     /// The desktops that an action is pending on, of whatever driver.

@@ -84,6 +84,9 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
         1
     }
 
+    /// Blocks until a call of that action would go out at once.
+    fn wait(&self, _: Action) {}
+
     /// Begins the orders, all of one action; one answer for each, in their order. Blocks.
     fn send(&self, orders: &[Order]) -> Vec<Answer>;
 

@@ -1,10 +1,8 @@
 //! What a process knows of the actions in the outbox. It is lost with the process: the outbox has to do without it.
 
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-use deskfleet::Timestamp;
-
-use super::step::Attempt;
+use super::step::{Attempt, Seen};
 use super::trace::Trace;
 
 /// What this process knows of an action.
@@ -19,8 +17,13 @@ pub(super) struct Memory {
     pub(super) ended: Option<Result<(), String>>,
     /// Nothing is done before then.
     pub(super) not_before: Option<Instant>,
-    /// Whether it was said that the bound of actions that destroy holds it back.
+    /// Whether it was said that it is held back, and why.
     pub(super) is_held_back: bool,
+    /// Since when this process knows of it, or that the answer to an attempt was lost. Not when the server says that the attempt began: the
+    /// clocks may differ.
+    pub(super) known_since: Instant,
+    pub(super) was_shown: bool,
+    pub(super) gone_since: Option<Instant>,
     pub(super) trace: Trace,
 }
 
@@ -43,8 +46,25 @@ impl Memory {
             ended: None,
             not_before: None,
             is_held_back: false,
+            known_since: Instant::now(),
+            was_shown: false,
+            gone_since: None,
             trace: Trace::new(),
         }
+    }
+
+    /// Takes note of a description.
+    pub(super) fn saw(&mut self, seen: Seen<'_>) {
+        match seen {
+            Seen::Desktop(_) => (self.was_shown, self.gone_since) = (true, None),
+            Seen::Gone => _ = self.gone_since.get_or_insert_with(Instant::now),
+            Seen::Nothing => {}
+        }
+    }
+
+    /// The answer to the last attempt was lost, or another process made it.
+    pub(super) fn lost(&mut self) {
+        (self.attempt, self.known_since) = (Standing::Unknown, Instant::now());
     }
 
     /// The last attempt, now.
@@ -59,12 +79,4 @@ impl Memory {
             },
         }
     }
-}
-
-/// The moment of this process's clock at which an attempt began.
-pub(super) fn begun_at(at: Option<Timestamp>) -> Instant {
-    let now = Instant::now();
-    let at = at.map(SystemTime::from);
-    let ago = at.and_then(|at| SystemTime::now().duration_since(at).ok());
-    now.checked_sub(ago.unwrap_or_default()).unwrap_or(now)
 }

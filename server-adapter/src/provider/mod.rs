@@ -22,7 +22,7 @@ mod trace;
 mod transport;
 mod webhook;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
@@ -191,9 +191,9 @@ fn drive(
     let begun = fleet.ended(&name, destructive, hour);
     let mut begun = begun.map_err(|refusal| format!("{refusal}; the key is that of --key-file"))?;
     let pending = fleet.pending().map_err(|refusal| refusal.to_string())?;
-    let recent = pending
-        .iter()
-        .filter(|of| of.action().is_some_and(step::is_destructive));
+    let recent = pending.iter().filter(|of| {
+        of.action().is_some_and(step::is_destructive) && of.note.as_deref() != Some(calls::REFUSED)
+    });
     begun.extend(
         recent
             .filter_map(|of| of.last_attempt_at)
@@ -210,6 +210,15 @@ fn drive(
         common.url,
         pending.len()
     ));
+    let others: BTreeSet<&str> = pending
+        .iter()
+        .filter_map(|of| of.provider.as_deref())
+        .collect();
+    for other in others.into_iter().filter(|other| *other != name) {
+        status::say(&format!(
+            "actions that the provider {other} has begun are left to it; start one with --name {other} where it runs no more"
+        ));
+    }
     let threads = usize::from(common.parallel);
     if let Some((amazon, every)) = synced {
         let sync = Sync {

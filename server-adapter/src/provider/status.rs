@@ -75,7 +75,11 @@ impl Status {
                 "lost",
                 "there is no answer; it may have been begun".to_owned(),
             ),
-            Called::NotNoted => ("not_noted", "the attempt could not be noted".to_owned()),
+            Called::NotNoted(why) => (
+                "not_noted",
+                format!("the attempt could not be noted: {why}"),
+            ),
+            Called::NotTried => return,
             Called::Overtaken => (
                 "overtaken",
                 "it has ended, or another provider has it".to_owned(),
@@ -100,6 +104,11 @@ impl Status {
             "provider-paused",
             &format!("nothing is begun, and nothing fails, until this is put right: {why}"),
         );
+    }
+
+    /// The cloud answers, or there is nothing to ask it for.
+    pub(super) fn resumed(&self) {
+        *lock(&self.paused) = None;
     }
 
     /// The server cannot be asked now.

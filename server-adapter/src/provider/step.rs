@@ -48,7 +48,14 @@ pub(super) struct Facts<'f> {
     pub(super) compute_type: Option<&'f str>,
     pub(super) attempt: Attempt,
     pub(super) seen: Seen<'f>,
-    /// The least time between a call and its end, where the state that the action goes through was not seen.
+    /// Whether this process saw the desktop before.
+    pub(super) was_shown: bool,
+    /// For how long each description was without it.
+    pub(super) gone_for: Duration,
+    /// For how long this process knows of the action, or that the answer to its last attempt was lost.
+    pub(super) known_for: Duration,
+    /// The least time between a call and its end, where the state that the action goes through was not seen, and after which a description is
+    /// believed that shows nothing of a call.
     pub(super) least: Duration,
 }
 
@@ -57,8 +64,12 @@ pub(super) struct Facts<'f> {
 pub(super) enum Step {
     /// Begin this attempt.
     Begin { attempt: u32 },
-    /// Begin the second half of the attempt.
-    BeginSecondHalf,
+    /// Begin this attempt, with the second half of the action.
+    BeginSecondHalf { attempt: u32 },
+    /// Leave it alone: the desktop is none of this cloud, as far as it shows.
+    NotHere,
+    /// Nothing, before another description.
+    LookAgain,
     /// It is under way, and the desktop was seen in the state that the action goes through where that is true.
     Wait { passed: bool },
     /// It has happened.
@@ -82,6 +93,9 @@ pub(super) fn is_destructive(action: Action) -> bool {
         Action::Rebuild | Action::Restore | Action::Terminate
     )
 }
+
+/// Attempts after which a desktop that was stopped and does not start is left to a person.
+const STARTS_MAX: u32 = 20;
 
 /// How long an action may take, retries included.
 pub(super) fn longest(action: Action) -> Duration {
@@ -109,15 +123,80 @@ fn passes(action: Action, state: State) -> bool {
 /// What to do.
 pub(super) fn decide(facts: Facts<'_>) -> Step {
     let next = facts.attempts.saturating_add(1);
-    match facts.attempt {
-        _ if facts.attempts == 0 => Step::Begin { attempt: 1 },
+    let number = match facts.attempt {
         // Not the last one that is noted: of that the outbox may say that it was refused, and this one may be carried out.
-        Attempt::NotBegun { attempt } => Step::Begin { attempt },
-        Attempt::Refused => Step::Begin { attempt: next },
+        Attempt::NotBegun { attempt } => attempt,
+        Attempt::Unknown | Attempt::Refused | Attempt::Begun { .. } => next,
+    };
+    if facts.attempts == 0 {
+        // A call for a desktop that is another account's would be answered as if it had gone.
+        let is_elsewhere = is_destructive(facts.action) && matches!(facts.seen, Seen::Gone);
+        return if is_elsewhere {
+            Step::NotHere
+        } else {
+            Step::Begin { attempt: number }
+        };
+    }
+    if is_stopped_half_way(facts) {
+        return start_again(facts, number);
+    }
+    match facts.attempt {
+        Attempt::NotBegun { .. } | Attempt::Refused => {
+            if is_destructive(facts.action) && matches!(facts.seen, Seen::Gone) {
+                return gone(facts, false);
+            }
+            Step::Begin { attempt: number }
+        }
         Attempt::Begun { for_, passed } => under_way(facts, for_, passed),
-        Attempt::Unknown if facts.is_noted => under_way(facts, Duration::ZERO, false),
+        Attempt::Unknown if facts.is_noted => under_way(facts, facts.known_for, false),
         Attempt::Unknown => unknown(facts, next),
     }
+}
+
+/// Whether the first half of a recovery reboot has happened, whoever began it.
+fn is_stopped_half_way(facts: Facts<'_>) -> bool {
+    let is_stopped = |shown: &Shown| shown.state == Some(State::Stopped);
+    facts.action == Action::RecoveryReboot
+        && matches!(facts.seen, Seen::Desktop(shown) if is_stopped(shown))
+}
+
+/// However long it took: it runs before the action is over.
+fn start_again(facts: Facts<'_>, number: u32) -> Step {
+    match facts.attempt {
+        // A start may have been accepted that the description does not show yet.
+        Attempt::Begun { for_, .. } if facts.attempts > 1 && for_ < facts.least => {
+            Step::Wait { passed: true }
+        }
+        _ if facts.attempts >= STARTS_MAX => Step::Fail(format!(
+            "The desktop was stopped and did not start in {} attempts.",
+            facts.attempts
+        )),
+        Attempt::Unknown | Attempt::NotBegun { .. } | Attempt::Refused | Attempt::Begun { .. } => {
+            Step::BeginSecondHalf { attempt: number }
+        }
+    }
+}
+
+/// Of a desktop that is not shown. That it was shown before says that it is one of this account, and so does a request id for what destroys:
+/// the process that has it had seen the desktop. One description may be wrong.
+fn gone(facts: Facts<'_>, passed: bool) -> Step {
+    let was_here = facts.was_shown || (facts.is_noted && facts.action == Action::Terminate);
+    if !was_here {
+        if facts.known_for < longest(facts.action) {
+            return Step::Wait { passed };
+        }
+        return Step::Fail(
+            "Unknown: the cloud has not shown the desktop since this provider started. It is gone, or one of another account or region."
+                .to_owned(),
+        );
+    }
+    if facts.gone_for < facts.least {
+        return Step::Wait { passed };
+    }
+    if facts.action == Action::Terminate {
+        return Step::Complete;
+    }
+    Step::Fail("There is no such desktop any more.".to_owned())
 }
 
 /// Of an action that was begun: whether it has ended.
@@ -125,8 +204,7 @@ fn under_way(facts: Facts<'_>, for_: Duration, passed: bool) -> Step {
     let shown = match facts.seen {
         // Somebody else completes it.
         Seen::Nothing => return Step::Wait { passed },
-        Seen::Gone if facts.action == Action::Terminate => return Step::Complete,
-        Seen::Gone => return Step::Fail("There is no such desktop any more.".to_owned()),
+        Seen::Gone => return gone(facts, passed),
         Seen::Desktop(shown) => shown,
     };
     let passed = passed || shown.state.is_some_and(|state| passes(facts.action, state));
@@ -137,9 +215,6 @@ fn under_way(facts: Facts<'_>, for_: Duration, passed: bool) -> Step {
             has_type(facts, shown)
         }
         (Action::Start, Some(State::Available)) => true,
-        (Action::RecoveryReboot, Some(State::Stopped)) if for_ < longest(facts.action) => {
-            return Step::BeginSecondHalf;
-        }
         (Action::Reboot | Action::RecoveryReboot, Some(State::Available)) => may_have_ended,
         (Action::Rebuild | Action::Restore, Some(State::Available | State::Stopped)) => {
             may_have_ended
@@ -181,8 +256,11 @@ fn unknown(facts: Facts<'_>, next: u32) -> Step {
             return Step::Complete;
         }
     }
-    if matches!(facts.seen, Seen::Gone) {
-        return under_way(facts, Duration::ZERO, false);
+    match facts.seen {
+        Seen::Gone => return gone(facts, false),
+        // The description may be older than the call.
+        Seen::Desktop(_) if facts.known_for < facts.least => return Step::LookAgain,
+        Seen::Desktop(_) | Seen::Nothing => {}
     }
     if is_repeatable(facts.action) {
         return Step::Begin { attempt: next };

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::amazon::{Amazon, trouble};
+use super::aws::client::is_id;
 use super::aws::desktop::MergeRecord;
 use super::backoff::random;
-use super::fleet::{Fleet, Refusal};
+use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
 use super::status::{self, Status};
 
-/// Records in one import.
-const IMPORTED_AT_ONCE: usize = 500;
+/// Desktops that are described by their ids at once.
+const DESCRIBED_AT_ONCE: usize = 25;
 /// Lines that a plan has of each kind of change.
 const PRINTED: usize = 20;
 /// Missing desktops that are believed, however few there are.
@@ -42,6 +43,7 @@ impl Sync {
         while !stop.load(Ordering::Relaxed) {
             let pause = match self.scan(stop) {
                 Ok(said) => {
+                    self.status.resumed();
                     status::say(&said);
                     let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
                     self.every + Duration::from_millis(random() % (millis / 2 + 1))
@@ -70,14 +72,14 @@ impl Sync {
         let mut missing: HashSet<Box<str>> = HashSet::new();
         self.fleet
             .desktops_of(region, account, &mut |desktop| {
-                if desktop.state.as_deref() != Some("TERMINATED") {
+                if is_of_this_cloud(&desktop, account) {
                     missing.insert(desktop.id.into_boxed_str());
                 }
             })
             .map_err(|refusal| lost(&refusal))?;
         let known = missing.len();
         let (mut seen, mut taken) = (0_u64, 0);
-        let mut lines = Vec::new();
+        let mut busy = self.busy()?;
         let mut token: Option<String> = None;
         loop {
             if stop.load(Ordering::Relaxed) {
@@ -85,15 +87,14 @@ impl Sync {
             }
             let page = self.amazon.client.describe_page(token.as_deref());
             let page = page.map_err(|error| trouble(&error))?;
+            let mut records = Vec::new();
             for desktop in page.workspaces {
                 seen += 1;
                 missing.remove(desktop.workspace_id.as_str());
-                lines.push(desktop.into_record(account, region));
+                records.push(desktop.into_record(account, region));
             }
             token = page.next_token;
-            if lines.len() >= IMPORTED_AT_ONCE || token.is_none() {
-                taken += self.import(&mut lines)?;
-            }
+            taken += self.import(records, &mut busy)?;
             if token.is_none() {
                 break;
             }
@@ -118,14 +119,25 @@ impl Sync {
         Ok(said)
     }
 
-    /// Merges the records; the state of a desktop with a pending action is that of the action.
-    fn import(&self, records: &mut Vec<MergeRecord>) -> Result<u64, Trouble> {
-        let pending = self
-            .fleet
-            .busy_desktops()
-            .map_err(|refusal| lost(&refusal))?;
-        let lines = records.drain(..).map(|mut record| {
-            if pending.contains(&record.work_sp_id) {
+    /// The desktops with a pending action.
+    fn busy(&self) -> Result<HashSet<String>, Trouble> {
+        let busy = self.fleet.busy_desktops();
+        busy.map_err(|refusal| lost(&refusal))
+    }
+
+    /// Merges the records of a page. The state of a desktop with a pending action is that of the action, also where it was pending before the
+    /// page was asked for: `busy`, which becomes that of now.
+    fn import(
+        &self,
+        records: Vec<MergeRecord>,
+        busy: &mut HashSet<String>,
+    ) -> Result<u64, Trouble> {
+        let before = std::mem::replace(busy, self.busy()?);
+        let lines = records.into_iter().map(|mut record| {
+            if [&before, &*busy]
+                .iter()
+                .any(|of| of.contains(&record.work_sp_id))
+            {
                 record.state = None;
             }
             serde_json::to_string(&record).unwrap_or_default()
@@ -134,22 +146,34 @@ impl Sync {
         self.fleet.import(&lines).map_err(|refusal| lost(&refusal))
     }
 
+    /// Those that the cloud does not show either when it is asked for them.
     fn terminate(&self, gone: &[Box<str>]) -> Result<u64, Trouble> {
-        let pending = self
-            .fleet
-            .busy_desktops()
-            .map_err(|refusal| lost(&refusal))?;
-        let left = gone.iter().filter(|id| !pending.contains(&***id));
-        let lines: Vec<String> = left
-            .map(|id| serde_json::json!({"workSpId": id, "state": "TERMINATED"}).to_string())
-            .collect();
         let mut terminated = 0;
-        for lines in lines.chunks(IMPORTED_AT_ONCE) {
+        for ids in gone.chunks(DESCRIBED_AT_ONCE) {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            let shown = self.amazon.client.describe(&ids);
+            let shown = shown.map_err(|error| trouble(&error))?;
+            let busy = self.busy()?;
+            let is_gone = |id: &&String| {
+                let is_shown = shown.iter().any(|desktop| desktop.workspace_id == **id);
+                !is_shown && !busy.contains(*id)
+            };
+            let lines = ids.iter().filter(is_gone);
+            let lines: Vec<String> = lines
+                .map(|id| serde_json::json!({"workSpId": id, "state": "TERMINATED"}).to_string())
+                .collect();
             // One on hold is refused: the server's reason is in the log, and it is tried again after the next scan.
-            terminated += self.fleet.import(lines).map_err(|refusal| lost(&refusal))?;
+            let taken = self.fleet.import(&lines);
+            terminated += taken.map_err(|refusal| lost(&refusal))?;
         }
         Ok(terminated)
     }
+}
+
+/// Whether the cloud should show a desktop of the inventory: it is there, has an id of AWS, and is none of another account.
+fn is_of_this_cloud(desktop: &Desktop, account: Option<&str>) -> bool {
+    let of = desktop.record.get("account").and_then(Value::as_str);
+    desktop.state.as_deref() != Some("TERMINATED") && is_id(&desktop.id) && of == account
 }
 
 /// Whether as much as this can have gone: credentials of another account show none of them.
@@ -168,8 +192,10 @@ fn lost(refusal: &Refusal) -> Trouble {
 pub(super) fn plan(fleet: &Fleet, amazon: &Amazon) -> Result<String, String> {
     let (region, account) = (amazon.client.region(), amazon.account.as_deref());
     let mut known = BTreeMap::new();
-    let read = fleet.desktops_of(region, None, &mut |desktop| {
-        known.insert(desktop.id, desktop.record);
+    let read = fleet.desktops_of(region, account, &mut |desktop| {
+        if is_of_this_cloud(&desktop, account) {
+            known.insert(desktop.id, desktop.record);
+        }
     });
     read.map_err(|refusal| refusal.to_string())?;
     let (mut new, mut changed, mut same) = (Vec::new(), Vec::new(), 0_u64);

@@ -36,6 +36,11 @@ impl Bucket {
         full_at.duration_since(now).saturating_sub(spare)
     }
 
+    /// How long a caller would wait that took one now.
+    pub(super) fn wait(&self, now: Instant) -> Duration {
+        self.clone().take(now)
+    }
+
     /// Lets nobody call for a time, because the cloud refused a call: the bucket is empty until then.
     pub(super) fn pause(&mut self, now: Instant, time: Duration) {
         let empty_until = now + time + self.every * self.burst;

@@ -107,6 +107,19 @@ impl Caller {
         &self.region
     }
 
+    /// Blocks until a call would go out at once.
+    pub(super) fn wait(&self) {
+        /// The longest time in which a pause that ends sooner is not noticed.
+        const LOOK: Duration = Duration::from_secs(1);
+        loop {
+            let wait = lock(&self.bucket).wait(Instant::now());
+            if wait.is_zero() {
+                return;
+            }
+            std::thread::sleep(wait.min(LOOK));
+        }
+    }
+
     /// Calls in its turn; returns the answer and the request's id.
     pub(super) fn call<T: DeserializeOwned>(
         &self,

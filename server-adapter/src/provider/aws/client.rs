@@ -56,10 +56,10 @@ pub struct Accepted {
 }
 
 /// Desktops, and where the next page begins.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
 pub struct DesktopPage {
-    /// The desktops. Of those asked for by id, the ones that exist.
+    /// The desktops. An answer without this member is none.
     pub workspaces: Vec<Desktop>,
     /// For the next page; `None` after the last.
     pub next_token: Option<String>,
@@ -98,24 +98,35 @@ impl Client {
         self.caller.region()
     }
 
-    /// Describes the desktops with these ids, 1 to 25. One that is not in the page does not exist.
+    /// Blocks until a call would go out at once.
+    pub fn wait(&self) {
+        self.caller.wait();
+    }
+
+    /// Describes the desktops with these ids, 1 to 25. One that is not among them does not exist.
     ///
     /// # Errors
     ///
-    /// Where the call fails. It never fails because a desktop does not exist.
-    pub fn describe(&self, ids: &[String]) -> Result<DesktopPage, CallError> {
+    /// Where the call fails. It never fails because a desktop does not exist: AWS answers without it.
+    pub fn describe(&self, ids: &[String]) -> Result<Vec<Desktop>, CallError> {
         check_count(ids)?;
         let ids: Vec<&String> = ids.iter().filter(|id| is_id(id)).collect();
+        let mut all = Vec::new();
         if ids.is_empty() {
-            return Ok(DesktopPage::default());
+            return Ok(all);
         }
-        match self
-            .caller
-            .call("DescribeWorkspaces", &json!({"WorkspaceIds": ids}))
-        {
-            Err(error) if error.failure == Failure::NotFound => Ok(DesktopPage::default()),
-            page => Ok(page?.0),
+        let mut body = json!({"WorkspaceIds": ids});
+        for _ in 0..BATCH_MAX {
+            let (page, _): (DesktopPage, _) = self.caller.call("DescribeWorkspaces", &body)?;
+            all.extend(page.workspaces);
+            let Some(token) = page.next_token else {
+                break;
+            };
+            if let Some(body) = body.as_object_mut() {
+                body.insert("NextToken".to_owned(), token.into());
+            }
         }
+        Ok(all)
     }
 
     /// Describes the next 25 desktops of the account, from the first one where there is no token.
@@ -234,7 +245,7 @@ fn check_count(ids: &[String]) -> Result<(), CallError> {
 }
 
 /// Whether it may be the id of a desktop of AWS: `ws-`, and 8 to 63 digits and lower-case letters.
-fn is_id(id: &str) -> bool {
+pub(crate) fn is_id(id: &str) -> bool {
     let is_part = |c: u8| c.is_ascii_digit() || c.is_ascii_lowercase();
     id.strip_prefix("ws-")
         .is_some_and(|id| (8..=63).contains(&id.len()) && id.bytes().all(is_part))

@@ -20,6 +20,9 @@ fn facts(action: Action, attempts: u32, attempt: Attempt, seen: Seen<'_>) -> Fac
         compute_type: Some("POWER"),
         attempt,
         seen,
+        was_shown: false,
+        gone_for: Duration::ZERO,
+        known_for: LEAST,
         least: LEAST,
     }
 }
@@ -32,13 +35,89 @@ fn begun(seconds: u64, passed: bool) -> Attempt {
 }
 
 #[test]
-fn first_attempt_begins_whatever_is_seen() {
+fn first_attempt_begins_unless_it_destroys_what_the_cloud_does_not_show() {
     for action in Action::ALL {
         let available = shown(State::Available, "POWER");
         for seen in [Seen::Nothing, Seen::Gone, Seen::Desktop(&available)] {
             let step = decide(facts(*action, 0, Attempt::Unknown, seen));
-            assert_eq!(step, Step::Begin { attempt: 1 }, "{action}");
+            let is_gone = matches!(seen, Seen::Gone);
+            let expected = if is_gone && is_destructive(*action) {
+                Step::NotHere
+            } else {
+                Step::Begin { attempt: 1 }
+            };
+            assert_eq!(step, expected, "{action}");
         }
+    }
+}
+
+/// In whatever state this process is: a desktop that it never saw may be another account's, and one description may be wrong.
+#[test]
+fn desktop_that_is_gone_is_believed_gone_once_it_was_shown_and_for_a_while() {
+    for action in Action::ALL {
+        for attempt in [begun(5, true), Attempt::Unknown] {
+            for (was_shown, gone_for, is_believed) in [
+                (false, 3600, false),
+                (true, 0, false),
+                (true, 59, false),
+                (true, 60, true),
+            ] {
+                let step = decide(Facts {
+                    was_shown,
+                    gone_for: Duration::from_secs(gone_for),
+                    ..facts(*action, 1, attempt, Seen::Gone)
+                });
+                let expected = match (is_believed, *action) {
+                    (true, Action::Terminate) => Step::Complete,
+                    (true, _) => Step::Fail("There is no such desktop any more.".to_owned()),
+                    (false, _) => Step::Wait {
+                        passed: matches!(attempt, Attempt::Begun { .. }),
+                    },
+                };
+                assert_eq!(
+                    step, expected,
+                    "{action} {attempt:?} {was_shown} {gone_for}"
+                );
+            }
+        }
+    }
+    // The cloud accepted it from a process that ended.
+    let noted = decide(Facts {
+        is_noted: true,
+        gone_for: LEAST,
+        ..facts(Action::Terminate, 1, begun(5, false), Seen::Gone)
+    });
+    assert_eq!(noted, Step::Complete);
+    let late = decide(Facts {
+        known_for: longest(Action::Terminate),
+        ..facts(Action::Terminate, 1, Attempt::Unknown, Seen::Gone)
+    });
+    assert!(matches!(late, Step::Fail(why) if why.starts_with("Unknown:")));
+    let refused = decide(Facts {
+        was_shown: true,
+        gone_for: LEAST,
+        ..facts(Action::Terminate, 1, Attempt::Refused, Seen::Gone)
+    });
+    assert_eq!(refused, Step::Complete);
+}
+
+#[test]
+fn lost_attempt_is_judged_by_no_description_that_may_be_older() {
+    let available = shown(State::Available, "STANDARD");
+    for action in [
+        Action::Rebuild,
+        Action::Restore,
+        Action::Terminate,
+        Action::Reboot,
+    ] {
+        let of = |seconds| {
+            decide(Facts {
+                known_for: Duration::from_secs(seconds),
+                ..facts(action, 1, Attempt::Unknown, Seen::Desktop(&available))
+            })
+        };
+        assert_eq!(of(59), Step::LookAgain, "{action}");
+        assert_ne!(of(60), Step::LookAgain, "{action}");
     }
 }
 
@@ -114,8 +193,6 @@ fn unknown_attempt_that_shows_was_begun() {
         let step = decide(facts(action, 1, Attempt::Unknown, Seen::Desktop(&desktop)));
         assert_eq!(step, expected, "{action} {state}");
     }
-    let gone = decide(facts(Action::Terminate, 1, Attempt::Unknown, Seen::Gone));
-    assert_eq!(gone, Step::Complete);
 }
 
 #[test]
@@ -123,6 +200,7 @@ fn attempt_with_a_request_id_is_under_way_after_a_restart() {
     let noted = |action, seen| {
         decide(Facts {
             is_noted: true,
+            known_for: Duration::ZERO,
             ..facts(action, 1, Attempt::Unknown, seen)
         })
     };
@@ -175,11 +253,29 @@ fn action_that_does_not_end_in_time_fails_with_the_state() {
 #[test]
 fn recovery_reboot_starts_what_has_stopped() {
     let stopped = shown(State::Stopped, "STANDARD");
-    let step = decide(facts(
-        Action::RecoveryReboot,
-        1,
-        begun(5, false),
-        Seen::Desktop(&stopped),
-    ));
-    assert_eq!(step, Step::BeginSecondHalf);
+    for (attempts, attempt, expected) in [
+        (1, begun(5, false), Step::BeginSecondHalf { attempt: 2 }),
+        // It was down for long: the desktop is started all the same.
+        (
+            1,
+            begun(86_400, false),
+            Step::BeginSecondHalf { attempt: 2 },
+        ),
+        (1, Attempt::Unknown, Step::BeginSecondHalf { attempt: 2 }),
+        (2, Attempt::Refused, Step::BeginSecondHalf { attempt: 3 }),
+        (
+            1,
+            Attempt::NotBegun { attempt: 2 },
+            Step::BeginSecondHalf { attempt: 2 },
+        ),
+        (2, begun(5, false), Step::Wait { passed: true }),
+        (2, begun(60, false), Step::BeginSecondHalf { attempt: 3 }),
+    ] {
+        let seen = Seen::Desktop(&stopped);
+        let step = decide(facts(Action::RecoveryReboot, attempts, attempt, seen));
+        assert_eq!(step, expected, "{attempts} {attempt:?}");
+    }
+    let seen = Seen::Desktop(&stopped);
+    let step = decide(facts(Action::RecoveryReboot, 20, Attempt::Refused, seen));
+    assert!(matches!(step, Step::Fail(_)), "{step:?}");
 }
