@@ -25,7 +25,7 @@ pub(crate) fn shared_settings(config: &Config) -> String {
     let mut lines = String::new();
     // Visiting takes a `&mut`.
     settings::each(&mut config.clone(), &mut |setting| {
-        if SHARED.iter().any(|group| setting.name.starts_with(group)) {
+        if is_shared(setting.name) {
             let value = setting.get();
             let text = if let Value::Text(text) = &value {
                 text.clone()
@@ -38,11 +38,22 @@ pub(crate) fn shared_settings(config: &Config) -> String {
     lines
 }
 
-/// Sets what lines of [`shared_settings`] say. A name that is not known here is of newer rules, by which a node stops elsewhere.
+fn is_shared(name: &str) -> bool {
+    SHARED.iter().any(|group| name.starts_with(group))
+}
+
+/// Sets what lines of [`shared_settings`] say, and each shared setting that has no line to its default, whatever this node was started
+/// with: lines of a version before that setting mean it for all nodes. A name that is not known here is of newer rules, by which a
+/// node stops elsewhere.
 pub(crate) fn take_over(config: &mut Config, lines: &str) {
+    let defaults = settings::values(&mut Config::default());
+    let defaults = defaults.into_iter().filter(|(name, _)| is_shared(name));
+    for (name, value) in defaults {
+        let _ = settings::set(config, &name, &value);
+    }
     for line in lines.lines() {
         if let Some((name, value)) = line.split_once('=')
-            && SHARED.iter().any(|group| name.starts_with(group))
+            && is_shared(name)
         {
             let value = value
                 .parse()
@@ -65,5 +76,39 @@ impl Mutation for Configure {
         }
         cluster::set_fleet_configuration(context.tables, &self.settings)?;
         Ok(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ActionDriver;
+
+    #[test]
+    fn shared_setting_without_a_line_becomes_its_default() {
+        let mut config = Config::default();
+        config.actions.drivers.reboot = Some(ActionDriver::Host);
+        config.retention_days.stats = 7;
+        config.limits.events = 5;
+        config.limits.queue_records = 9;
+        take_over(&mut config, "actions.driver=host\nretention_days.stats=3\n");
+        let mut expected = Config::default();
+        expected.actions.driver = ActionDriver::Host;
+        expected.retention_days.stats = 3;
+        // Not shared.
+        expected.limits.queue_records = 9;
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn lines_of_a_configuration_restore_it() {
+        let mut config = Config::default();
+        config.actions.drivers.start = Some(ActionDriver::Host);
+        config.actions.durations.reboot = std::time::Duration::from_millis(1500);
+        config.limits.events = 5;
+        let mut restored = Config::default();
+        restored.actions.driver = ActionDriver::Host;
+        take_over(&mut restored, &shared_settings(&config));
+        assert_eq!(restored, config);
     }
 }

@@ -266,6 +266,11 @@ impl EngineCore {
         let Some(fleets) = fleets else {
             return Ok(Vec::new());
         };
+        // What the fleet's lines mean here: those of another version have other names, or another order.
+        let mut config = Config::default();
+        take_over(&mut config, &fleets);
+        let fleets = shared_settings(&config);
+        // Both have the same names in the same order.
         let pairs = cluster.own_settings.lines().zip(fleets.lines());
         let differ = pairs.filter(|(own, fleets)| own != fleets);
         Ok(differ
