@@ -105,7 +105,13 @@ impl EngineCore {
         let (mut config, mut injected) = (config, injected);
         #[cfg(feature = "cluster")]
         let cluster = match injected.log.take() {
-            Some(shared) => Some(Cluster::begin(shared, &store, &mut config)?),
+            Some(shared) => {
+                let mut process = [0; 8];
+                if !(injected.fill_random)(&mut process) {
+                    return Err(no_random());
+                }
+                Some(Cluster::begin(shared, &store, &mut config, process)?)
+            }
             None => None,
         };
         let mut seed = [0; 8];

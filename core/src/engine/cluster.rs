@@ -51,6 +51,20 @@ impl Engine {
         self.core().cluster()?.halted()
     }
 
+    /// Why this node refuses writes although it applies the log: its clock is more than 2 s off that of the log, as of its last report.
+    /// `None` while it is right.
+    #[must_use]
+    pub fn wrong_clock(&self) -> Option<EngineError> {
+        self.core().cluster()?.check_clock().err()
+    }
+
+    /// What an operator has to look into although this node serves, for 10 s after it was noticed last: another process that reports under
+    /// the same name, or a node that applied other entries up to the same position.
+    #[must_use]
+    pub fn node_warning(&self) -> Option<String> {
+        self.core().node_warning()
+    }
+
     /// Waits until the log is applied here up to `position`: then a read on this node sees what a client saw on another. At once
     /// without a log. It may wait for ever, so a host gives it a time.
     pub fn applied(&self, position: u64) -> AppliedFuture {

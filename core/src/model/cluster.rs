@@ -19,7 +19,7 @@ pub struct ClusterStatus {
     pub position_at: Option<Timestamp>,
     /// The first and the last position that the log holds; `null` where it cannot be reached.
     pub log: Option<LogPositions>,
-    /// Why the log cannot be reached, or why this node applies nothing more.
+    /// Why this node applies nothing more or takes no writes, why the log cannot be reached, or that another process has its name.
     pub problem: Option<String>,
     /// All nodes that reported, by their names.
     pub nodes: Vec<NodeStatus>,
@@ -52,9 +52,9 @@ pub struct NodeStatus {
     pub lag: u64,
     /// The hash chain over the log up to its position: of nodes at one position it is the same.
     pub chain: String,
-    /// The newest rules that it knows.
+    /// The newest rules that it knows; 0 while it copies the store of another node.
     pub rules: u16,
-    /// The version of deskfleet.
+    /// The version of deskfleet; empty while it copies the store of another node.
     pub version: String,
     /// Why it applies nothing more.
     pub halted: Option<String>,

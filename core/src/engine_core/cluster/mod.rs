@@ -4,6 +4,7 @@
 //! meets its own entries. What is applied is always what was decoded, here as on every other node.
 
 mod applying;
+mod noticing;
 mod positions;
 mod reports;
 mod verifying;
@@ -31,6 +32,7 @@ use super::write::Write;
 use super::{EngineCore, SharedLog, no_random};
 
 use applying::Applier;
+use noticing::Noticed;
 use positions::PositionWaiters;
 
 /// What makes an engine a node.
@@ -38,6 +40,8 @@ pub(crate) struct Cluster {
     log: Box<dyn Log>,
     /// The name of this node.
     node: String,
+    /// Distinguishes this process from others that run under the same name.
+    process: String,
     /// Held while entries are applied.
     applier: Mutex<Applier>,
     /// Where the applier stands.
@@ -67,6 +71,7 @@ pub(crate) struct Cluster {
     waiters: PositionWaiters,
     /// When the file was synced and a report given last, in ticks, and how many were given.
     reported_at: Mutex<Option<(i64, i64)>>,
+    noticed: Mutex<Noticed>,
 }
 
 /// Writes in the log that wait for their outcomes.
@@ -77,8 +82,13 @@ struct Own {
 }
 
 impl Cluster {
-    /// The node that a store is. The settings that the nodes share take the place of those in `config`.
-    pub(crate) fn begin(shared: SharedLog, store: &Store, config: &mut Config) -> Result<Self> {
+    /// The node that a store is. The settings that the nodes share take the place of those in `config`. `process` is random.
+    pub(crate) fn begin(
+        shared: SharedLog,
+        store: &Store,
+        config: &mut Config,
+        process: [u8; 8],
+    ) -> Result<Self> {
         if store.has_log().is_some() {
             let said = "a node of a fleet keeps its queue in the file: open it with `queue_storage = \"table\"`";
             return Err(EngineError::new(ErrorKind::Configuration, said));
@@ -93,6 +103,7 @@ impl Cluster {
         Ok(Self {
             log: shared.log,
             node: shared.node,
+            process: format!("{:016x}", u64::from_le_bytes(process)),
             applier: Mutex::new(Applier::new(applied, config.clone())),
             applied: AtomicU64::new(position),
             durable: AtomicU64::new(position),
@@ -108,6 +119,7 @@ impl Cluster {
             halted: Mutex::default(),
             waiters: PositionWaiters::default(),
             reported_at: Mutex::default(),
+            noticed: Mutex::default(),
         })
     }
 
@@ -136,8 +148,8 @@ impl Cluster {
         Timestamp::from_ticks(self.applied_at.load(Ordering::Acquire))
     }
 
-    /// Refuses to append by a wrong clock: it decides what is too old, and by it records are filed.
-    fn check_clock(&self) -> Result<()> {
+    /// Refuses to append by a wrong clock: it decides what is too old, and by it records are filed. Known once this node has reported.
+    pub(crate) fn check_clock(&self) -> Result<()> {
         let ahead_ms = self.clock_ahead_ms.load(Ordering::Acquire);
         if ahead_ms == 0 {
             return Ok(());

@@ -23,38 +23,52 @@ const TRIM_EVERY: i64 = 60;
 
 /// What a node says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Report {
-    applied: u64,
+pub(super) struct Report {
+    pub(super) applied: u64,
     durable: u64,
     chain: String,
     rules: u16,
     version: String,
+    /// Of which process it is, in hexadecimal digits; empty of one that did not say it.
+    pub(super) process: String,
     halted: Option<String>,
 }
 
 impl Report {
-    /// Five words, and after them why the node applies nothing more, if so.
+    /// Five words, and after them why the node applies nothing more, if so. The process is in the word of the version: a sixth word is what
+    /// earlier versions read as that reason.
     fn to_text(&self) -> String {
         let halted = self.halted.as_deref().unwrap_or_default();
         let (applied, durable, rules) = (self.applied, self.durable, self.rules);
         format!(
-            "{applied} {durable} {} {rules} {} {halted}",
-            self.chain, self.version
+            "{applied} {durable} {} {rules} {}+{} {halted}",
+            self.chain, self.version, self.process
         )
     }
 
     /// What [`Self::to_text`] wrote. What cannot be read, of a version that writes more, is 0 or empty.
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let mut words = text.splitn(6, ' ');
         let mut word = || words.next().unwrap_or_default();
+        let [applied, durable] = [word(), word()].map(|word| word.parse().unwrap_or_default());
+        let (chain, rules) = (word().to_owned(), word().parse().unwrap_or_default());
+        let version = word();
+        let (version, process) = version.rsplit_once('+').unwrap_or((version, ""));
         Self {
-            applied: word().parse().unwrap_or_default(),
-            durable: word().parse().unwrap_or_default(),
-            chain: word().to_owned(),
-            rules: word().parse().unwrap_or_default(),
-            version: word().to_owned(),
+            applied,
+            durable,
+            chain,
+            rules,
+            version: version.to_owned(),
+            process: process.to_owned(),
             halted: Some(word().to_owned()).filter(|text| !text.is_empty()),
         }
+    }
+
+    /// Whether both stand at one position and did not come there by the same entries.
+    pub(super) fn differs_from(&self, other: &Self) -> bool {
+        let is_known = !self.chain.is_empty() && !other.chain.is_empty();
+        is_known && self.applied == other.applied && self.chain != other.chain
     }
 }
 
@@ -96,16 +110,21 @@ impl EngineCore {
             chain: applied.map_or(String::new(), |applied| hex(&applied.chain)),
             rules: RULES,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            process: cluster.process.clone(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
         };
-        let report = report.to_text();
+        // Those before this one takes the place of the last: another process may have reported under the same name.
+        let reports = cluster.log.reports();
+        let reports = reports.map_err(|error| cluster.failed(error))?;
         let before = self.injected.clock.now();
-        let reported = cluster.log.report(&cluster.node, &report);
+        cluster.notice(&report, &reports, before);
+        let reported = cluster.log.report(&cluster.node, &report.to_text());
         let reports = reported.and_then(|()| cluster.log.reports());
         let reports = reports.map_err(|error| cluster.failed(error))?;
         let after = self.injected.clock.now();
         // When this one reported, by the log's clock: between the two.
         if let Some(own) = reports.iter().find(|said| said.node == cluster.node) {
+            cluster.noted_report(own.at);
             let ahead = before.ticks() - own.at.ticks();
             let behind = own.at.ticks() - after.ticks();
             let most = CLOCK_SECONDS_MAX * TICKS_PER_SECOND;
@@ -144,6 +163,7 @@ impl EngineCore {
         let halted = halted.err().map(|error| error.to_string());
         let unreachable = bounds.as_ref().err().or_else(|| reports.as_ref().err());
         let problem = halted.or_else(|| unreachable.map(ToString::to_string));
+        let problem = problem.or_else(|| cluster.doubled(self.injected.clock.now()));
         let last = bounds.as_ref().map_or(0, |bounds| bounds.last);
         let nodes = reports.unwrap_or_default().into_iter();
         let nodes = nodes.map(|said| {
@@ -177,6 +197,11 @@ impl EngineCore {
             problem,
             nodes: nodes.collect(),
         }))
+    }
+
+    /// What an operator has to look into although this node serves.
+    pub(crate) fn node_warning(&self) -> Option<String> {
+        self.cluster()?.warning(self.injected.clock.now())
     }
 
     /// Removes a node from the list; it is not waited for any longer.

@@ -82,6 +82,8 @@ impl EngineCore {
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
+        // Before anything is appended: this is how a node learns that its clock is wrong.
+        self.report(cluster)?;
         if let Some(applied) = applied {
             check_same(cluster, &applied, bounds)?;
         } else {

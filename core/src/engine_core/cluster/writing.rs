@@ -39,9 +39,9 @@ impl EngineCore {
         writes: Vec<Write>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
         cluster.check_running().map_err(refused)?;
-        cluster.check_clock()?;
         // Before the first write of a fleet this appends the first entry.
         self.verify_at_once(cluster).map_err(refused)?;
+        cluster.check_clock()?;
         let mut outcomes = Vec::with_capacity(writes.len());
         let entries = in_entries(writes)?;
         let new_ids = (0..entries.len()).map(|_| self.new_entry_id());

@@ -1,0 +1,77 @@
+//! What a node notices of the others when it reports, and an operator has to look into.
+
+use crate::locks::lock;
+use crate::log::NodeReport;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
+
+use super::Cluster;
+use super::reports::Report;
+
+/// Seconds for which a node shows what it noticed; it looks once a second, and does not see it each time.
+const SHOWN_SECONDS: i64 = 10;
+
+/// What a node noticed, with the times of its own clock.
+#[derive(Debug, Default)]
+pub(super) struct Noticed {
+    /// When it reported last, by the clock of the log.
+    reported_at: Option<Timestamp>,
+    /// When it saw that another process reports under its name.
+    doubled_at: Option<Timestamp>,
+    /// When it saw that another node differs from it, and how.
+    differed: Option<(Timestamp, String)>,
+}
+
+impl Cluster {
+    /// Looks at the `reports` that are there before this node reports, at `now`.
+    pub(super) fn notice(&self, own: &Report, reports: &[NodeReport], now: Timestamp) {
+        let mut noticed = lock(&self.noticed);
+        for said in reports {
+            let other = Report::of(&said.report);
+            if said.node == self.node {
+                // That of the process before this one is not newer than the first report of this one.
+                let is_newer = noticed.reported_at.is_some_and(|at| said.at > at);
+                if is_newer && other.process != own.process {
+                    noticed.doubled_at = Some(now);
+                }
+            } else if own.differs_from(&other) {
+                let said = format!(
+                    "this node and {} applied different entries up to {}: the log lost entries that one of them had applied; \
+                     `deskfleet cluster status` says what to do",
+                    said.node, own.applied
+                );
+                noticed.differed = Some((now, said));
+            }
+        }
+    }
+
+    /// This node reported, at a time by the clock of the log.
+    pub(super) fn noted_report(&self, at: Timestamp) {
+        lock(&self.noticed).reported_at = Some(at);
+    }
+
+    /// Another process that reports under the name of this node, if one did so lately.
+    pub(super) fn doubled(&self, now: Timestamp) -> Option<String> {
+        let at = lock(&self.noticed).doubled_at?;
+        is_shown(at, now).then(|| {
+            format!(
+                "another process reports under the name {}: two nodes have one name, and the log may be trimmed before both have \
+                 applied it. Stop one of them, or start it with another --node and a file of its own",
+                self.node
+            )
+        })
+    }
+
+    /// What an operator has to look into although this node serves.
+    pub(super) fn warning(&self, now: Timestamp) -> Option<String> {
+        self.doubled(now).or_else(|| {
+            let differed = lock(&self.noticed).differed.clone();
+            let (_, said) = differed.filter(|(at, _)| is_shown(*at, now))?;
+            Some(said)
+        })
+    }
+}
+
+fn is_shown(at: Timestamp, now: Timestamp) -> bool {
+    let seconds = (now.ticks() - at.ticks()) / TICKS_PER_SECOND;
+    (0..=SHOWN_SECONDS).contains(&seconds)
+}
