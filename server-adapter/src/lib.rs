@@ -66,6 +66,7 @@ mod console;
 mod cors;
 mod counted;
 pub mod demo;
+mod ending;
 mod event_body;
 mod event_streams;
 mod failed_keys;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use deskfleet::{Engine, error_chain};
 
+use crate::ending::wait_for_end;
 use crate::log::LogQueue;
 use crate::metrics::Metrics;
 
@@ -72,12 +73,11 @@ impl Maintenance {
 }
 
 impl Drop for Maintenance {
-    /// Waits for the step that is under way.
+    /// Waits for the step that is under way, up to 5 s: a log that does not respond may hold it up for any time.
     fn drop(&mut self) {
         self.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was already reported by the panic hook.
-            let _ = thread.join();
+            wait_for_end(thread);
         }
     }
 }

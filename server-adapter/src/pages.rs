@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 #[cfg(feature = "cluster")]
-use deskfleet::EngineError;
+use deskfleet::Engine;
 use deskfleet::limits::UNATTENDED_SECONDS;
 use deskfleet::{Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
@@ -22,7 +22,7 @@ use crate::page::Page;
 use crate::refusal;
 use crate::state::ServerState;
 
-/// The lag above which a node is not ready. A failover of the log takes less, and a load balancer would take all nodes out at once.
+/// The lag above which a node is not ready although no call of the log failed: it applies a long tail, or a call takes long.
 #[cfg(feature = "cluster")]
 const LAG_MAX: Duration = Duration::from_secs(10);
 const JSON: &str = "application/json; charset=utf-8";
@@ -91,11 +91,12 @@ async fn content(
 
 /// Which of the reasons it is; what is said of it, a path among that, is for the log.
 fn readiness(shared: &ServerState) -> Response<Bytes> {
-    let said = match shared.engine.ready().map_err(|error| error.kind()) {
+    let engine = &shared.engine;
+    let said = match engine.ready().map_err(|error| error.kind()) {
         Ok(()) => {
             #[cfg(feature = "cluster")]
             if let Some(standing) = shared.metrics.standing() {
-                return node_readiness(standing, shared.engine.halted());
+                return node_readiness(standing, engine);
             }
             return page_response(StatusCode::OK, TEXT, Bytes::from_static(b"ready\n"));
         }
@@ -108,26 +109,30 @@ fn readiness(shared: &ServerState) -> Response<Bytes> {
     page_response(StatusCode::SERVICE_UNAVAILABLE, TEXT, said)
 }
 
-/// Whether a node has what the others have.
+/// Whether a node has what the others have, and takes writes.
 #[cfg(feature = "cluster")]
-fn node_readiness(standing: Standing, halted: Option<EngineError>) -> Response<Bytes> {
+fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     let Standing { lag, position, .. } = standing;
     let behind = format!(
         "{} entries and {} ms behind the log",
         standing.last.saturating_sub(position),
         lag.as_millis()
     );
-    let problem = if let Some(error) = halted {
+    let problem = if let Some(error) = engine.halted() {
         Some(format!(
             "Halted: this node applies nothing more: {error}; writes are refused"
         ))
     } else if !standing.is_reached {
         Some("LogUnavailable: the log was not reached since the start; writes are refused".into())
+    } else if standing.has_failed {
+        Some("LogUnavailable: the log could not be used when that was tried last; writes are refused until it is back".into())
     } else if let Some(unread) = standing.unread.filter(|unread| *unread > LAG_MAX) {
         let seconds = unread.as_secs();
         Some(format!(
             "LogUnavailable: the log was not reached for {seconds} s; writes are refused"
         ))
+    } else if let Some(error) = engine.wrong_clock() {
+        Some(format!("WrongClock: {error}; writes are refused"))
     } else if lag > LAG_MAX {
         Some(format!("LogBehind: this node is {behind}"))
     } else {
@@ -135,10 +140,13 @@ fn node_readiness(standing: Standing, halted: Option<EngineError>) -> Response<B
     };
     let (status, said) = match problem {
         Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
-        None => (
-            StatusCode::OK,
-            format!("ready\nat entry {position}, {behind}\n"),
-        ),
+        None => {
+            let warning = engine.node_warning();
+            let warning = warning.map(|warning| format!("warning: {warning}\n"));
+            let warning = warning.unwrap_or_default();
+            let said = format!("ready\nat entry {position}, {behind}\n{warning}");
+            (StatusCode::OK, said)
+        }
     };
     page_response(status, TEXT, said.into())
 }

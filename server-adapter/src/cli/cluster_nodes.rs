@@ -66,8 +66,14 @@ fn text(fleet: &FleetStatus) -> String {
         None => "the log cannot be reached".to_owned(),
     };
     let nodes = counted(status.nodes.len() as u64, "node");
+    let rules = fleet.same_rules();
+    let rules = rules.map(|rules| format!(", all nodes know rules {rules}"));
     // Writing to a text cannot fail.
-    let _ = writeln!(text, "Fleet {name}: {nodes}, {log}{}.", same_rules(fleet));
+    let _ = writeln!(
+        text,
+        "Fleet {name}: {nodes}, {log}{}.",
+        rules.unwrap_or_default()
+    );
     let head = [
         "NODE", "POSITION", "LAG", "REPORTED", "RULES", "VERSION", "STATE",
     ];
@@ -78,8 +84,8 @@ fn text(fleet: &FleetStatus) -> String {
             node.position.to_string(),
             node.lag.to_string(),
             format!("{} s ago", fleet.seconds_silent(node)),
-            node.rules.to_string(),
-            visible(&node.version),
+            known(node.rules > 0, node.rules.to_string()),
+            known(!node.version.is_empty(), visible(&node.version)),
             fleet.state(node).to_owned(),
         ]
     });
@@ -102,15 +108,9 @@ fn text(fleet: &FleetStatus) -> String {
     text
 }
 
-/// Says that all nodes know the same rules, where they do.
-fn same_rules(fleet: &FleetStatus) -> String {
-    let mut rules = fleet.status.nodes.iter().map(|node| node.rules);
-    match rules.next() {
-        Some(first) if rules.all(|other| other == first) => {
-            format!(", all nodes know rules {first}")
-        }
-        _ => String::new(),
-    }
+/// `-` for what a node did not say yet.
+fn known(is_known: bool, text: String) -> String {
+    if is_known { text } else { "-".to_owned() }
 }
 
 #[cfg(test)]
@@ -126,15 +126,18 @@ mod tests {
                  "version": "0.1.0", "halted": null},
                 {"node": "node-2", "reportedAt": "2026-11-22T08:00:00Z", "position": 4, "durable": 4, "lag": 8, "chain": "b", "rules": 1,
                  "version": "0.1.0", "halted": null},
+                {"node": "n-3", "reportedAt": "2026-11-22T08:01:58Z", "position": 0, "durable": 0, "lag": 12, "chain": "", "rules": 0,
+                 "version": "", "halted": null},
             ],
             "problems": ["node-2 said nothing for 120 s."],
         });
         let fleet: FleetStatus = serde_json::from_value(fleet).unwrap();
         let expected = "\
-Fleet 00ff: 2 nodes, the log has entries 1 to 12, all nodes know rules 1.
+Fleet 00ff: 3 nodes, the log has entries 1 to 12, all nodes know rules 1.
 NODE    POSITION  LAG  REPORTED   RULES  VERSION  STATE
 n-1     12        0    0 s ago    1      0.1.0    ok
 node-2  4         8    120 s ago  1      0.1.0    silent
+n-3     0         12   2 s ago    -      -        joining
 ! node-2 said nothing for 120 s.
 ";
         assert_eq!(text(&fleet), expected);

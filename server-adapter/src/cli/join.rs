@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use deskfleet::EngineError;
+use deskfleet_server::cluster::FleetStatus;
 
 use super::client::Client;
 use super::configuration::ClusterSettings;
@@ -17,6 +18,7 @@ use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 const DOWNLOAD: &str = "/operator/backups/download";
+const STATUS: &str = "/operator/cluster";
 const MB: u64 = 1_000_000;
 
 /// The node to copy.
@@ -46,6 +48,7 @@ impl Peer {
             ..ServerArgs::default()
         };
         let client = Client::new(self.url.clone(), &files)?;
+        self.require_running(&client)?;
         log!("Copying the store of {}.", self.url);
         let part = beside(file, ".joining");
         let written = write(&client, &part).and_then(|bytes| {
@@ -65,6 +68,39 @@ impl Peer {
                 Err(failure)
             }
         }
+    }
+}
+
+impl Peer {
+    /// Refuses a node that has halted before its whole store is copied.
+    fn require_running(&self, client: &Client) -> Result<(), Failure> {
+        let body = client.get(STATUS)?;
+        let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
+            Failure::caused(
+                format_args!("{} returned no list of nodes", self.url),
+                &error,
+            )
+        })?;
+        let status = fleet.status;
+        let own = status.nodes.into_iter().find(|own| own.node == status.node);
+        own.and_then(|own| own.halted)
+            .map_or(Ok(()), |halted| Err(self.unusable(&halted)))
+    }
+
+    /// The copy of its store cannot go on with the log: it is removed.
+    pub(crate) fn discard_copy(&self, file: &Path, why: &EngineError) -> Failure {
+        match std::fs::remove_file(file) {
+            Ok(()) => self.unusable(&why.to_string()),
+            Err(error) => cannot_write(file, &error),
+        }
+    }
+
+    fn unusable(&self, why: &str) -> Failure {
+        Failure(format!(
+            "this node cannot begin with a copy of {}, which has halted or is about to ({why}); give --join the address of a node \
+             whose state is ok in `deskfleet cluster status`",
+            self.url
+        ))
     }
 }
 

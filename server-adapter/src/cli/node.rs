@@ -130,24 +130,39 @@ pub(crate) fn start(
 ) -> Result<(Engine, bool), Failure> {
     let file = settings.data.as_deref();
     let peer = file.zip(Peer::of(&settings.cluster));
+    let mut is_copy = false;
     if let Some((file, peer)) = &peer
         && !file.exists()
-        && let Err(failure) = node.copy(peer, file)
     {
-        // The first node of a fleet has none to copy.
-        log!("deskfleet: no node is copied, the log alone has to do: {failure}");
+        match node.copy(peer, file) {
+            Ok(()) => is_copy = true,
+            // The first node of a fleet has none to copy.
+            Err(failure) => {
+                log!("deskfleet: no node is copied, the log alone has to do: {failure}");
+            }
+        }
     }
     let mut engine = open()?;
     let mut caught_up = catch_up(&engine);
     if let (CaughtUp::Halted(error), Some((file, peer))) = (&caught_up, &peer)
         && error.kind() == ErrorKind::StorageUnavailable
+        && !is_copy
     {
         let position = engine.position().unwrap_or_default();
         engine.close()?;
         join::set_aside(file, position, error)?;
         node.copy(peer, file)?;
+        is_copy = true;
         engine = open()?;
         caught_up = catch_up(&engine);
+    }
+    if let (CaughtUp::Halted(error), Some((file, peer))) = (&caught_up, &peer)
+        && is_copy
+        && error.kind() != ErrorKind::NewerFormat
+    {
+        // The other node may not know yet that the log lost what it has applied.
+        engine.close()?;
+        return Err(peer.discard_copy(file, error));
     }
     match caught_up {
         CaughtUp::Whole => {}

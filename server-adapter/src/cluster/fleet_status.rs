@@ -43,17 +43,33 @@ impl FleetStatus {
         seconds_silent(node, newest_report(&self.status.nodes))
     }
 
-    /// `ok`, `silent` or `halted`.
+    /// The rules that all nodes know which have started; `None` where they differ.
+    #[must_use]
+    pub fn same_rules(&self) -> Option<u16> {
+        let nodes = self.status.nodes.iter();
+        let mut known = nodes.filter(|node| !is_joining(node));
+        let first = known.next()?.rules;
+        known.all(|node| node.rules == first).then_some(first)
+    }
+
+    /// `ok`, `joining`, `silent` or `halted`.
     #[must_use]
     pub fn state(&self, node: &NodeStatus) -> &'static str {
         if node.halted.is_some() {
             "halted"
+        } else if is_joining(node) {
+            "joining"
         } else if self.seconds_silent(node) >= SILENT_SECONDS {
             "silent"
         } else {
             "ok"
         }
     }
+}
+
+/// Whether a node copies the store of another: it says so once, before it starts, and knows no rules then.
+fn is_joining(node: &NodeStatus) -> bool {
+    node.rules == 0
 }
 
 /// The time of the newest report; `None` without any.
@@ -72,24 +88,34 @@ fn problem_of(node: &NodeStatus, own: &str, now: Option<Timestamp>) -> Option<St
         return (name != own).then(|| format!("{name} applies nothing more: {halted}."));
     }
     let silent = seconds_silent(node, now);
-    (silent >= SILENT_SECONDS).then(|| {
+    if silent < SILENT_SECONDS {
+        return None;
+    }
+    let advice = format!(
+        "start it again, or take it off the list with `deskfleet cluster forget {name}` if it is gone for good."
+    );
+    Some(if is_joining(node) {
         format!(
-            "{name} said nothing for {silent} s: start it again, or take it off the list with `deskfleet cluster forget {name}` if it is \
-             gone for good."
+            "{name} began to copy the store of another node {silent} s ago. If it does so no longer, {advice}"
         )
+    } else {
+        format!("{name} said nothing for {silent} s: {advice}")
     })
 }
 
-/// Nodes that are at one position and did not come there by the same entries.
+/// Nodes that are at one position and did not come there by the same entries. One that has halted is named already, with what to do.
 fn apart(nodes: &[NodeStatus]) -> Vec<String> {
     let mut first_at: BTreeMap<u64, &NodeStatus> = BTreeMap::new();
     let mut problems = Vec::new();
-    for node in nodes.iter().filter(|node| !node.chain.is_empty()) {
+    let running = nodes.iter().filter(|node| node.halted.is_none());
+    for node in running.filter(|node| !node.chain.is_empty()) {
         let first = *first_at.entry(node.position).or_insert(node);
         if first.chain != node.chain {
             problems.push(format!(
-                "{} and {} differ at entry {}: one of them applied entries that the log has lost since. Restart both; the one that stops \
-                 then is to be joined again.",
+                "{} and {} differ at entry {}: one of them applied entries that the log has lost since, and returns other data than the \
+                 rest. Restart both: the one that applies nothing more then is the wrong one. If both go on, it is the one that differs from \
+                 most other nodes. Stop it, keep its file, and start it without a file and with --join and the address of a node \
+                 that is right.",
                 first.node, node.node, node.position
             ));
         }
@@ -100,7 +126,9 @@ fn apart(nodes: &[NodeStatus]) -> Vec<String> {
 /// Nodes that know different rules.
 fn mixed_rules(nodes: &[NodeStatus]) -> Option<String> {
     let newest = nodes.iter().map(|node| node.rules).max()?;
-    let older = nodes.iter().filter(|node| node.rules != newest);
+    let older = nodes
+        .iter()
+        .filter(|node| node.rules != newest && !is_joining(node));
     let older: Vec<&str> = older.map(|node| node.node.as_str()).collect();
     (!older.is_empty()).then(|| {
         format!(
@@ -122,7 +150,7 @@ mod tests {
             durable: position,
             lag: 9 - position,
             chain: format!("chain-{position}"),
-            rules: 1,
+            rules: 2,
             version: "1.0.0".to_owned(),
             halted: None,
         }
@@ -159,13 +187,38 @@ mod tests {
     }
 
     #[test]
+    fn node_that_copies_a_store_is_joining_and_not_of_older_rules() {
+        let joining = |at| NodeStatus {
+            chain: String::new(),
+            rules: 0,
+            version: String::new(),
+            ..node("n-2", at, 0)
+        };
+        let first = || node("n-1", "2026-11-22T08:01:00Z", 9);
+        let fleet_of = |at| fleet(vec![first(), joining(at)]);
+        let begun = fleet_of("2026-11-22T08:00:59Z");
+        assert_eq!(begun.problems, Vec::<String>::new());
+        assert_eq!(begun.same_rules(), Some(2));
+        let long = fleet_of("2026-11-22T08:00:00Z");
+        assert_eq!(long.problems.len(), 1);
+        assert!(
+            long.problems[0].starts_with("n-2 began to copy the store of another node 60 s ago."),
+            "{:?}",
+            long.problems
+        );
+        for fleet in [begun, long] {
+            assert_eq!(fleet.state(&fleet.status.nodes[1]), "joining");
+        }
+    }
+
+    #[test]
     fn each_problem_of_a_fleet_names_its_node() {
         let mut silent = node("n-2", "2026-11-22T08:00:00Z", 9);
         silent.chain = "other".to_owned();
         let mut halted = node("n-3", "2026-11-22T08:00:59Z", 3);
         halted.halted = Some("a newer entry".to_owned());
         let mut old = node("n-4", "2026-11-22T08:00:59Z", 4);
-        old.rules = 0;
+        old.rules = 1;
         let fleet = fleet(vec![
             node("n-1", "2026-11-22T08:01:00Z", 9),
             silent,
@@ -176,7 +229,7 @@ mod tests {
             "n-2 said nothing for 60 s",
             "n-3 applies nothing more: a newer entry.",
             "n-1 and n-2 differ at entry 9",
-            "Not all nodes know rules 1: upgrade n-4.",
+            "Not all nodes know rules 2: upgrade n-4.",
         ];
         assert_eq!(fleet.problems.len(), starts.len(), "{:?}", fleet.problems);
         for (problem, start) in fleet.problems.iter().zip(starts) {

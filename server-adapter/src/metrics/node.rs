@@ -33,6 +33,8 @@ struct Progress {
     followed_at: Instant,
     /// Since when entries are known that are not applied.
     behind_since: Option<Instant>,
+    /// Whether the last call of the log failed.
+    has_failed: bool,
 }
 
 /// Where a node stands.
@@ -46,6 +48,8 @@ pub(crate) struct Standing {
     pub(crate) lag: Duration,
     /// Since when the log was not read; `None` while it is.
     pub(crate) unread: Option<Duration>,
+    /// Whether the log could not be used when that was tried last.
+    pub(crate) has_failed: bool,
     /// Whether the log was read since the start.
     pub(crate) is_reached: bool,
 }
@@ -59,6 +63,7 @@ impl NodeCounters {
             is_reached: false,
             followed_at: Instant::now(),
             behind_since: None,
+            has_failed: false,
         });
     }
 
@@ -73,15 +78,24 @@ impl NodeCounters {
             is_reached: true,
             followed_at: now,
             behind_since: (position < last).then(|| before.unwrap_or(now)),
+            has_failed: false,
         });
     }
 
     pub(super) fn follow_failed(&self) {
         add(&self.follow_failures, 1);
+        self.tried(false);
+    }
+
+    fn tried(&self, is_done: bool) {
+        if let Some(progress) = &mut *lock(&self.progress) {
+            progress.has_failed = !is_done;
+        }
     }
 
     pub(super) fn appended(&self, duration: Duration, is_done: bool) {
         self.appends.observe(duration);
+        self.tried(is_done);
         if !is_done {
             add(&self.append_failures, 1);
         }
@@ -143,6 +157,7 @@ impl Progress {
             last: self.last,
             lag: behind.or(unread).unwrap_or_default(),
             unread,
+            has_failed: self.has_failed,
             is_reached: self.is_reached,
         }
     }
@@ -162,6 +177,7 @@ mod tests {
             is_reached: true,
             followed_at: begun,
             behind_since: None,
+            has_failed: false,
         };
         let standing = progress.standing(after(1));
         assert_eq!((standing.lag, standing.unread), (Duration::ZERO, None));
@@ -184,6 +200,29 @@ mod tests {
             ..progress
         };
         assert_eq!(unreached.standing(begun).unread, Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn failed_call_of_the_log_is_known_until_one_succeeds() {
+        let counters = NodeCounters::default();
+        // Before it is a node.
+        counters.appended(Duration::ZERO, false);
+        counters.begun(3);
+        let has_failed = || counters.standing().unwrap().has_failed;
+        assert!(!has_failed());
+        for is_append in [true, false] {
+            if is_append {
+                counters.appended(Duration::ZERO, false);
+            } else {
+                counters.follow_failed();
+            }
+            assert!(has_failed());
+            counters.followed(3, 3);
+            assert!(!has_failed());
+        }
+        counters.follow_failed();
+        counters.appended(Duration::ZERO, true);
+        assert!(!has_failed());
     }
 
     #[test]

@@ -172,6 +172,7 @@ impl EngineCore {
                 // Together: a newer position with the chain of an older one looks like another log.
                 report.applied = applied.position;
                 report.chain = hex(&applied.chain);
+                report.halted = cluster.check_running().err().map(|error| error.to_string());
             }
             NodeStatus {
                 node: said.node,

@@ -1,0 +1,170 @@
+//! `/readyz` of a node whose log fails, whose clock is wrong or whose name another process has; and the end of one whose log does not
+//! respond.
+#![cfg(feature = "cluster")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{park, sleep, spawn as spawn_thread};
+use std::time::{Duration, SystemTime};
+
+use client::{Answer, Client};
+use deskfleet::{
+    Appended, Engine, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, MemoryLog,
+    NodeReport,
+};
+use deskfleet_server::{RunningServer, ServerOptions, spawn};
+
+/// Fails a test instead of hanging; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What calls of a log come to.
+#[derive(Clone, Copy)]
+enum State {
+    Works,
+    Fails,
+    /// They never return.
+    Hangs,
+}
+
+/// A log in memory whose calls may fail or hang. Clones are the same.
+#[derive(Clone)]
+struct FaultyLog {
+    log: MemoryLog,
+    state: Arc<AtomicU8>,
+}
+
+impl FaultyLog {
+    fn new() -> Self {
+        Self {
+            log: MemoryLog::new(SystemTime::now),
+            state: Arc::new(AtomicU8::new(State::Works as u8)),
+        }
+    }
+
+    fn set(&self, state: State) {
+        self.state.store(state as u8, Ordering::SeqCst);
+    }
+
+    fn reached(&self) -> Result<&MemoryLog, LogError> {
+        let state = || self.state.load(Ordering::SeqCst);
+        while state() == State::Hangs as u8 {
+            park();
+        }
+        if state() == State::Fails as u8 {
+            return Err(LogError::new(LogErrorKind::Unavailable, "it is down"));
+        }
+        Ok(&self.log)
+    }
+}
+
+impl Log for FaultyLog {
+    fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
+        self.reached()?.append(id, body)
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        patience: Duration,
+    ) -> Result<Vec<LogEntry>, LogError> {
+        self.reached()?.read(from, bytes_max, patience)
+    }
+
+    fn bounds(&self) -> Result<LogBounds, LogError> {
+        self.reached()?.bounds()
+    }
+
+    fn trim(&self, below: u64) -> Result<(), LogError> {
+        self.reached()?.trim(below)
+    }
+
+    fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
+        self.reached()?.report(node, report)
+    }
+
+    fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
+        self.reached()?.reports()
+    }
+
+    fn forget(&self, node: &str) -> Result<(), LogError> {
+        self.reached()?.forget(node)
+    }
+}
+
+/// A server of a node whose clock is `behind`.
+fn serve(log: &FaultyLog, seed: u64, behind: Duration) -> RunningServer {
+    let builder = Engine::builder().clock(move || SystemTime::now() - behind);
+    let builder = builder.seed(seed).log(log.clone(), "node-1");
+    spawn(builder.open_in_memory().unwrap(), ServerOptions::default()).unwrap()
+}
+
+/// Asks until it is so.
+fn readyz_until(server: &RunningServer, is_so: impl Fn(&Answer) -> bool) -> Answer {
+    let mut client = Client::connect(server.addr());
+    for _ in 0..PATIENCE.as_millis() / 20 {
+        let answer = client.ask("GET", "/readyz", "");
+        if is_so(&answer) {
+            return answer;
+        }
+        sleep(Duration::from_millis(20));
+    }
+    unreachable!("it does not happen")
+}
+
+#[test]
+fn readyz_after_a_failed_call_of_the_log_is_503_until_one_succeeds() {
+    let log = FaultyLog::new();
+    let server = serve(&log, 1, Duration::ZERO);
+    readyz_until(&server, |answer| answer.status == 200);
+    log.set(State::Fails);
+    let lost = readyz_until(&server, |answer| answer.status == 503);
+    assert!(
+        lost.body
+            .starts_with("LogUnavailable: the log could not be used when that was tried last"),
+        "{lost:?}"
+    );
+    log.set(State::Works);
+    readyz_until(&server, |answer| answer.status == 200);
+}
+
+#[test]
+fn readyz_with_a_wrong_clock_is_503_and_says_how_wrong_it_is() {
+    let log = FaultyLog::new();
+    let server = serve(&log, 1, Duration::from_secs(29));
+    let wrong = readyz_until(&server, |answer| answer.body.starts_with("WrongClock: "));
+    assert_eq!(wrong.status, 503);
+    assert!(
+        wrong.body.contains(" s behind that of the log"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn readyz_of_a_node_whose_name_another_process_has_warns() {
+    let log = FaultyLog::new();
+    let servers = [1, 2].map(|seed| serve(&log, seed, Duration::ZERO));
+    for server in &servers {
+        let warned = readyz_until(server, |answer| answer.body.contains("\nwarning: "));
+        assert_eq!(warned.status, 200);
+        let warning = "\nwarning: another process reports under the name node-1: ";
+        assert!(warned.body.contains(warning), "{warned:?}");
+    }
+}
+
+#[test]
+fn server_whose_log_does_not_respond_stops() {
+    let log = FaultyLog::new();
+    let server = serve(&log, 1, Duration::ZERO);
+    readyz_until(&server, |answer| answer.status == 200);
+    log.set(State::Hangs);
+    // Until the thread that follows the log is in a call.
+    sleep(Duration::from_secs(1));
+    let (stopped, stops) = mpsc::channel();
+    spawn_thread(move || stopped.send(server.stop().unwrap()));
+    let drained = stops.recv_timeout(PATIENCE).expect("it stops");
+    assert_eq!(drained.cut_off, 0);
+}
