@@ -138,15 +138,14 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
     } else {
         None
     };
-    let (status, said) = match problem {
-        Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
-        None => {
-            let warning = engine.node_warning();
-            let warning = warning.map(|warning| format!("warning: {warning}\n"));
-            let warning = warning.unwrap_or_default();
-            let said = format!("ready\nat entry {position}, {behind}\n{warning}");
-            (StatusCode::OK, said)
-        }
+    let (status, said) = if let Some(problem) = problem {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"))
+    } else {
+        let warning = engine.node_warning();
+        let warning = warning.map(|warning| format!("warning: {warning}\n"));
+        let warning = warning.unwrap_or_default();
+        let said = format!("ready\nat entry {position}, {behind}\n{warning}");
+        (StatusCode::OK, said)
     };
     page_response(status, TEXT, said.into())
 }

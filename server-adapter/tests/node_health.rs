@@ -74,8 +74,8 @@ impl Log for FaultyLog {
         self.reached()?.read(from, bytes_max, patience)
     }
 
-    fn bounds(&self) -> Result<LogBounds, LogError> {
-        self.reached()?.bounds()
+    fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
+        self.reached()?.bounds(seen)
     }
 
     fn trim(&self, below: u64) -> Result<(), LogError> {

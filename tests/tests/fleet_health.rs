@@ -90,7 +90,7 @@ fn node_with_a_wrong_clock_writes_nothing_before_its_first_report_either() {
     let refused = refused.expect("a refusal").to_string();
     assert!(refused.contains("29 s behind"), "{refused}");
     // The settings of the fleet, which no clock of a node is in.
-    assert!(log.bounds().unwrap().last <= 1);
+    assert!(log.bounds(0).unwrap().last <= 1);
     let said = node.wrong_clock().expect("the same reason").to_string();
     assert_eq!(said, refused);
     wrong.set(clock.now());
