@@ -13,7 +13,10 @@ const NODE_MIN: u32 = 20;
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let workspace = cargo(&root, &["test", "--workspace", "--all-features"]);
+    let workspace = cargo(
+        &root,
+        &["test", "--workspace", "--all-features", "--no-fail-fast"],
+    );
     let mut skipped = String::new();
     let parts = [
         ("the workspace", run(workspace)),

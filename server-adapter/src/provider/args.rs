@@ -107,7 +107,7 @@ pub(super) struct WebhookArgs {
     pub(super) secret_file: PathBuf,
     /// Name of the fleet, which makes the numbers of its actions unique
     ///
-    /// Two servers of one web service need different names, and so does one that begins anew or goes back to a backup.
+    /// Two servers of one web service need different names, and so does one that restarts with an empty store or goes back to a backup.
     #[arg(long, value_name = "NAME")]
     pub(super) fleet: String,
     /// How long an answer may take

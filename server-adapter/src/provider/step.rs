@@ -153,7 +153,7 @@ pub(super) fn decide(facts: Facts<'_>) -> Step {
     }
 }
 
-/// Whether the first half of a recovery reboot has happened, whoever began it.
+/// Whether the first half of a recovery reboot has happened, by this process or another.
 fn is_stopped_half_way(facts: Facts<'_>) -> bool {
     let is_stopped = |shown: &Shown| shown.state == Some(State::Stopped);
     facts.action == Action::RecoveryReboot
