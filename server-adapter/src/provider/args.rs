@@ -24,7 +24,7 @@ use http::Uri;
     after_help = "Examples:\n  \
         deskfleet-provider aws --url http://127.0.0.1:8080 --key-file admin.key --region eu-central-1\n  \
         deskfleet-provider command --url http://127.0.0.1:8080 --key-file admin.key -- ./restart-desktop.sh\n  \
-        deskfleet-provider webhook --url https://fleet.example.com --key-file admin.key --target https://hooks.example.com/desktops --secret-file hook.secret --apply\n\n\
+        deskfleet-provider webhook --url https://fleet.example.com --key-file admin.key --fleet emea --target https://hooks.example.com/desktops --secret-file hook.secret --apply\n\n\
         Text for people goes to standard error, data to standard output.\n\
         Exit codes: 0 done, 1 failed, 2 wrong usage."
 )]

@@ -1,6 +1,7 @@
 //! Calls, on threads of their own: one that takes minutes delays no other.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -98,7 +99,7 @@ impl Calls {
                         let untried = |call| (call, Called::NotTried);
                         calls.into_iter().map(untried).collect()
                     } else {
-                        carry_out(&fleet, &*kind, &name, calls)
+                        carry_out_or_lose(&fleet, &*kind, &name, calls)
                     };
                     let is_denied_now =
                         |(_, called): &(_, Called)| matches!(called, Called::Denied(_));
@@ -138,6 +139,14 @@ impl Calls {
         self.is_over.store(true, Ordering::Relaxed);
         self.queue = None;
     }
+}
+
+/// The same where a panic ends it: what was begun is not known, and this thread goes on.
+fn carry_out_or_lose(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> Ended {
+    let carried_out = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        carry_out(fleet, kind, name, calls.clone())
+    }));
+    carried_out.unwrap_or_else(|_| calls.into_iter().map(|call| (call, Called::Lost)).collect())
 }
 
 /// Notes the attempts, and begins those that are noted.

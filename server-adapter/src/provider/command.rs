@@ -112,7 +112,7 @@ fn read(mut stderr: ChildStderr) -> Errors {
     let text = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&text);
     let (open, end) = channel();
-    std::thread::spawn(move || {
+    let reader = move || {
         let mut piece = [0; 1024];
         while let Ok(length @ 1..) = stderr.read(&mut piece) {
             let mut kept = lock(&kept);
@@ -120,12 +120,14 @@ fn read(mut stderr: ChildStderr) -> Errors {
             kept.extend(piece.iter().take(length.min(room)));
         }
         drop(open);
-    });
+    };
+    // Without a thread there is no text: that is all that is lost.
+    let _ = std::thread::Builder::new().spawn(reader);
     Errors { text, end }
 }
 
 /// How the program ended; `None` where it still runs after `time`.
-fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+pub(super) fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     let until = Instant::now() + time;
     loop {
         match child.try_wait() {

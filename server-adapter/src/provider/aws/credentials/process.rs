@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::provider::command::wait;
+
 use super::{Credentials, CredentialsError, read_document};
 
 /// How long the program may take: some ask a person.
@@ -30,12 +32,14 @@ pub(super) fn run(place: &str, command: &str) -> Result<Credentials, Credentials
         .map_err(|error| failed(&format!("{shell} cannot be started: {error}")))?;
     let output = child.stdout.take();
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    let reader = move || {
         let mut text = Vec::new();
         let read = output.map(|output| output.take(OUTPUT_MAX).read_to_end(&mut text));
         // Nobody receives where the time is over.
         let _ = sender.send(read.transpose().map(|_| text));
-    });
+    };
+    // Without a thread nothing is sent.
+    let _ = std::thread::Builder::new().spawn(reader);
     let text = match receiver.recv_timeout(TIME_MAX) {
         Ok(Ok(text)) => text,
         outcome => {
@@ -47,7 +51,12 @@ pub(super) fn run(place: &str, command: &str) -> Result<Credentials, Credentials
             }));
         }
     };
-    let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+    // It may have closed its output and go on.
+    let Some(status) = wait(&mut child, TIME_MAX) else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(failed("it did not end within a minute"));
+    };
     if !status.success() {
         return Err(failed(&format!("{status}; run it by hand to see why")));
     }
