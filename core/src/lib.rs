@@ -114,7 +114,7 @@ pub use store::backends;
 pub use store::backends::{SegmentFolder, StorageBackend};
 pub use store::verify::CheckReport;
 pub use timestamp::{InvalidTimestamp, Timestamp};
-pub use view::actions::{ActionPage, ActionQuery, Unattended};
+pub use view::actions::{ActionPage, ActionQuery, ActionsSince, Unattended};
 pub use view::activity::ActivityView;
 pub use view::audit::{AuditPage, AuditQuery};
 pub use view::history::{HistoryPage, HistoryQuery};

@@ -68,6 +68,9 @@ pub const CSV_CELLS_MAX: usize = 256;
 pub const BULK_UPSERT_CHUNK: usize = 1000;
 /// Seconds after which an action that only the host ends is reported when no provider has begun it.
 pub const UNATTENDED_SECONDS: i64 = 15 * 60;
+/// Seconds after the last attempt at such an action, after which it is reported as stalled. A rebuild or a restore, the longest
+/// actions, takes 30 minutes in a simulation; `deskfleet-provider` fails what takes longer than an hour.
+pub const STALLED_SECONDS: i64 = 2 * 60 * 60;
 /// Days that a TERMINATED workspace stays listed.
 pub const TERMINATED_DAYS: i64 = 7;
 /// A reboot is accepted again when REBOOTING has lasted longer than this.

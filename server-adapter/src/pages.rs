@@ -1,13 +1,14 @@
 //! The pages that the server serves itself. None needs a key, and none says anything about the fleet but its counts.
 
+use std::fmt::Write as _;
 #[cfg(feature = "cluster")]
 use std::time::Duration;
 
 use bytes::Bytes;
 #[cfg(feature = "cluster")]
 use deskfleet::Engine;
-use deskfleet::limits::UNATTENDED_SECONDS;
-use deskfleet::{Code, ErrorKind, Unattended};
+use deskfleet::limits::{STALLED_SECONDS, UNATTENDED_SECONDS};
+use deskfleet::{ActionsSince, Code, ErrorKind, Unattended};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
@@ -67,7 +68,10 @@ async fn content(
         Page::Readyz => {
             let ready = readiness(shared);
             if ready.status() == StatusCode::OK {
-                with_warning(ready, shared.unattended.get(engine).await.flatten())
+                with_warnings(
+                    ready,
+                    shared.unattended.get(engine).await.unwrap_or_default(),
+                )
             } else {
                 ready
             }
@@ -151,20 +155,26 @@ fn node_readiness(standing: Standing, engine: &Engine) -> Response<Bytes> {
 }
 
 /// Of a server that is ready, with what an operator has to look into. It is no reason to send requests elsewhere.
-fn with_warning(ready: Response<Bytes>, unattended: Option<Unattended>) -> Response<Bytes> {
-    let Some(Unattended { actions, since, .. }) = unattended else {
-        return ready;
-    };
-    let minutes = UNATTENDED_SECONDS / 60;
-    ready.map(|said| {
-        let mut said = Vec::from(said);
-        let warning = format!(
+fn with_warnings(ready: Response<Bytes>, unattended: Unattended) -> Response<Bytes> {
+    let mut warnings = String::new();
+    if let Some(ActionsSince { actions, since, .. }) = unattended.waiting {
+        let minutes = UNATTENDED_SECONDS / 60;
+        let _ = writeln!(
+            warnings,
             "warning: actions that no provider has begun within {minutes} minutes: {actions}, the first accepted at {since}; \
-             is deskfleet-provider running?\n"
+             is deskfleet-provider running?"
         );
-        said.extend_from_slice(warning.as_bytes());
-        said.into()
-    })
+    }
+    if let Some(ActionsSince { actions, since, .. }) = unattended.stalled {
+        let hours = STALLED_SECONDS / 3600;
+        let _ = writeln!(
+            warnings,
+            "warning: actions whose last attempt began {hours} hours ago or earlier: {actions}, the first begun at {since}; is \
+             their provider running, under the same --name, and does its web service complete them? \
+             GET /operator/actions?state=dispatched names it"
+        );
+    }
+    ready.map(|said| [said, warnings.into()].concat().into())
 }
 
 fn page_response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Bytes> {

@@ -61,8 +61,8 @@ pub(crate) struct ServerState {
     /// Replaced as a whole.
     live: Mutex<Arc<Live>>,
     pub(crate) scraped: Scraped<Figures>,
-    /// `None` also where it cannot be read.
-    pub(crate) unattended: Scraped<Option<Unattended>>,
+    /// Empty also where it cannot be read.
+    pub(crate) unattended: Scraped<Unattended>,
     /// The budget of request bodies.
     pub(crate) budget: Room,
     pub(crate) sources: Arc<Sources>,
@@ -117,7 +117,7 @@ impl ServerState {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
             scraped: Scraped::new(Figures::of),
-            unattended: Scraped::new(|engine| engine.unattended_actions().ok().flatten()),
+            unattended: Scraped::new(|engine| engine.unattended_actions().unwrap_or_default()),
             failed_keys: FailedKeys::default(),
             #[cfg(feature = "console")]
             sign_in_codes: Arc::default(),

@@ -172,6 +172,7 @@ fn scrape_shows_the_fleet_the_store_and_upkeep() {
         "deskfleet_workspaces_held 1".to_owned(),
         "deskfleet_actions_running 1".to_owned(),
         "deskfleet_actions_unattended 0".to_owned(),
+        "deskfleet_actions_stalled 0".to_owned(),
         "deskfleet_disk_free_bytes 1099511627776".to_owned(),
         "deskfleet_queue_records 0".to_owned(),
         "deskfleet_queue_bytes 0".to_owned(),

@@ -10,7 +10,7 @@ use deskfleet::{ActionDriver, ActionRequest, Attempt, Config, Engine, ManualCloc
 use deskfleet_server::{ServerOptions, spawn};
 
 #[test]
-fn readyz_with_an_unattended_action_warns_until_it_is_dispatched() {
+fn readyz_with_an_unattended_or_stalled_action_warns() {
     let mut config = Config::default();
     config.actions.driver = ActionDriver::Host;
     let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
@@ -44,5 +44,13 @@ fn readyz_with_an_unattended_action_warns_until_it_is_dispatched() {
          2026-11-20T08:00:00Z; is deskfleet-provider running?\n",
     );
     engine.dispatch_action(id, Attempt::new(1, "aws")).unwrap();
+    until("ready\n");
+    clock.advance_seconds(2 * 3600);
+    until(
+        "ready\nwarning: actions whose last attempt began 2 hours ago or earlier: 1, the first begun at 2026-11-20T08:15:00Z; is \
+         their provider running, under the same --name, and does its web service complete them? \
+         GET /operator/actions?state=dispatched names it\n",
+    );
+    engine.complete_action(id).unwrap();
     until("ready\n");
 }

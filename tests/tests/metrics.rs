@@ -63,6 +63,7 @@ fn metrics_show_the_fleet_and_the_store() {
         "deskfleet_actions_running 1",
         "deskfleet_oldest_action_age_seconds 30",
         "deskfleet_actions_unattended 0",
+        "deskfleet_actions_stalled 0",
         "deskfleet_workspaces_by_running_mode{running_mode=\"AUTO_STOP\"} 1",
         "deskfleet_workspaces_by_running_mode{running_mode=\"other\"} 1",
         "deskfleet_workspaces_by_compute_type{compute_type=\"POWER\"} 1",
@@ -83,7 +84,7 @@ fn metrics_show_the_fleet_and_the_store() {
 }
 
 #[test]
-fn metrics_count_an_action_as_unattended_after_15_minutes_until_it_is_dispatched() {
+fn metrics_count_an_action_as_unattended_until_it_is_dispatched_and_then_as_stalled() {
     let clock = ManualClock::new("2026-11-20T08:00:00Z".parse().unwrap());
     let mut config = Config::default();
     config.actions.driver = ActionDriver::Host;
@@ -91,17 +92,30 @@ fn metrics_count_an_action_as_unattended_after_15_minutes_until_it_is_dispatched
     let engine = builder.config(config).open_in_memory().unwrap();
     put(&engine, 1, "AUTO_STOP");
     let id = engine.act(ActionRequest::reboot("ws-1")).unwrap().unwrap();
-    let unattended = |count: u8| {
-        let line = format!("deskfleet_actions_unattended {count}");
+    let counted = |unattended: u8, stalled: u8| {
         let text = engine.metrics();
-        assert!(text.lines().any(|each| each == line), "{line}\n{text}");
+        for (name, count) in [("unattended", unattended), ("stalled", stalled)] {
+            let line = format!("deskfleet_actions_{name} {count}");
+            assert!(text.lines().any(|each| each == line), "{line}\n{text}");
+        }
     };
     clock.advance_seconds(15 * 60 - 1);
-    unattended(0);
+    counted(0, 0);
     clock.advance_seconds(1);
-    unattended(1);
+    counted(1, 0);
     engine.dispatch_action(id, Attempt::new(1, "aws")).unwrap();
-    unattended(0);
+    counted(0, 0);
+    clock.advance_seconds(2 * 3600 - 1);
+    counted(0, 0);
+    clock.advance_seconds(1);
+    counted(0, 1);
+    // Another attempt begins the time again.
+    engine.dispatch_action(id, Attempt::new(2, "aws")).unwrap();
+    counted(0, 0);
+    clock.advance_seconds(2 * 3600);
+    counted(0, 1);
+    engine.complete_action(id).unwrap();
+    counted(0, 0);
 }
 
 #[test]

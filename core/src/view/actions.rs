@@ -2,7 +2,7 @@
 
 use crate::domain::paging;
 use crate::error::Result;
-use crate::limits::{PAGE_ITEMS_DEFAULT, UNATTENDED_SECONDS};
+use crate::limits::{PAGE_ITEMS_DEFAULT, STALLED_SECONDS, UNATTENDED_SECONDS};
 use crate::model::{ActionState, PendingAction};
 use crate::store::pending::Pending;
 use crate::store::table::Step;
@@ -165,36 +165,45 @@ fn running(reader: &Reader, row: &Pending) -> Result<Option<Transition>> {
     Ok(running.flatten())
 }
 
-/// Actions that only the host ends and that no provider has begun for [`UNATTENDED_SECONDS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Actions that only the host ends, and of which nothing was heard for too long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unattended {
-    /// How many.
+    /// Those that no provider has begun within [`UNATTENDED_SECONDS`], by the time they were accepted.
+    pub waiting: Option<ActionsSince>,
+    /// Those whose last attempt began [`STALLED_SECONDS`] ago or earlier, by that time.
+    pub stalled: Option<ActionsSince>,
+}
+
+/// One or more actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActionsSince {
+    /// How many, at least 1.
     pub actions: u64,
-    /// When the first of them was accepted.
+    /// The earliest time of one of them.
     pub since: Timestamp,
 }
 
-/// Counts them; `None` where there are none.
-pub(crate) fn unattended(reader: &Reader) -> Result<Option<Unattended>> {
-    let mut found: Option<Unattended> = None;
+/// Counts them, in the whole outbox.
+pub(crate) fn unattended(reader: &Reader) -> Result<Unattended> {
+    let mut found = Unattended::default();
     pending::scan_after(&reader.snapshot, None, &mut |row| {
-        if row.due_at.is_some() || row.dispatched.is_some() {
+        if row.due_at.is_some() {
             return Ok(Step::Continue(()));
         }
         let Some(running) = running(reader, &row)? else {
             return Ok(Step::Continue(()));
         };
-        if running.requested_at.plus_seconds(UNATTENDED_SECONDS) > reader.now {
-            return Ok(Step::Continue(()));
-        }
-        let first = Unattended {
-            actions: 0,
-            since: running.requested_at,
+        let (kind, since, bound) = match row.dispatched {
+            None => (&mut found.waiting, running.requested_at, UNATTENDED_SECONDS),
+            Some(last) => (&mut found.stalled, last.begun_at, STALLED_SECONDS),
         };
-        let counted = found.get_or_insert(first);
-        counted.actions += 1;
-        counted.since = counted.since.min(running.requested_at);
+        if since.plus_seconds(bound) <= reader.now {
+            let counted = kind.get_or_insert(ActionsSince { actions: 0, since });
+            counted.actions += 1;
+            counted.since = counted.since.min(since);
+        }
         Ok(Step::Continue(()))
     })?;
     Ok(found)

@@ -12,6 +12,7 @@ use crate::model::{
     ComputeType, FleetCounts, Protocol, RunningMode, State, StoreStatus, Vocabulary,
 };
 use crate::timestamp::Timestamp;
+use crate::view::actions::{ActionsSince, Unattended};
 use crate::view::query::fleet::FleetSummary;
 
 /// The content type.
@@ -23,8 +24,7 @@ pub(crate) const PROMETHEUS: HeaderValue =
 pub(crate) struct Figures {
     pub(crate) now: Timestamp,
     pub(crate) counts: Option<FleetCounts>,
-    /// Actions that only the host ends and that no provider has begun for too long.
-    pub(crate) unattended: Option<u64>,
+    pub(crate) unattended: Option<Unattended>,
     pub(crate) summary: Option<FleetSummary>,
     pub(crate) store: Option<StoreStatus>,
     pub(crate) queue_records_max: u64,
@@ -87,7 +87,10 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     if let Some(unattended) = &figures.unattended {
         let help = "Actions for the host that no provider has begun within 15 minutes.";
-        text.gauge("actions_unattended", help, unattended);
+        let count = |found: Option<ActionsSince>| found.map_or(0, |found| found.actions);
+        text.gauge("actions_unattended", help, &count(unattended.waiting));
+        let help = "Actions for the host whose last attempt began 2 hours ago or earlier.";
+        text.gauge("actions_stalled", help, &count(unattended.stalled));
     }
     if let Some(summary) = &figures.summary {
         summary_text(&mut text, summary);

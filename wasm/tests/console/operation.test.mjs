@@ -96,6 +96,12 @@ consoleTest("running_actions_are_listed_and_ended_where_the_host_drives", async 
     await request("POST", `/operator/actions/${actions[0].id}/dispatch`, { json: { provider: "desk", attempt: 2 } });
     await says(page, "main", "No provider has begun 1 of these actions, the oldest for 16 min");
     await says(page, "table.data", "desk");
+    await page.evaluate(() => {
+        const now = Date.now;
+        Date.now = () => now() + 3 * 3_600_000;
+    });
+    await request("POST", `/operator/actions/${actions[1].id}/dispatch`, { json: { provider: "desk", attempt: 1 } });
+    await says(page, "main", "of these actions began long ago, the oldest 3 h");
     for (const theme of THEMES) await passesAxe(theme);
     await click(page, "Complete");
     await page.waitForSelector("dialog[open]");

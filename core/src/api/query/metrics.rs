@@ -18,9 +18,7 @@ pub(crate) fn text(core: &EngineCore) -> String {
     metrics::text(&Figures {
         now: core.now(),
         counts: core.fleet_counts().ok(),
-        unattended: unattended
-            .ok()
-            .map(|found| found.map_or(0, |found| found.actions)),
+        unattended: unattended.ok(),
         summary: core.fleet_summary().ok(),
         store: core.store_status().ok(),
         queue_records_max: core.config.limits.queue_records,

@@ -67,12 +67,13 @@ impl Engine {
         })
     }
 
-    /// The actions that only the host ends and that no provider has begun for
-    /// [15 minutes](crate::limits::UNATTENDED_SECONDS); `None` where there are none. Reads the whole outbox.
+    /// The actions that only the host ends, and that no provider has begun within
+    /// [15 minutes](crate::limits::UNATTENDED_SECONDS) or whose last attempt began
+    /// [2 hours](crate::limits::STALLED_SECONDS) ago or earlier. Reads the whole outbox.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when the store cannot be read.
-    pub fn unattended_actions(&self) -> Result<Option<Unattended>> {
+    pub fn unattended_actions(&self) -> Result<Unattended> {
         actions::unattended(&self.core().reader()?)
     }
 

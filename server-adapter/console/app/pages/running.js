@@ -20,6 +20,8 @@ const EVERY_MS = 15_000;
 const SHOWN_MAX = 500;
 /** After this time somebody should have begun an action that no clock ends. */
 const UNATTENDED_MS = 15 * 60_000;
+/** After this time since its last attempt, such an action should have ended. */
+const STALLED_MS = 2 * 3_600_000;
 const EMPTY = "No action runs.";
 /** States that desktops have while an action runs. */
 const TRANSITIONS = ["REBOOTING", "REBUILDING", "RESTORING", "STARTING", "STOPPING", "TERMINATING", "UPDATING"];
@@ -60,7 +62,10 @@ function Outbox() {
             ${(/** @type {{ actions: Action[], hasMore: boolean }} */ { actions, hasMore }) => {
                 const driven = actions.some(({ dueAt }) => dueAt === null);
                 const waiting = actions.filter(({ dueAt, attempts, requestedAt }) => dueAt === null && attempts === 0 && now - Date.parse(requestedAt) > UNATTENDED_MS);
+                const begun = actions.flatMap(({ dueAt, lastAttemptAt }) => (dueAt === null && lastAttemptAt !== null ? now - Date.parse(lastAttemptAt) : []));
+                const stalled = begun.filter((since) => since > STALLED_MS);
                 return html`${waiting[0] && html`<p class="warning">No provider has begun ${waiting.length} of these actions, the oldest for ${duration(now - Date.parse(waiting[0].requestedAt))}: is <code>deskfleet-provider</code> running?</p>`}
+                    ${stalled[0] !== undefined && html`<p class="warning">The last attempt at ${stalled.length} of these actions began long ago, the oldest ${duration(Math.max(...stalled))} ago: is the provider running, under the same <code>--name</code>, and does its web service complete them?</p>`}
                     ${hasMore && html`<p class="note">The ${SHOWN_MAX} oldest.</p>`}
                     <${DataTable} caption="Running actions" file="running" columns=${driven ? [...columns, ...provided, end] : columns} rows=${actions} rowKey=${(/** @type {Action} */ { id }) => id} empty=${EMPTY} />`;
             }}
