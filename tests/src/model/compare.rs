@@ -10,6 +10,7 @@ use deskfleet::{
 use super::World;
 
 use super::op::{Desk, Instance, Person, StateName};
+use super::outbox::{expected_as_shown, shown};
 use super::rules::{Entry, normal};
 use super::telemetry::place;
 
@@ -137,70 +138,12 @@ impl World {
                 "hold of {}",
                 desk.value()
             );
-            let transition = found.transition.map(|action| {
-                (
-                    action.action,
-                    action.requested_at,
-                    action.due_at,
-                    action.compute_type,
-                )
-            });
-            let running = expected.running.clone().map(|running| {
-                (
-                    running.action,
-                    running.requested,
-                    Some(running.due),
-                    running.kind,
-                )
-            });
+            let transition = found.transition.as_ref().map(shown);
+            let id = desk.value();
+            let running = expected.running.as_ref();
+            let running = running.map(|running| expected_as_shown(running, id));
             assert_eq!(transition, running, "transition of {}", desk.value());
         }
-    }
-
-    /// The outbox must be the running actions, in the order they were accepted. Returns the numbers with their
-    /// workspaces.
-    pub(super) fn pending(&self) -> Vec<(u64, String)> {
-        let found = self.engine.pending_actions().expect("a good disk");
-        let mut running: Vec<_> = self
-            .fleet
-            .desks
-            .iter()
-            .filter_map(|(id, entry)| Some((entry.running.as_ref()?, id)))
-            .collect();
-        running.sort_by_key(|(running, _)| running.row);
-        let expected: Vec<_> = running
-            .iter()
-            .map(|(running, id)| {
-                (
-                    running.action,
-                    id.as_str(),
-                    running.requested,
-                    Some(running.due),
-                    running.kind.as_deref(),
-                )
-            })
-            .collect();
-        let actions: Vec<_> = found
-            .iter()
-            .map(|action| {
-                (
-                    action.action,
-                    &*action.workspace_id,
-                    action.requested_at,
-                    action.due_at,
-                    action.compute_type.as_deref(),
-                )
-            })
-            .collect();
-        assert_eq!(actions, expected, "the outbox");
-        assert!(
-            found.is_sorted_by(|left, right| left.id < right.id),
-            "the outbox in the order of its numbers"
-        );
-        found
-            .into_iter()
-            .map(|action| (action.id, action.workspace_id))
-            .collect()
     }
 
     fn compare_audit(&self) {

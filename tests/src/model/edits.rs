@@ -243,7 +243,7 @@ impl Fleet {
                 entry.since = old.since;
                 entry.running = old.running;
             } else if let Some(running) = old.running {
-                self.cancel(running.row);
+                self.cancel(&running);
             }
         }
         self.desks.insert(id, entry);

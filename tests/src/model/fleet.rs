@@ -13,6 +13,8 @@ use super::rules::{Asked, Entry, Running, table};
 pub(crate) struct Fleet {
     pub(crate) desks: BTreeMap<String, Entry>,
     pub(crate) audit: Vec<Row>,
+    /// The actions that the host ends.
+    pub(super) hosted: &'static [Action],
     /// Forgotten workspaces, by name; the engine may still hold them.
     pub(super) forgotten: BTreeMap<String, Entry>,
     /// The minute of the last call that changed nothing, and the rows of such calls in it.
@@ -30,13 +32,14 @@ impl Fleet {
                 && running.requested > now
             {
                 let (_, _, _, seconds) = table(running.action);
-                (running.requested, running.due) = (now, now.plus_seconds(seconds));
+                running.requested = now;
+                running.due = running.due.map(|_| now.plus_seconds(seconds));
                 entry.since = now;
             }
         }
         let is_due = |entry: &Entry| {
             let running = entry.running.as_ref();
-            running.is_some_and(|running| running.due <= now)
+            running.is_some_and(|running| running.due.is_some_and(|due| due <= now))
         };
         let due = self.desks.iter().filter(|(_, entry)| is_due(entry));
         let due: Vec<_> = due.map(|(id, _)| id.clone()).collect();
@@ -72,12 +75,12 @@ impl Fleet {
             && matches!(state, Some("REBOOTING" | "TERMINATED"))
     }
 
-    pub(super) fn cancel(&mut self, row: usize) {
-        let row = &mut self.audit[row];
+    pub(super) fn cancel(&mut self, running: &Running) {
+        let row = &mut self.audit[running.row];
         row.result = AuditResult::Cancelled;
         row.new = None;
         row.completed = None;
-        row.detail = None;
+        row.detail = Some(running.detail(None));
     }
 
     /// Completes a running action, at its due time or on the host's request.
@@ -85,7 +88,7 @@ impl Fleet {
         let entry = self.desks.get_mut(id).expect("a workspace");
         let running = entry.running.take().expect("a running action");
         let (_, _, then, _) = table(running.action);
-        let at = at.unwrap_or(running.due);
+        let at = at.or(running.due).expect("a time");
         entry.workspace.state = Some(then.into());
         entry.since = at;
         if running.kind.is_some() {
@@ -95,6 +98,7 @@ impl Fleet {
         row.result = AuditResult::Completed;
         row.new = Some(Some(then.to_owned()));
         row.completed = Some(Some(at));
+        row.detail = Some(running.detail(None));
     }
 
     pub(crate) fn fail(&mut self, id: &str, now: Timestamp, state: &str, detail: Option<&str>) {
@@ -106,7 +110,7 @@ impl Fleet {
         row.result = AuditResult::Failed;
         row.new = Some(Some(state.to_owned()));
         row.completed = Some(Some(now));
-        row.detail = detail.map(|detail| Some(detail.to_owned()));
+        row.detail = Some(running.detail(detail));
     }
 
     pub(crate) fn act(&mut self, asked: &Asked<'_>, now: Timestamp) -> Result<(), ErrorKind> {
@@ -183,14 +187,15 @@ impl Fleet {
             action: asked.action,
             row: number,
             requested: now,
-            due: now.plus_seconds(seconds),
+            due: (!self.hosted.contains(&asked.action)).then(|| now.plus_seconds(seconds)),
             kind,
+            dispatched: None,
         };
         let entry = self.desks.get_mut(id).expect("a workspace");
         entry.workspace.state = Some(via.into());
         entry.since = now;
         if let Some(old) = entry.running.replace(running) {
-            self.cancel(old.row);
+            self.cancel(&old);
         }
     }
 

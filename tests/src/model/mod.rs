@@ -11,33 +11,33 @@ mod edits;
 pub(crate) mod fleet;
 mod keys;
 pub mod op;
+mod outbox;
 pub(crate) mod rules;
 pub mod strategy;
 mod telemetry;
 
 use deskfleet::{
-    ActionRequest, Config, Engine, ErrorKind, FailedState, KeyInfo, ManualClock, Result, Timestamp,
-    Workspace,
+    Action, ActionDriver, ActionRequest, Config, Engine, ErrorKind, KeyInfo, ManualClock, Result,
+    Timestamp, Workspace,
 };
 
 use crate::disk::Disk;
 use crate::files::Queue;
 use edits::How;
 use fleet::Fleet;
-use op::{NewDesk, Nth, Op, Post, START};
-use rules::Asked;
+use op::{NewDesk, Op, Post, START};
+use rules::{Asked, HOSTED};
 use telemetry::Telemetry;
 
-/// Runs the operations on a queue in the table and on one in segments, and compares throughout. Panics where engine and
-/// reference differ.
+/// Runs the operations twice and compares throughout: on a queue in the table, where the clock ends all actions, and on one in
+/// segments, where the host ends some. Panics where engine and reference differ.
 pub fn run(ops: &[Op]) {
-    for queue in Queue::ALL {
-        run_on(queue, ops);
-    }
+    run_on(Queue::Table, &[], ops);
+    run_on(Queue::Folder, &HOSTED, ops);
 }
 
-fn run_on(queue: Queue, ops: &[Op]) {
-    let mut world = World::new(queue);
+fn run_on(queue: Queue, hosted: &'static [Action], ops: &[Op]) {
+    let mut world = World::new(queue, hosted);
     for op in ops {
         world.apply(op);
     }
@@ -63,18 +63,31 @@ pub(crate) struct World {
     /// When records were last filed, since the engine was opened.
     filed_at: Option<Timestamp>,
     keys: Vec<KeyInfo>,
-    /// Actions known to have ended.
-    ended: Vec<u64>,
+    /// The actions that were accepted, with their rows in the reference's audit.
+    accepted: Vec<(u64, usize)>,
 }
 
 fn start() -> Timestamp {
     START.parse().expect("a date-time")
 }
 
-fn open(queue: Queue, disk: &Disk, clock: &ManualClock, seed: u64) -> Engine {
-    let builder = Engine::builder().clock(clock.clone()).seed(seed);
-    let opened = queue.open(builder, &Config::default(), disk);
-    opened.expect("a good disk")
+/// The default configuration, but that the host ends these actions.
+pub(crate) fn hosting(hosted: &[Action]) -> Config {
+    let mut config = Config::default();
+    let drivers = &mut config.actions.drivers;
+    for action in hosted {
+        let driver = match action {
+            Action::Reboot => &mut drivers.reboot,
+            Action::RecoveryReboot => &mut drivers.recovery_reboot,
+            Action::Rebuild => &mut drivers.rebuild,
+            Action::Restore => &mut drivers.restore,
+            Action::Terminate => &mut drivers.terminate,
+            Action::Start => &mut drivers.start,
+            Action::ChangeComputeType => &mut drivers.change_compute_type,
+        };
+        *driver = Some(ActionDriver::Host);
+    }
+    config
 }
 
 /// The results of engine and reference must be the same, except for the text of a refusal.
@@ -104,12 +117,18 @@ fn workspace(new: NewDesk) -> Workspace {
 }
 
 impl World {
-    fn new(queue: Queue) -> Self {
-        let disk = Disk::new();
-        Self::on(move |clock, opened| open(queue, &disk, clock, opened))
+    fn new(queue: Queue, hosted: &'static [Action]) -> Self {
+        let (disk, config) = (Disk::new(), hosting(hosted));
+        let mut world = Self::on(move |clock, seed| {
+            let builder = Engine::builder().clock(clock.clone()).seed(seed);
+            let opened = queue.open(builder, &config, &disk);
+            opened.expect("a good disk")
+        });
+        world.fleet.hosted = hosted;
+        world
     }
 
-    /// A run on the engine that `open` opens, again and again on the same medium.
+    /// A run, without actions for the host, on the engine that `open` opens, again and again on the same medium.
     pub(crate) fn on(open: impl Fn(&ManualClock, u64) -> Engine + 'static) -> Self {
         let clock = ManualClock::new(start());
         let engine = open(&clock, 1);
@@ -123,7 +142,7 @@ impl World {
             telemetry: Telemetry::since(start()),
             filed_at: None,
             keys: Vec::new(),
-            ended: Vec::new(),
+            accepted: Vec::new(),
         }
     }
 
@@ -159,6 +178,8 @@ impl World {
             }
             Op::Complete(nth) => self.complete(*nth),
             Op::Fail(nth, why) => self.fail(*nth, *why),
+            Op::Dispatch(nth, process, which) => self.dispatch(*nth, *process, *which),
+            Op::Note(nth, late) => self.note(*nth, *late),
             Op::CompleteUnknown => drop(same(
                 self.engine.complete_action(u64::MAX),
                 Err(ErrorKind::NotFound),
@@ -188,7 +209,7 @@ impl World {
     }
 
     fn act(&mut self, asked: &Asked<'_>) {
-        let changes = asked.action == deskfleet::Action::ChangeComputeType;
+        let changes = asked.action == Action::ChangeComputeType;
         let asked = Asked {
             person: asked.person.filter(|_| !changes),
             ..*asked
@@ -200,50 +221,10 @@ impl World {
             requester: None,
             compute_type: asked.kind.filter(|_| changes).map(str::to_owned),
         };
-        same(
-            self.engine.act(request).map(drop),
-            self.fleet.act(&asked, self.now),
-        );
-    }
-
-    fn complete(&mut self, nth: Nth) {
-        let pending = self.pending();
-        let Some((id, desk)) = nth.of(&pending) else {
-            if let Some(id) = nth.of(&self.ended) {
-                same(
-                    self.engine.complete_action(*id),
-                    Err(ErrorKind::InvalidResourceState),
-                );
-            }
-            return;
-        };
-        self.engine.complete_action(*id).expect("a running action");
-        self.fleet.complete(desk, Some(self.now));
-        self.ended.push(*id);
-    }
-
-    fn fail(&mut self, nth: Nth, why: bool) {
-        let pending = self.pending();
-        let Some((id, desk)) = nth.of(&pending) else {
-            if let Some(id) = nth.of(&self.ended) {
-                same(
-                    self.engine.fail_action(*id, FailedState::Error, None),
-                    Err(ErrorKind::InvalidResourceState),
-                );
-            }
-            return;
-        };
-        let (state, name) = if why {
-            (FailedState::Unhealthy, "UNHEALTHY")
-        } else {
-            (FailedState::Error, "ERROR")
-        };
-        let detail = why.then_some("no capacity");
-        self.engine
-            .fail_action(*id, state, detail)
-            .expect("a running action");
-        self.fleet.fail(desk, self.now, name, detail);
-        self.ended.push(*id);
+        let expected = self.fleet.act(&asked, self.now);
+        if let Some(Some(id)) = same(self.engine.act(request), expected) {
+            self.accepted.push((id, self.fleet.audit.len() - 1));
+        }
     }
 
     /// Forward at most 25 days from the start, so that nothing falls out of retention; back at most 2 days, after due

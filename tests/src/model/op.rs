@@ -92,6 +92,14 @@ choice! {
     ]
 }
 choice! {
+    /// A process of a provider: its name, and what tells it apart from another of that name.
+    Process: [(&'static str, Option<&'static str>)] = [("aws", Some("4f")), ("aws", Some("7c")), ("aws", None), ("command", None)]
+}
+choice! {
+    /// Which attempt at an action: the next one, the last one again, one too many.
+    Which: [i64] = [1, 0, 2]
+}
+choice! {
     /// The limit of a page.
     Limit: [u32] = [1, 2, 3, 100, 500]
 }
@@ -176,6 +184,10 @@ pub enum Op {
     Complete(Nth),
     /// The host fails a running action; with or without a detail.
     Fail(Nth, bool),
+    /// A provider begins an attempt at an action, which may have ended.
+    Dispatch(Nth, Process, Which),
+    /// A provider notes something of the last attempt, or of the one before.
+    Note(Nth, bool),
     /// Completes an unknown action.
     CompleteUnknown,
     /// Moves the clock.

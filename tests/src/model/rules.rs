@@ -1,6 +1,9 @@
 //! The rules of the actions, written again from the contract's section 4.
 
-use deskfleet::{Action, ErrorKind, Timestamp, Workspace};
+use deskfleet::{Action, Attempt, ErrorKind, Timestamp, Workspace};
+
+/// The actions that the host ends, in runs in which it ends some.
+pub(crate) const HOSTED: [Action; 3] = [Action::RecoveryReboot, Action::Rebuild, Action::Terminate];
 
 const MINUTES_20: i64 = 20 * 60;
 const DAYS_7: i64 = 7 * 86_400;
@@ -22,8 +25,42 @@ pub(crate) struct Running {
     /// Its row in the audit.
     pub(crate) row: usize,
     pub(crate) requested: Timestamp,
-    pub(crate) due: Timestamp,
+    /// `None` where the host ends it.
+    pub(crate) due: Option<Timestamp>,
     pub(crate) kind: Option<String>,
+    pub(crate) dispatched: Option<Dispatched>,
+}
+
+/// The last attempt of a provider at an action.
+#[derive(Debug, Clone)]
+pub(crate) struct Dispatched {
+    pub(crate) attempt: Attempt,
+    pub(crate) at: Timestamp,
+    pub(crate) note: Option<String>,
+}
+
+impl Dispatched {
+    /// What the audit says of it when the action has ended.
+    fn said(&self) -> String {
+        let Attempt {
+            number, provider, ..
+        } = &self.attempt;
+        let plural = if *number > 1 { "attempts" } else { "attempt" };
+        let note = self.note.as_ref();
+        let note = note.map_or(String::new(), |note| format!(", request {note}"));
+        format!("{provider}, {number} {plural}{note}")
+    }
+}
+
+impl Running {
+    /// The detail of its audit row when it ends with this one.
+    pub(super) fn detail(&self, detail: Option<&str>) -> Option<String> {
+        let said = self.dispatched.as_ref().map(Dispatched::said);
+        match (detail, said) {
+            (Some(detail), Some(said)) => Some(format!("{detail} ({said})")),
+            (detail, said) => detail.map(str::to_owned).or(said),
+        }
+    }
 }
 
 /// The parameters of an action.
@@ -109,6 +146,15 @@ impl Entry {
         self.held || self.state() != Some("TERMINATED") || self.since.plus_seconds(DAYS_7) > now
     }
 
+    /// Whether a hold forbids the action.
+    pub(super) fn keeps_from(&self, action: Action) -> bool {
+        let destroys = matches!(
+            action,
+            Action::Rebuild | Action::Restore | Action::Terminate
+        );
+        self.held && destroys
+    }
+
     fn stuck(&self, now: Timestamp) -> bool {
         let long = now > self.since.plus_seconds(MINUTES_20) || now < self.since;
         self.state() == Some("REBOOTING") && long
@@ -129,12 +175,7 @@ impl Entry {
         if terminate && matches!(self.state(), Some("TERMINATING" | "TERMINATED")) {
             return Ok(false);
         }
-        if self.held
-            && matches!(
-                action,
-                Action::Rebuild | Action::Restore | Action::Terminate
-            )
-        {
+        if self.keeps_from(action) {
             return Err(ErrorKind::LitigationHold);
         }
         let again = action == Action::Reboot && self.stuck(now);

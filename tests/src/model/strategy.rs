@@ -5,8 +5,8 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
 use super::op::{
-    Desk, Doing, Instance, Jump, Kind, Limit, Mode, NewDesk, Nth, Op, Person, Post, Rights, Rows,
-    Sent, StateName, Telemetry,
+    Desk, Doing, Instance, Jump, Kind, Limit, Mode, NewDesk, Nth, Op, Person, Post, Process,
+    Rights, Rows, Sent, StateName, Telemetry, Which,
 };
 
 fn choice<T: std::fmt::Debug>(make: fn(u8) -> T, count: u8) -> impl Strategy<Value = T> {
@@ -93,6 +93,9 @@ pub fn op() -> impl Strategy<Value = Op> {
         8 => act(),
         1 => choice(Nth, 8).prop_map(Op::Complete),
         1 => (choice(Nth, 8), any::<bool>()).prop_map(|(nth, why)| Op::Fail(nth, why)),
+        5 => (choice(Nth, 8), choice(Process, Process::COUNT), choice(Which, Which::COUNT))
+            .prop_map(|(nth, process, which)| Op::Dispatch(nth, process, which)),
+        2 => (choice(Nth, 8), any::<bool>()).prop_map(|(nth, late)| Op::Note(nth, late)),
         1 => Just(Op::CompleteUnknown),
         5 => choice(Jump, Jump::COUNT).prop_map(Op::Clock),
         4 => post().prop_map(Op::Record),
