@@ -54,6 +54,8 @@ fn simulation_of_every_seed_keeps_every_promise() {
             ("records filed", tally.filed / 10),
             ("faults met", tally.faults),
             ("power cuts", tally.crashes),
+            ("attempts of providers", tally.attempts),
+            ("crashes of providers", tally.provider_crashes),
             ("jumps of the clock", tally.jumps),
             ("episodes of a wrong clock", tally.episodes),
             ("floods", tally.floods),

@@ -50,6 +50,28 @@ pub enum Intent {
     Remove(&'static str),
     /// To end a running action well, or in ERROR.
     End(u64, bool),
+    /// To begin an attempt at an action.
+    Dispatch {
+        /// Its number.
+        id: u64,
+        /// Which.
+        action: Action,
+        /// On which workspace.
+        desk: String,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// The process of the provider.
+        process: u32,
+    },
+    /// To note something of an attempt.
+    Note {
+        /// The number of the action.
+        id: u64,
+        /// Which attempt.
+        attempt: u32,
+        /// What.
+        note: String,
+    },
     /// A new key with this name.
     IssueKey(String),
     /// To revoke the key of this number.

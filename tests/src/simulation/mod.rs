@@ -15,6 +15,7 @@ pub mod mutants;
 pub mod observers;
 pub mod order;
 mod power;
+mod providers;
 mod reading;
 mod steps;
 mod world;
@@ -54,6 +55,10 @@ pub struct Tally {
     pub faults: u64,
     /// Power cuts.
     pub crashes: u64,
+    /// Attempts at actions that providers began.
+    pub attempts: u64,
+    /// Crashes of providers.
+    pub provider_crashes: u64,
     /// Jumps of the clock.
     pub jumps: u64,
     /// Episodes of a wrong clock, with upkeep.
@@ -76,6 +81,8 @@ impl Tally {
         self.filed += other.filed;
         self.faults += other.faults;
         self.crashes += other.crashes;
+        self.attempts += other.attempts;
+        self.provider_crashes += other.provider_crashes;
         self.jumps += other.jumps;
         self.episodes += other.episodes;
         self.floods += other.floods;

@@ -6,6 +6,7 @@ use deskfleet::Timestamp;
 use super::fact::{Answer, Ending, Fact, Intent, Observer, Reading, Upkeep, Verdict};
 
 mod all;
+mod attempts;
 mod events;
 mod retention;
 

@@ -17,7 +17,7 @@ type Step = Result<(), String>;
 impl World {
     /// One step.
     pub(super) fn step(&mut self) -> Step {
-        match self.chance.u32(..103) {
+        match self.chance.u32(..121) {
             0..26 => self.telemetry(),
             26..38 => self.act(),
             38..43 => self.hold(),
@@ -48,7 +48,8 @@ impl World {
             98 | 99 => self.look(),
             100 => self.flood(),
             101 => self.episode(),
-            _ => self.season(),
+            102 => self.season(),
+            _ => self.provide(),
         }
     }
 
@@ -154,7 +155,7 @@ impl World {
     fn act(&mut self) -> Step {
         let desk = self.desk();
         if self.chance.u32(..6) == 0 {
-            return self.end();
+            return self.end_any();
         }
         let action = self.chance.choice(ACTIONS).unwrap_or(ACTIONS[0]);
         let requester = format!("call-{}", self.tally.calls);
@@ -180,19 +181,22 @@ impl World {
         self.send(intent, post)
     }
 
-    /// The host ends an action.
-    fn end(&mut self) -> Step {
+    /// The host ends an action, whether or not a provider has begun it.
+    fn end_any(&mut self) -> Step {
         let Ok(running) = self.engine()?.pending_actions() else {
             return Ok(());
         };
-        let Some(running) = self.chance.choice(&running) else {
-            return Ok(());
-        };
+        let running = self.chance.choice(&running);
+        running.map_or(Ok(()), |running| self.end(running.id))
+    }
+
+    /// Ends the action.
+    pub(super) fn end(&mut self, id: u64) -> Step {
         let well = self.chance.bool();
         let word = if well { "complete" } else { "fail" };
-        let target = format!("/operator/actions/{}/{word}", running.id);
+        let target = format!("/operator/actions/{id}/{word}");
         let post = request(Method::POST, &target, &self.key, String::new());
-        self.send(Intent::End(running.id, well), post)
+        self.send(Intent::End(id, well), post)
     }
 
     pub(super) fn hold(&mut self) -> Step {

@@ -10,6 +10,8 @@ use fastrand::Rng;
 use http::Request;
 
 use crate::files::Queue;
+use crate::model::hosting;
+use crate::model::rules::HOSTED;
 
 use super::calls::{Call, answer, ending, typed};
 use super::disk::Disk;
@@ -17,6 +19,7 @@ use super::fact::{Answer, Ending, Fact, Intent, Mark, Observer, Upkeep};
 use super::fault::Fault;
 use super::fault_schedule::Time;
 use super::fleet::{STABLE, json, stable_json};
+use super::providers::Provider;
 use super::reading::{Probe, read};
 use super::{Outcome, Tally};
 
@@ -66,6 +69,9 @@ pub(super) struct World {
     pub(super) next_record: i32,
     /// Records that were sent, for retries.
     pub(super) sent: Vec<Mark>,
+    pub(super) providers: [Provider; 2],
+    /// How many processes of providers there were.
+    pub(super) processes: u32,
     /// The key with all scopes.
     pub(super) key: String,
     /// Other keys with their secrets.
@@ -90,7 +96,7 @@ impl World {
         observers: Vec<Box<dyn Observer>>,
     ) -> Result<Self, String> {
         let mut chance = Rng::with_seed(seed);
-        let mut config = Config::default();
+        let mut config = hosting(&HOSTED);
         config.commit_driver = if chance.bool() {
             CommitDriver::Host
         } else {
@@ -116,6 +122,8 @@ impl World {
             next_call: 0,
             next_record: 0,
             sent: Vec::new(),
+            providers: [Provider::new(0), Provider::new(1)],
+            processes: 2,
             key: String::new(),
             keys: BTreeMap::new(),
             swept: start,

@@ -2,6 +2,7 @@
 
 use deskfleet::{AuditResult, WorkspaceView};
 
+use super::attempts::about_attempts;
 use super::events::about_events;
 use super::retention::{about_retention, about_right_times, about_sweeps};
 use super::{FactChange, Mutant};
@@ -39,6 +40,7 @@ pub fn mutants() -> Vec<Mutant> {
         about_the_audit(),
         about_events(),
         about_holds(),
+        about_attempts(),
         about_keys(),
         about_the_file(),
         about_pages(),
@@ -242,6 +244,16 @@ fn about_holds() -> Vec<Mutant> {
             FactChange::Answer(|intent, ending, _| {
                 let held = *ending == Ending::Refused("LitigationHold".to_owned());
                 if matches!(intent, Intent::Act { .. } | Intent::Remove(_)) && held {
+                    *ending = Ending::Done;
+                }
+            }),
+        ),
+        mutant(
+            "an attempt begins under hold",
+            holds,
+            FactChange::Answer(|intent, ending, _| {
+                let held = *ending == Ending::Refused("LitigationHold".to_owned());
+                if matches!(intent, Intent::Dispatch { .. }) && held {
                     *ending = Ending::Done;
                 }
             }),

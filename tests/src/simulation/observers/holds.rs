@@ -7,7 +7,7 @@ use deskfleet::{Action, AuditResult};
 use crate::demand;
 use crate::simulation::fact::{Ending, Fact, Intent, Observer, Reading, Verdict};
 
-/// A workspace on hold is not rebuilt, restored, terminated or removed. Its hold stays until it is released, and no
+/// A workspace on hold is not rebuilt, restored, terminated or removed, nor does a provider begin that. Its hold stays until it is released, and no
 /// other workspace has one.
 #[derive(Debug, Default)]
 pub struct Holds {
@@ -40,6 +40,17 @@ impl Holds {
                 },
                 Ending::Done,
             ) => demand!(!self.is_held(desk), "{action:?} of {desk} under hold"),
+            (
+                Intent::Dispatch {
+                    action: action @ (Action::Rebuild | Action::Restore | Action::Terminate),
+                    desk,
+                    ..
+                },
+                Ending::Done,
+            ) => demand!(
+                !self.is_held(desk),
+                "{action:?} of {desk} is begun under hold"
+            ),
             (
                 Intent::Act {
                     action: Action::Terminate,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deskfleet::{Action, AuditAction, AuditEntry, AuditResult, Timestamp};
 
 use crate::demand;
-use crate::model::rules::table;
+use crate::model::rules::{HOSTED, table};
 use crate::simulation::fact::{Fact, Observer, Reading, Verdict};
 
 /// Every action goes from an allowed state through its own to its end. One at a time runs on a workspace, which is in
@@ -75,11 +75,9 @@ impl Lifecycle {
                 && self.begun(row.time, running.requested_at);
             demand!(same, "{row:?} and {running:?}");
             let (_, via, _, seconds) = table(running.action);
-            let due = running.requested_at.plus_seconds(seconds);
-            demand!(
-                running.due_at == Some(due),
-                "due at another time: {running:?}"
-            );
+            let is_hosted = HOSTED.contains(&running.action);
+            let due = (!is_hosted).then(|| running.requested_at.plus_seconds(seconds));
+            demand!(running.due_at == due, "due at another time: {running:?}");
             let view = reading.desks.get(desk.as_str());
             let state = view.and_then(|view| view.workspace.state.as_deref());
             demand!(state == Some(via), "{desk} is {state:?} during {running:?}");

@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod attempts;
 mod audit;
 mod dated;
 mod events;
@@ -20,6 +21,7 @@ mod sweeping;
 mod upkeep;
 
 pub use answers::{Answers, Secrets};
+pub use attempts::Attempts;
 pub use audit::{AuditRows, OneRowPerAction};
 pub use dated::RightTimes;
 pub use events::EventLog;
@@ -48,6 +50,7 @@ pub fn all() -> Vec<Box<dyn Observer>> {
         Box::new(OneRowPerAction::default()),
         Box::new(EventLog::default()),
         Box::new(Holds::default()),
+        Box::new(Attempts::default()),
         Box::new(Keys::default()),
         Box::new(Pages::default()),
         Box::new(Recovery),
