@@ -313,7 +313,7 @@ mod tests {
     fn reference_refuses_an_action_on_an_unknown_workspace() {
         let mut fleet = Fleet::default();
         let asked = Asked {
-            action: deskfleet::Action::ChangeComputeType,
+            action: Action::ChangeComputeType,
             desk: None,
             person: None,
             kind: Kind(5).value(),
@@ -335,7 +335,7 @@ mod tests {
             .put(workspace(new), false, start())
             .expect("a new one");
         let asked = Asked {
-            action: deskfleet::Action::Reboot,
+            action: Action::Reboot,
             desk: None,
             person: Some("ann"),
             kind: None,

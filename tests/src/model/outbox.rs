@@ -63,7 +63,11 @@ impl Fleet {
         };
         let ended = match self.audit[row].result {
             AuditResult::Cancelled => ErrorKind::Cancelled,
-            _ => ErrorKind::InvalidResourceState,
+            AuditResult::Accepted
+            | AuditResult::Completed
+            | AuditResult::Failed
+            | AuditResult::Refused
+            | AuditResult::NoChange => ErrorKind::InvalidResourceState,
         };
         self.desks.values_mut().find(runs).ok_or(ended)
     }

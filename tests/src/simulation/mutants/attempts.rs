@@ -9,7 +9,14 @@ use crate::simulation::observers::Attempts;
 use crate::simulation::providers::PROVIDER;
 
 pub(super) fn about_attempts() -> Vec<Mutant> {
-    let attempts = || -> Box<dyn Observer> { Box::new(Attempts::default()) };
+    [about_answers(), about_readings()].concat()
+}
+
+fn attempts() -> Box<dyn Observer> {
+    Box::new(Attempts::default())
+}
+
+fn about_answers() -> Vec<Mutant> {
     vec![
         mutant(
             "a second process begins an attempt",
@@ -40,6 +47,11 @@ pub(super) fn about_attempts() -> Vec<Mutant> {
                 }
             }),
         ),
+    ]
+}
+
+fn about_readings() -> Vec<Mutant> {
+    vec![
         mutant(
             "an attempt is lost",
             attempts,
