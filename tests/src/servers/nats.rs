@@ -138,6 +138,11 @@ impl Nats {
     /// Stops a server.
     pub fn stop(&self, server: usize) {
         self.signal("STOP", server);
+        // Its threads may still answer until each of them has noticed.
+        self.wait("the stop", || {
+            let process = self.servers[server].process.as_ref();
+            process.is_none_or(|process| has_stopped(process.id()))
+        });
     }
 
     /// Continues a server that was stopped.
@@ -313,4 +318,17 @@ fn free_ports(count: usize) -> Vec<u16> {
         .collect();
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
     listeners.iter().map(port).collect()
+}
+
+/// Whether all threads of a process are stopped, as far as the system says.
+fn has_stopped(process: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+        return true;
+    };
+    threads.flatten().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // After the name, which is in parentheses.
+        stat.rsplit_once(") ")
+            .is_none_or(|(_, rest)| rest.starts_with('T'))
+    })
 }
