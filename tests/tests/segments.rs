@@ -12,6 +12,8 @@ use deskfleet::{
     Config, Engine, EngineBuilder, ErrorKind, HistoryQuery, ManualClock, QueueStorage, Record,
     StatsRecord, Stream, Workspace,
 };
+use deskfleet_tests::disk::{Disk, Fault, Operation};
+use deskfleet_tests::files::Queue;
 use tempfile::TempDir;
 
 fn builder() -> EngineBuilder {
@@ -205,6 +207,24 @@ fn backend_without_the_segments_of_its_queue_is_refused() {
     let error = builder().open_backend(backend).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
     assert!(error.to_string().contains("segments"), "{error}");
+}
+
+#[test]
+fn store_whose_queue_did_not_begin_is_one_file_when_it_is_closed() {
+    let mut failed = 0;
+    for nth in 0..4 {
+        let disk = Disk::new();
+        let open = |queue: Queue| queue.open(builder(), &Config::default(), &disk);
+        let engine = open(Queue::Folder).unwrap();
+        // What it should have made durable is written nevertheless.
+        disk.fail(Fault::Once(Operation::Sync, nth));
+        failed += u32::from(post(&engine, 1).is_err());
+        disk.fail(Fault::None);
+        engine.close().unwrap();
+        assert_eq!(disk.contents().queue, None, "{nth}");
+        open(Queue::Table).unwrap();
+    }
+    assert!(failed > 1, "{failed}");
 }
 
 #[test]

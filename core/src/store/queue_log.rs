@@ -129,7 +129,7 @@ impl Store {
     }
 
     fn begin_log(&self, log: &SegmentLog, id: u64) -> Result<()> {
-        log.prepare_folder()?;
+        log.prepare_folder(id)?;
         let mark = LogMark { id, live: true };
         self.write(|tables| meta::set_log_mark(tables, mark))
             .map_err(|failure| failure.error)?;
@@ -155,7 +155,7 @@ impl Store {
         let Some((_, log)) = self.log() else {
             return Ok(());
         };
-        let Some(id) = log.id() else {
+        let Some(id) = log.id_to_end() else {
             return Ok(());
         };
         if self.options.is_read_only() {

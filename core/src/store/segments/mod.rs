@@ -83,6 +83,8 @@ pub(crate) struct SegmentLog {
 struct State {
     /// The id of the log; `None` until it is begun.
     id: Option<u64>,
+    /// The id that the store was to say it has, last; whether it says so is unknown while the log is not begun.
+    marked: Option<u64>,
     /// The number of the next file in the folder.
     next_file: u32,
     /// All blocks below this number are acknowledged.
@@ -156,8 +158,15 @@ impl SegmentLog {
         self.id().is_some()
     }
 
-    /// Makes the folder, for a log that begins; what is in it is of no use any more.
-    pub(super) fn prepare_folder(&self) -> Result<()> {
+    /// The id of a log that has to be ended: one that was begun, or that the store may say it has.
+    pub(super) fn id_to_end(&self) -> Option<u64> {
+        let state = self.state();
+        state.id.or(state.marked)
+    }
+
+    /// Makes the folder, for a log that begins with this id; what is in it is of no use any more.
+    pub(super) fn prepare_folder(&self, id: u64) -> Result<()> {
+        self.state().marked = Some(id);
         self.folder.create().map_err(|error| {
             let said = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
                         file with `queue_storage = \"table\"`";

@@ -108,7 +108,7 @@ fn open_log(files: &Files) -> SegmentLog {
 
 fn begun(files: &Files) -> SegmentLog {
     let log = open_log(files);
-    log.prepare_folder().unwrap();
+    log.prepare_folder(MARK.id).unwrap();
     log.begin(MARK.id, 0);
     log
 }
@@ -326,7 +326,7 @@ fn log_that_begins_uses_no_file_that_the_last_one_left() {
         ..MARK
     };
     let next = log.recover(Some(ended), 1, false, &mut |_, _, _| Ok(()));
-    log.prepare_folder().unwrap();
+    log.prepare_folder(MARK.id).unwrap();
     log.begin(MARK.id, next.unwrap());
     append(&log, 1);
     assert_eq!(recovered(&files, 1).unwrap().1, [1]);
