@@ -129,6 +129,11 @@ impl Attempts {
 
     fn read(&mut self, reading: &Reading) -> Verdict {
         for found in &reading.pending {
+            if found.due_at.is_some() {
+                // The clock ends it, and begins it again when it is set back before an end that no write has stored.
+                demand!(found.attempts == 0, "the clock ends {found:?}");
+                continue;
+            }
             self.actions.entry(found.id).or_default().read(found)?;
         }
         let dispatched = |kind: &EventType| *kind == EventType::ActionDispatched;
