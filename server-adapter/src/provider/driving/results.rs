@@ -60,8 +60,11 @@ impl Driving {
                 Called::NotNoted(_) | Called::NotTried => {
                     memory.attempt = Standing::NotBegun(order.attempt);
                 }
-                // The next look at the outbox shows what has become of it.
-                Called::Overtaken => memory.lost(),
+                // It has ended, or another process of this name carries it out: that has time to end it.
+                Called::Overtaken => {
+                    memory.lost();
+                    memory.not_before = Some(Instant::now() + step::longest(order.action));
+                }
             }
         }
     }
