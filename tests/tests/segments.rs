@@ -13,7 +13,7 @@ use deskfleet::{
     StatsRecord, Stream, Workspace,
 };
 use deskfleet_tests::disk::{Disk, Fault, Operation};
-use deskfleet_tests::files::Queue;
+use deskfleet_tests::files::{Part, Queue};
 use tempfile::TempDir;
 
 fn builder() -> EngineBuilder {
@@ -225,6 +225,24 @@ fn store_whose_queue_did_not_begin_is_one_file_when_it_is_closed() {
         open(Queue::Table).unwrap();
     }
     assert!(failed > 1, "{failed}");
+}
+
+#[test]
+fn segments_that_cannot_be_removed_are_not_taken_for_those_of_another_store() {
+    let disk = Disk::new();
+    let open = |seed| Queue::Folder.open(builder().seed(seed), &Config::default(), &disk);
+    let engine = open(1).unwrap();
+    post(&engine, 1).unwrap();
+    disk.fail_part(Part::Queue, Fault::Writes);
+    engine.close().unwrap();
+    let engine = open(2).unwrap();
+    let error = post(&engine, 2).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StorageUnavailable);
+    engine.close().unwrap();
+    disk.fail(Fault::None);
+    let engine = open(3).unwrap();
+    post(&engine, 3).unwrap();
+    assert_eq!(ids(&engine).len(), 2);
 }
 
 #[test]

@@ -166,7 +166,6 @@ impl SegmentLog {
 
     /// Makes the folder, for a log that begins with this id; what is in it is of no use any more.
     pub(super) fn prepare_folder(&self, id: u64) -> Result<()> {
-        self.state().marked = Some(id);
         self.folder.create().map_err(|error| {
             let said = "the folder of the queue cannot be made beside the store: let this user write there, or keep the queue in the \
                         file with `queue_storage = \"table\"`";
@@ -174,7 +173,10 @@ impl SegmentLog {
         })?;
         // What the last log left is removed, and so is not ready for this one.
         self.state().spare.clear();
-        self.remove_files().map_err(unavailable)
+        self.remove_files().map_err(unavailable)?;
+        // Not before: what stays of the last log is known by the id of that one.
+        self.state().marked = Some(id);
+        Ok(())
     }
 
     /// From now on blocks can be appended. The first will have this number or a higher one.
