@@ -92,7 +92,7 @@ choice! {
     ]
 }
 choice! {
-    /// A process of a provider: its name, and what tells it apart from another of that name.
+    /// A process of a provider: its name, and what distinguishes it from another of that name.
     Process: [(&'static str, Option<&'static str>)] = [("aws", Some("4f")), ("aws", Some("7c")), ("aws", None), ("command", None)]
 }
 choice! {
