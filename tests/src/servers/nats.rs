@@ -322,11 +322,11 @@ fn free_ports(count: usize) -> Vec<u16> {
 
 /// Whether all threads of a process are stopped, as far as the system says.
 fn has_stopped(process: u32) -> bool {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
         return true;
     };
     threads.flatten().all(|thread| {
-        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
         // After the name, which is in parentheses.
         stat.rsplit_once(") ")
             .is_none_or(|(_, rest)| rest.starts_with('T'))
