@@ -264,7 +264,8 @@ fn lose_after(fleet: &Fleet, last: u64) {
 #[test]
 fn node_that_has_halted_is_not_copied() {
     let Some(fleet) = Fleet::begin() else { return };
-    let [first, by_log, refused] = [(); 3].map(|()| fleet.place());
+    let [first, beside, by_log, refused] = [(); 4].map(|()| fleet.place());
+    let sentence = "this node cannot begin with a copy of ";
     let node = fleet.serve(&first);
     let mut client = fleet.client(&node);
     assert_eq!(put(&mut client, "ws-1"), 200);
@@ -277,38 +278,28 @@ fn node_that_has_halted_is_not_copied() {
     assert_eq!(put(&mut client, "ws-2"), 200);
     let join = format!("--join http://{} --join-key-file admin.key", node.address);
 
-    // The node does not know yet that an entry is lost, and another one reaches the log by another way.
+    // The node does not know yet that an entry is lost, and another one reaches the log by another way: it has all that counts.
     fleet.gate.close();
     node.wait_for("the log of the fleet is lost");
     lose_after(&fleet, kept);
     let url = |port: u16| format!("@127.0.0.1:{port}/");
     let (gate, direct) = (url(fleet.gate.port()), url(fleet.postgres.port()));
-    let options = fleet.options(&refused).replace(&gate, &direct);
-    let line = format!("serve --listen 127.0.0.1:0 {options} {join}");
-    let copied = said(&command(refused.path(), &line).output().unwrap());
-    let sentence = "this node cannot begin with a copy of ";
-    assert!(
-        copied.contains("Copied ") && copied.contains(sentence),
-        "{copied}"
-    );
-    assert!(
-        !refused.file("deskfleet.redb").exists(),
-        "the copy is removed"
-    );
+    let begins_by_log = |place: &Place, options: &str| {
+        let joined = place.serve_with(&format!("{options} {join}"));
+        let warned = &joined.before;
+        assert!(
+            warned.contains(sentence) && warned.contains("the log alone has to do"),
+            "{warned}"
+        );
+        assert!(!warned.contains("Copied "), "{warned}");
+        let mut client = fleet.client(&joined);
+        assert!(has(&mut client, "ws-1") && !has(&mut client, "ws-2"));
+    };
+    begins_by_log(&beside, &fleet.options(&beside).replace(&gate, &direct));
 
     fleet.gate.open();
     node.wait_for("APPLIES NOTHING MORE");
-    // The log has all that counts.
-    let joined = by_log.serve_with(&format!("{} {join}", fleet.options(&by_log)));
-    let warned = &joined.before;
-    assert!(
-        warned.contains(sentence) && warned.contains("the log alone has to do"),
-        "{warned}"
-    );
-    assert!(!warned.contains("Copied "), "{warned}");
-    let mut client = fleet.client(&joined);
-    assert!(has(&mut client, "ws-1") && !has(&mut client, "ws-2"));
-    drop(joined);
+    begins_by_log(&by_log, &fleet.options(&by_log));
     fleet.postgres.sql("DELETE FROM df_log WHERE seq < 2");
     let halted = fleet.refused(&refused, &join);
     assert!(

@@ -8,6 +8,7 @@ use deskfleet::{
     ActionDriver, ActionRequest, Clock as _, Config, Engine, EntryId, Log as _, ManualClock,
     MemoryLog, State, Timestamp, Workspace,
 };
+use deskfleet_tests::cluster::log::FaultyLog;
 
 fn start() -> Timestamp {
     "2026-11-20T08:00:00Z".parse().unwrap()
@@ -161,4 +162,40 @@ fn nodes_that_applied_other_entries_up_to_one_position_say_so() {
         "{warning}"
     );
     assert_eq!(warned_of(position, &chain), None);
+    // The other one knows it, and says what to do.
+    let halted = format!("{position} {position} 00 2 0.1.0+00 it lost entries");
+    log.report("node-2", &halted).unwrap();
+    clock.advance_seconds(20);
+    follow(&node);
+    assert_eq!(node.node_warning(), None);
+}
+
+#[test]
+fn node_that_cannot_report_writes_and_follows_and_warns() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let other = named("node-2", 2, &clock, &log);
+    let faulty = FaultyLog::new(log);
+    faulty.mute(true);
+    let builder = Engine::builder().clock(clock.clone()).seed(1);
+    let node = builder.log(faulty.clone(), "node-1").open_in_memory();
+    let node = node.unwrap();
+    for number in 0..3 {
+        // After an outage of the whole log it is verified again.
+        faulty.partition(true);
+        assert!(node.put_workspace(workspace("ws-0")).is_err());
+        faulty.partition(false);
+        let (own, others) = (format!("own-{number}"), format!("other-{number}"));
+        node.put_workspace(workspace(&own)).unwrap();
+        other.put_workspace(workspace(&others)).unwrap();
+        follow(&node);
+        assert!(node.workspace(&others).unwrap().is_some());
+        let warning = node.node_warning().expect("a warning");
+        assert!(warning.starts_with("this node cannot report"), "{warning}");
+        clock.advance_seconds(2);
+    }
+    faulty.mute(false);
+    clock.advance_seconds(10);
+    follow(&node);
+    assert_eq!(node.node_warning(), None);
 }

@@ -72,7 +72,7 @@ impl Peer {
 }
 
 impl Peer {
-    /// Refuses a node that has halted before its whole store is copied.
+    /// Refuses a node that has halted, or may be about to, before its whole store is copied.
     fn require_running(&self, client: &Client) -> Result<(), Failure> {
         let body = client.get(STATUS)?;
         let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
@@ -83,21 +83,16 @@ impl Peer {
         })?;
         let status = fleet.status;
         let own = status.nodes.into_iter().find(|own| own.node == status.node);
-        own.and_then(|own| own.halted)
-            .map_or(Ok(()), |halted| Err(self.unusable(&halted)))
-    }
-
-    /// The copy of its store cannot go on with the log: it is removed.
-    pub(crate) fn discard_copy(&self, file: &Path, why: &EngineError) -> Failure {
-        match std::fs::remove_file(file) {
-            Ok(()) => self.unusable(&why.to_string()),
-            Err(error) => cannot_write(file, &error),
-        }
+        // Where it cannot reach the log it cannot know whether that still has what it applied.
+        let is_cut_off = status.log.is_none() || own.is_none();
+        let halted = own.and_then(|own| own.halted);
+        let why = halted.or(status.problem.filter(|_| is_cut_off));
+        why.map_or(Ok(()), |why| Err(self.unusable(&why)))
     }
 
     fn unusable(&self, why: &str) -> Failure {
         Failure(format!(
-            "this node cannot begin with a copy of {}, which has halted or is about to ({why}); give --join the address of a node \
+            "this node cannot begin with a copy of {}, which has halted or cannot reach the log ({why}); give --join the address of a node \
              whose state is ok in `deskfleet cluster status`",
             self.url
         ))

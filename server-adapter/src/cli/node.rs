@@ -152,17 +152,8 @@ pub(crate) fn start(
         engine.close()?;
         join::set_aside(file, position, error)?;
         node.copy(peer, file)?;
-        is_copy = true;
         engine = open()?;
         caught_up = catch_up(&engine);
-    }
-    if let (CaughtUp::Halted(error), Some((file, peer))) = (&caught_up, &peer)
-        && is_copy
-        && error.kind() != ErrorKind::NewerFormat
-    {
-        // The other node may not know yet that the log lost what it has applied.
-        engine.close()?;
-        return Err(peer.discard_copy(file, error));
     }
     match caught_up {
         CaughtUp::Whole => {}

@@ -37,6 +37,8 @@ struct Faults {
     next: NextAppend,
     /// Whether this node cannot reach the log.
     partitioned: bool,
+    /// Whether the log takes no reports.
+    mute: bool,
     /// Of an entry, what is delivered in place of it.
     delivered: Option<(u64, Delivery)>,
     /// The last position that is shown.
@@ -76,6 +78,11 @@ impl FaultyLog {
         self.faults().partitioned = is_cut;
     }
 
+    /// Takes no reports, or takes them again.
+    pub fn mute(&self, is_mute: bool) {
+        self.faults().mute = is_mute;
+    }
+
     /// Delivers something else in place of an entry.
     pub fn deliver(&self, position: u64, delivery: Delivery) {
         self.faults().delivered = Some((position, delivery));
@@ -100,6 +107,15 @@ impl FaultyLog {
         let mut faults = self.faults();
         if faults.partitioned {
             faults.met += 1;
+            return Err(unavailable());
+        }
+        Ok(())
+    }
+
+    fn reach_reports(&self) -> Result<(), LogError> {
+        self.reach()?;
+        if self.faults().mute {
+            self.faults().met += 1;
             return Err(unavailable());
         }
         Ok(())
@@ -213,12 +229,12 @@ impl Log for FaultyLog {
     }
 
     fn report(&self, node: &str, report: &str) -> Result<(), LogError> {
-        self.reach()?;
+        self.reach_reports()?;
         self.log.report(node, report)
     }
 
     fn reports(&self) -> Result<Vec<NodeReport>, LogError> {
-        self.reach()?;
+        self.reach_reports()?;
         self.log.reports()
     }
 

@@ -1,7 +1,7 @@
 //! What a node notices of the others when it reports, and an operator has to look into.
 
 use crate::locks::lock;
-use crate::log::NodeReport;
+use crate::log::{LogError, NodeReport};
 use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::Cluster;
@@ -19,6 +19,8 @@ pub(super) struct Noticed {
     doubled_at: Option<Timestamp>,
     /// When it saw that another node differs from it, and how.
     differed: Option<(Timestamp, String)>,
+    /// Why the last report failed, if it did.
+    unreported: Option<String>,
 }
 
 impl Cluster {
@@ -33,7 +35,7 @@ impl Cluster {
                 if is_newer && other.process != own.process {
                     noticed.doubled_at = Some(now);
                 }
-            } else if own.differs_from(&other) {
+            } else if other.halted.is_none() && own.differs_from(&other) {
                 let said = format!(
                     "this node and {} applied different entries up to {}: the log lost entries that one of them had applied; \
                      `deskfleet cluster status` says what to do",
@@ -44,9 +46,21 @@ impl Cluster {
         }
     }
 
-    /// This node reported, at a time by the clock of the log.
-    pub(super) fn noted_report(&self, at: Timestamp) {
-        lock(&self.noticed).reported_at = Some(at);
+    /// Takes note of what came of a report: when it was, by the clock of the log.
+    pub(super) fn note_report(&self, reported: Result<Option<Timestamp>, LogError>) {
+        let mut noticed = lock(&self.noticed);
+        match reported {
+            Ok(at) => {
+                noticed.reported_at = at.or(noticed.reported_at);
+                noticed.unreported = None;
+            }
+            Err(error) => noticed.unreported = Some(error.message),
+        }
+    }
+
+    /// Whether the last report did not fail.
+    pub(super) fn could_report(&self) -> bool {
+        lock(&self.noticed).unreported.is_none()
     }
 
     /// Another process that reports under the name of this node, if one did so lately.
@@ -64,11 +78,21 @@ impl Cluster {
     /// What an operator has to look into although this node serves.
     pub(super) fn warning(&self, now: Timestamp) -> Option<String> {
         self.doubled(now).or_else(|| {
-            let differed = lock(&self.noticed).differed.clone();
-            let (_, said) = differed.filter(|(at, _)| is_shown(*at, now))?;
-            Some(said)
+            let noticed = lock(&self.noticed);
+            let differed = noticed.differed.as_ref();
+            let differed = differed.filter(|(at, _)| is_shown(*at, now));
+            differed
+                .map(|(_, said)| said.clone())
+                .or_else(|| noticed.unreported.as_ref().map(|error| unreported(error)))
         })
     }
+}
+
+fn unreported(error: &str) -> String {
+    format!(
+        "this node cannot report where it stands, though the log has its entries: {error}. The other nodes show it as silent, and its \
+         clock is not compared"
+    )
 }
 
 fn is_shown(at: Timestamp, now: Timestamp) -> bool {

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use crate::error::Result;
 use crate::limits::{LOG_ENTRIES_KEPT, NODE_SILENT_SECONDS};
 use crate::locks::lock;
+use crate::log::LogError;
 use crate::model::{ClusterStatus, LogPositions, NodeStatus};
 use crate::mutation::logged::entry::RULES;
 use crate::store::cluster as stored;
-use crate::timestamp::TICKS_PER_SECOND;
+use crate::timestamp::{TICKS_PER_SECOND, Timestamp};
 
 use super::super::EngineCore;
 use super::Cluster;
@@ -18,6 +19,8 @@ use super::verifying::check_same;
 const CLOCK_SECONDS_MAX: i64 = 2;
 /// Seconds between two reports, and between two syncs of the file.
 const REPORT_SECONDS: i64 = 1;
+/// Seconds after a report that failed: asking in vain may take long, and meanwhile nothing is applied.
+const REPORT_AGAIN_SECONDS: i64 = 10;
 /// Reports between two looks at what can be removed from the log.
 const TRIM_EVERY: i64 = 60;
 
@@ -31,7 +34,7 @@ pub(super) struct Report {
     version: String,
     /// Of which process it is, in hexadecimal digits; empty of one that did not say it.
     pub(super) process: String,
-    halted: Option<String>,
+    pub(super) halted: Option<String>,
 }
 
 impl Report {
@@ -78,7 +81,12 @@ impl EngineCore {
         let now = self.injected.clock.now();
         let mut reported_at = lock(&cluster.reported_at);
         let since = reported_at.map(|(at, _)| (now.ticks() - at) / TICKS_PER_SECOND);
-        if since.is_some_and(|since| (0..REPORT_SECONDS).contains(&since)) {
+        let pause = if cluster.could_report() {
+            REPORT_SECONDS
+        } else {
+            REPORT_AGAIN_SECONDS
+        };
+        if since.is_some_and(|since| (0..pause).contains(&since)) {
             return Ok(());
         }
         let count = reported_at.map_or(0, |(_, count)| count) + 1;
@@ -87,21 +95,23 @@ impl EngineCore {
         // First, as the log may be gone.
         self.sync_applied(cluster)?;
         let applied = lock(&cluster.applier).applied;
-        let bounds = cluster.log.bounds(cluster.position());
+        let is_halted = cluster.halted().is_some();
+        let seen = if is_halted { 0 } else { cluster.position() };
+        let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
-        if let Some(applied) = applied.filter(|_| cluster.halted().is_none()) {
+        if let Some(applied) = applied.filter(|_| !is_halted) {
             // A failover that no call has noticed may have lost what was applied here.
             check_same(cluster, &applied, bounds)?;
         }
         self.report(cluster)?;
         if count % TRIM_EVERY == 0 {
-            trim(cluster)?;
+            trim(cluster).map_err(|error| cluster.failed(error))?;
         }
         Ok(())
     }
 
-    /// Says where this node stands.
+    /// Says where this node stands. A log that keeps entries but no reports stops nothing: the operator is warned.
     pub(super) fn report(&self, cluster: &Cluster) -> Result<()> {
         let applied = stored::applied(&self.store.snapshot()?)?;
         let report = Report {
@@ -113,18 +123,27 @@ impl EngineCore {
             process: cluster.process.clone(),
             halted: cluster.check_running().err().map(|error| error.to_string()),
         };
+        let reported = self.exchange_reports(cluster, &report);
+        cluster.note_report(reported);
+        Ok(())
+    }
+
+    /// Returns when this node reported, by the log's clock.
+    fn exchange_reports(
+        &self,
+        cluster: &Cluster,
+        report: &Report,
+    ) -> Result<Option<Timestamp>, LogError> {
         // Those before this one takes the place of the last: another process may have reported under the same name.
-        let reports = cluster.log.reports();
-        let reports = reports.map_err(|error| cluster.failed(error))?;
+        let reports = cluster.log.reports()?;
         let before = self.injected.clock.now();
-        cluster.notice(&report, &reports, before);
-        let reported = cluster.log.report(&cluster.node, &report.to_text());
-        let reports = reported.and_then(|()| cluster.log.reports());
-        let reports = reports.map_err(|error| cluster.failed(error))?;
+        cluster.notice(report, &reports, before);
+        cluster.log.report(&cluster.node, &report.to_text())?;
+        let reports = cluster.log.reports()?;
         let after = self.injected.clock.now();
-        // When this one reported, by the log's clock: between the two.
-        if let Some(own) = reports.iter().find(|said| said.node == cluster.node) {
-            cluster.noted_report(own.at);
+        let own = reports.iter().find(|said| said.node == cluster.node);
+        // It reported between the two.
+        if let Some(own) = own {
             let ahead = before.ticks() - own.at.ticks();
             let behind = own.at.ticks() - after.ticks();
             let most = CLOCK_SECONDS_MAX * TICKS_PER_SECOND;
@@ -136,7 +155,7 @@ impl EngineCore {
             let ahead_ms = ahead / (TICKS_PER_SECOND / 1000);
             cluster.clock_ahead_ms.store(ahead_ms, Ordering::Release);
         }
-        Ok(())
+        Ok(own.map(|own| own.at))
     }
 
     /// Makes durable what is applied. The log has it, so this need not be soon: after a crash the rest is applied again.
@@ -217,30 +236,20 @@ impl EngineCore {
 
 /// Removes entries that all nodes have on disk, but for the last ones, by which a node finds out that the log is the same. A node that said
 /// nothing for long is not waited for: it joins again from the backup of another.
-fn trim(cluster: &Cluster) -> Result<()> {
-    let reports = cluster
-        .log
-        .reports()
-        .map_err(|error| cluster.failed(error))?;
+fn trim(cluster: &Cluster) -> Result<(), LogError> {
+    // Without them nothing is trimmed, and no entry is lost.
+    let Ok(reports) = cluster.log.reports() else {
+        return Ok(());
+    };
     let Some(newest) = reports.iter().map(|said| said.at).max() else {
         return Ok(());
     };
     let heard_since = newest.plus_seconds(-NODE_SILENT_SECONDS);
     let live = reports.iter().filter(|said| said.at >= heard_since);
-    let durable = live.map(|said| {
-        let report = Report::of(&said.report);
-        report.durable
-    });
+    let durable = live.map(|said| Report::of(&said.report).durable);
     let below = durable.min().unwrap_or(0).saturating_sub(LOG_ENTRIES_KEPT);
-    let bounds = cluster
-        .log
-        .bounds(0)
-        .map_err(|error| cluster.failed(error))?;
-    if below > bounds.first {
-        cluster
-            .log
-            .trim(below)
-            .map_err(|error| cluster.failed(error))?;
+    if below > cluster.log.bounds(0)?.first {
+        cluster.log.trim(below)?;
     }
     Ok(())
 }

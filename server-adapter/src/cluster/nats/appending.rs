@@ -71,7 +71,7 @@ impl Shared {
                 }
                 sleep(RETRY_INTERVAL).await;
             }
-            let attempted = Attempted::now(self.known());
+            let attempted = Attempted::now(self.end.known());
             let late = first.filter(|first| first.may_be_forgotten(self.duplicate_window));
             let expected_last = late.map(|first| first.absent_through);
             let attempt = self.try_append(id, body.clone(), expected_last, end);
@@ -118,7 +118,7 @@ impl Shared {
             if let Some(first) = first {
                 first.absent_through = through;
             }
-            if through >= self.known() {
+            if through >= self.end.known() {
                 return Ok(None);
             }
         }
@@ -155,7 +155,7 @@ impl Shared {
         })?;
         match serde_json::from_slice(&answer.payload) {
             Ok(Response::<PublishAck>::Ok(ack)) => {
-                self.saw(ack.sequence);
+                self.end.saw(ack.sequence);
                 Ok(ack.sequence)
             }
             Ok(Response::Err { error })

@@ -7,8 +7,8 @@
 
 mod address;
 mod appending;
-mod behind;
 mod checks;
+mod end;
 mod shared;
 mod undecided;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 use std::future::Future;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::header::{NATS_MESSAGE_ID, NATS_SEQUENCE};
@@ -13,14 +13,11 @@ use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use async_nats::{Client, StatusCode, Subscriber};
 use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::locks::lock;
-
 use super::address::{Address, connect_failure};
-use super::behind::Behind;
 use super::checks;
+use super::end::End;
 use super::undecided::Undecided;
 
 /// After this time a request has failed.
@@ -46,9 +43,7 @@ pub(super) struct Shared {
     pub(super) context: Context,
     pub(super) log: Stream<()>,
     pub(super) nodes: Stream<()>,
-    /// The last position that was appended, read or announced.
-    known: watch::Sender<u64>,
-    behind: Mutex<Behind>,
+    pub(super) end: Arc<End>,
     /// What may have been appended.
     pub(super) undecided: Mutex<Undecided>,
     /// How long the servers recognise an entry by its id.
@@ -101,8 +96,7 @@ impl Shared {
         let shared = Self {
             log: stream(log).await.map_err(|error| failed(&error))?,
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
-            known: watch::Sender::new(0),
-            behind: Mutex::default(),
+            end: Arc::default(),
             undecided: Mutex::default(),
             duplicate_window: address.duplicate_window,
             fleet,
@@ -114,7 +108,7 @@ impl Shared {
             .subscribe(tail)
             .await
             .map_err(|error| failed(&error))?;
-        tokio::spawn(listen(announced, shared.known.clone()));
+        tokio::spawn(listen(announced, Arc::clone(&shared.end)));
         shared.bounds(0).await?;
         Ok((shared, warnings))
     }
@@ -138,26 +132,14 @@ impl Shared {
         }
     }
 
-    /// No answer may be older from now on.
-    pub(super) fn saw(&self, position: u64) {
-        raise(&self.known, position);
-    }
-
-    /// The last position that was appended, read or announced.
-    pub(super) fn known(&self) -> u64 {
-        *self.known.borrow()
-    }
-
-    /// A leader that the others have replaced may be behind what was seen for a while: only a stream that stays so has lost its end.
     pub(super) async fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         let end = Instant::now() + REQUEST_MAX;
-        self.saw(seen);
+        self.end.saw(seen);
         loop {
-            let known = self.known();
+            let known = self.end.known();
             let state = self.within(self.log.get_info()).await?.state;
             let last = state.last_sequence;
-            if !lock(&self.behind).may_be(last < known, Instant::now()) {
-                self.saw(last);
+            if self.end.is_at(last, known, Instant::now()) {
                 let is_empty = state.messages == 0;
                 let first = if is_empty {
                     last + 1
@@ -182,11 +164,11 @@ impl Shared {
         patience: Duration,
     ) -> Result<Vec<LogEntry>, LogError> {
         let end = Instant::now() + patience;
-        let mut known = self.known.subscribe();
+        let mut known = self.end.subscribe();
         loop {
             let entries = self.near(from, bytes_max.clamp(1, READ_BYTES_MAX)).await?;
             if let Some(last) = entries.last().filter(|last| last.position >= from) {
-                self.saw(last.position);
+                self.end.saw(last.position);
                 return Ok(entries);
             }
             let bounds = self.bounds(0).await?;
@@ -327,21 +309,13 @@ impl Shared {
 }
 
 /// Takes note of what the servers announce.
-async fn listen(mut announced: Subscriber, known: watch::Sender<u64>) {
+async fn listen(mut announced: Subscriber, end: Arc<End>) {
     while let Some(message) = announced.next().await {
         let headers = message.headers.as_ref();
         let sequence =
             headers.and_then(|headers| headers.get(NATS_SEQUENCE)?.as_str().parse().ok());
-        raise(&known, sequence.unwrap_or(0));
+        end.saw(sequence.unwrap_or(0));
     }
-}
-
-fn raise(known: &watch::Sender<u64>, position: u64) {
-    known.send_if_modified(|known| {
-        let is_later = position > *known;
-        *known = position.max(*known);
-        is_later
-    });
 }
 
 fn at(message: &StreamMessage) -> Timestamp {

@@ -285,7 +285,7 @@ impl Shared {
             });
         }
         let first = entries.first().map(|entry| entry.position);
-        if from <= head && first != Some(from) {
+        if from <= head && first.is_none_or(|first| first > from) {
             let said = format!(
                 "the entries before {} were removed",
                 first.unwrap_or(head + 1)

@@ -35,20 +35,22 @@ SELECT current_setting('server_version_num'),
     current_setting('fsync'),
     current_setting('full_page_writes'),
     current_setting('synchronous_standby_names'),
-    EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('df_head') AND attname = 'chain'),
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('df_head') AND attname = 'chained'),
     CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 
-/// Bodies are not compressed: the server would try it with each, and they are stored out of line anyway.
+/// Bodies are not compressed: the server would try it with each, and they are stored out of line anyway. `chained` is the position that the
+/// chain of the head is of: a node of a version without chains moves the head alone.
 const CREATE: &str = "
 SELECT pg_advisory_xact_lock(7236270301);
-CREATE TABLE IF NOT EXISTS df_head (stream text PRIMARY KEY, seq bigint NOT NULL, chain bytea) WITH (fillfactor = 10);
+CREATE TABLE IF NOT EXISTS df_head (stream text PRIMARY KEY, seq bigint NOT NULL, chain bytea, chained bigint) WITH (fillfactor = 10);
 CREATE TABLE IF NOT EXISTS df_log (
     stream text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(),
     id bytea NOT NULL, body bytea NOT NULL, chain bytea,
     PRIMARY KEY (stream, seq), UNIQUE (stream, id));
+ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chain bytea;
+ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chained bigint;
 ALTER TABLE df_log ALTER body SET STORAGE EXTERNAL;
 ALTER TABLE df_log ADD COLUMN IF NOT EXISTS chain bytea;
-ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chain bytea;
 CREATE TABLE IF NOT EXISTS df_node (
     stream text NOT NULL, node text NOT NULL, at timestamptz NOT NULL, report text NOT NULL,
     PRIMARY KEY (stream, node))";

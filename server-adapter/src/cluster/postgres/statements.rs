@@ -4,7 +4,7 @@
 /// way, and as even a lock is committed through the standbys, for those of the entry that it finds.
 pub(super) const APPEND: &str = "
 WITH head AS MATERIALIZED (
-    SELECT seq, CASE WHEN seq = 0 THEN decode(repeat('00', 16), 'hex') ELSE chain END AS chain
+    SELECT seq, CASE WHEN seq = 0 THEN decode(repeat('00', 16), 'hex') WHEN seq = chained THEN chain END AS chain
     FROM df_head WHERE stream = $1 FOR UPDATE
 ), known AS MATERIALIZED (
     SELECT log.seq FROM head, df_log log WHERE log.stream = $1 AND log.id = $2
@@ -16,17 +16,19 @@ WITH head AS MATERIALIZED (
     FROM head WHERE NOT EXISTS (SELECT FROM known)
     RETURNING seq, (extract(epoch FROM at) * 1000000)::bigint AS time, chain
 ), moved AS (
-    UPDATE df_head SET seq = added.seq, chain = added.chain FROM added WHERE stream = $1
+    UPDATE df_head SET seq = added.seq, chain = added.chain, chained = added.seq FROM added WHERE stream = $1
 )
 SELECT seq, time, chain FROM added UNION ALL SELECT seq, NULL, NULL FROM known";
 
-/// At least the row of the head. The lengths of bodies are known without reading them.
+/// At least the row of the head. The lengths of bodies are known without reading them. Before an entry without a chain comes the one before.
 pub(super) const READ: &str = "
 SELECT head.seq, log.seq, (extract(epoch FROM log.at) * 1000000)::bigint, log.id, log.body, log.chain
 FROM df_head head LEFT JOIN (
-    SELECT seq, at, id, body, chain, sum(length(body)) OVER (ORDER BY seq) AS through
-    FROM df_log WHERE stream = $1 AND seq >= $2 AND seq < $2 + 1000
-) log ON log.through <= $3 OR log.seq = $2
+    SELECT seq, at, id, body, chain, sum(length(body)) FILTER (WHERE seq >= $2) OVER (ORDER BY seq) AS through
+    FROM df_log WHERE stream = $1 AND seq < $2::bigint + 1000 AND seq >= $2 - (
+        SELECT count(*) FROM df_log WHERE stream = $1 AND seq = $2 AND chain IS NULL
+    )
+) log ON log.through <= $3 OR log.seq <= $2
 WHERE head.stream = $1 ORDER BY log.seq";
 
 pub(super) const BOUNDS: &str =

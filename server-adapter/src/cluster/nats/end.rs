@@ -1,0 +1,114 @@
+//! Telling a log that lost its end from a server that is behind.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::locks::lock;
+
+/// How long a leader that the others have replaced may go on answering; it steps down after ten seconds without them.
+const LEADER_MAX: Duration = Duration::from_secs(20);
+/// Between two answers of one leader, while it is asked again and again. After longer it may be another.
+const PAUSE_MAX: Duration = Duration::from_secs(6);
+
+/// The end of the log, as far as it is known here.
+#[derive(Debug, Default)]
+pub(super) struct End {
+    /// The last position that was appended, read or announced.
+    known: watch::Sender<u64>,
+    /// The first and the last of the answers that are behind it, while all are.
+    behind: Mutex<Option<(Instant, Instant)>>,
+}
+
+impl End {
+    /// No answer may be older from now on.
+    pub(super) fn saw(&self, position: u64) {
+        self.known.send_if_modified(|known| {
+            let is_later = position > *known;
+            *known = position.max(*known);
+            is_later
+        });
+    }
+
+    pub(super) fn known(&self) -> u64 {
+        *self.known.borrow()
+    }
+
+    /// For waiting until more is known.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.known.subscribe()
+    }
+
+    /// Whether the log does end at `last`, as a server answered after `known` was known. A leader that the others have replaced may be
+    /// behind for a while: only a log that stays so has lost its end, and is taken as it is from then on.
+    pub(super) fn is_at(&self, last: u64, known: u64, now: Instant) -> bool {
+        let mut behind = lock(&self.behind);
+        if last >= known {
+            *behind = None;
+            self.saw(last);
+            return true;
+        }
+        let since = behind.filter(|(_, latest)| now - *latest <= PAUSE_MAX);
+        let since = since.map_or(now, |(since, _)| since);
+        *behind = Some((since, now));
+        if now - since < LEADER_MAX {
+            return false;
+        }
+        *behind = None;
+        // Not where more was seen meanwhile.
+        self.known.send_if_modified(|later| {
+            let is_lost = *later == known;
+            if is_lost {
+                *later = last;
+            }
+            is_lost
+        });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_stay_behind_are_believed_and_single_ones_are_not() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let end = End::default();
+        end.saw(9);
+        assert!(end.is_at(9, end.known(), at(0)));
+        // Long after each other: perhaps of two leaders.
+        for seconds in [10, 30, 50] {
+            assert!(!end.is_at(7, end.known(), at(seconds)));
+        }
+        assert!(end.is_at(9, end.known(), at(51)));
+        for seconds in (52..72).step_by(2) {
+            assert!(!end.is_at(7, end.known(), at(seconds)));
+        }
+        // It is known that more was there, until the last of them.
+        assert_eq!(end.known(), 9);
+        assert!(end.is_at(7, end.known(), at(72)));
+        assert_eq!(end.known(), 7);
+        assert!(end.is_at(7, end.known(), at(200)));
+        assert!(end.is_at(8, end.known(), at(201)));
+        assert!(!end.is_at(7, end.known(), at(202)));
+    }
+
+    #[test]
+    fn entry_that_was_seen_while_a_server_was_asked_is_not_forgotten() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let end = End::default();
+        end.saw(9);
+        let asked = end.known();
+        for seconds in (0..20).step_by(4) {
+            assert!(!end.is_at(7, asked, at(seconds)));
+        }
+        end.saw(10);
+        assert!(end.is_at(7, asked, at(20)));
+        assert_eq!(end.known(), 10);
+    }
+}
