@@ -6,8 +6,10 @@ mod client;
 mod provided;
 mod served;
 
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
@@ -112,24 +114,34 @@ fn hold_that_was_placed_since_is_kept() {
     assert!(!fleet.folder.path().join("begun").exists());
 }
 
+/// A program that fails may have destroyed something all the same.
 #[test]
 fn bound_of_what_destroys_outlives_a_restart() {
-    let fleet = Fleet::new(&["ws-1", "ws-2", "ws-3"]);
-    for id in ["ws-1", "ws-2", "ws-3"] {
-        fleet.act(ActionRequest::terminate(id));
-    }
-    let line = ["command", "--apply", "--max-destructive", "2", "--", "true"];
-    for _ in 0..2 {
-        let provider = fleet.start(&line);
-        let begun = Instant::now();
-        while fleet.pending().len() > 1 {
-            assert!(begun.elapsed() < PATIENCE);
-            std::thread::sleep(Duration::from_millis(20));
+    for program in ["true", "false"] {
+        let fleet = Fleet::new(&["ws-1", "ws-2", "ws-3"]);
+        for id in ["ws-1", "ws-2", "ws-3"] {
+            fleet.act(ActionRequest::terminate(id));
         }
-        std::thread::sleep(Duration::from_millis(500));
-        drop(provider);
-        assert_eq!(fleet.pending().len(), 1);
-        assert_eq!(fleet.pending()[0].attempts, 0);
+        let line = [
+            "command",
+            "--apply",
+            "--max-destructive",
+            "2",
+            "--",
+            program,
+        ];
+        for _ in 0..2 {
+            let provider = fleet.start(&line);
+            let begun = Instant::now();
+            while fleet.pending().len() > 1 {
+                assert!(begun.elapsed() < PATIENCE);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(Duration::from_millis(500));
+            drop(provider);
+            assert_eq!(fleet.pending().len(), 1);
+            assert_eq!(fleet.pending()[0].attempts, 0);
+        }
     }
 }
 
@@ -158,14 +170,9 @@ fn metrics_and_livez_are_served() {
     drop(free);
     let listen = address.to_string();
     fleet.act(ActionRequest::reboot("ws-1"));
-    let _provider = fleet.start(&[
-        "command",
-        "--apply",
-        "--listen",
-        &listen,
-        "--",
-        "/nowhere/program",
-    ]);
+    let program = fleet.file("program", "#!/nowhere/interpreter\n");
+    std::fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
+    let _provider = fleet.start(&["command", "--apply", "--listen", &listen, "--", "./program"]);
     let get = |path: &str| -> Option<String> {
         let mut stream = TcpStream::connect(address).ok()?;
         write!(
@@ -180,7 +187,7 @@ fn metrics_and_livez_are_served() {
     let begun = Instant::now();
     loop {
         let text = get("/livez").unwrap_or_default();
-        if text.contains("paused: cannot start /nowhere/program") {
+        if text.contains("paused: cannot start ./program") {
             break;
         }
         assert!(begun.elapsed() < PATIENCE, "{text}");
@@ -205,7 +212,7 @@ fn wrong_key_address_and_option_are_said() {
     let output = fleet.ended(&["command", "--key-file", "wrong", "--apply", "--", "true"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said(&output).contains("401 InvalidApiKey"),
+        said(&output).contains("InvalidApiKey: "),
         "{}",
         said(&output)
     );
@@ -218,7 +225,14 @@ fn wrong_key_address_and_option_are_said() {
     );
     let output = fleet.ended(&["command", "--url", "fleet", "--", "true"]);
     assert!(
-        said(&output).contains("--url is the address of a server"),
+        said(&output).contains("write the address of a server"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(output.status.code(), Some(2));
+    let output = fleet.ended(&["command", "--apply", "--", "./no-such-program"]);
+    assert!(
+        said(&output).contains("./no-such-program is no program that can be started"),
         "{}",
         said(&output)
     );

@@ -86,9 +86,9 @@ fn each_action_happens_once_and_is_completed_with_its_request() {
         assert_eq!(result, "Completed", "{action}: {detail}");
         // A recovery reboot stops and starts.
         let attempts = if *call == "StartWorkspaces" && count(&effects, "StopWorkspaces", id) == 1 {
-            "aws, 2 attempts, request request-"
+            "aws-eu-west-1, 2 attempts, request request-"
         } else {
-            "aws, 1 attempt, request request-"
+            "aws-eu-west-1, 1 attempt, request request-"
         };
         assert!(detail.starts_with(attempts), "{action}: {detail}");
     }
@@ -111,18 +111,41 @@ fn refused_actions_fail_with_the_reason_of_the_cloud() {
     for id in &ids[..1] {
         act(&mut client, "RebuildWorkSpace", id);
     }
-    act(&mut client, "RebootWorkSpace", &ids[2]);
-    let _provider = fleet.provide(FAST);
+    let provider = fleet.provide(FAST);
     fleet.wait_until_done();
+    drop(provider);
     let (result, detail) = outcome(&mut client, "RebuildWorkSpace", &ids[0]);
     assert_eq!(result, "Failed");
     assert!(
         detail.contains("InvalidResourceState") && detail.contains("SUSPENDED"),
         "{detail}"
     );
-    let (result, detail) = outcome(&mut client, "RebootWorkSpace", &ids[2]);
-    assert_eq!(result, "Failed");
-    assert!(detail.contains("no id of Amazon WorkSpaces"), "{detail}");
+}
+
+/// They may be those of another account or region, whose provider asks the same server.
+#[test]
+fn desktops_that_the_cloud_does_not_show_are_left_alone() {
+    let Some(fleet) = Fleet::start() else { return };
+    let ids = ["ws-200000000", "ws-not-of-aws"].map(str::to_owned);
+    fleet.add(&ids.clone().map(|id| (id, "AVAILABLE")));
+    fleet.fake.control(&json!({"gone": [&ids[0]]}));
+    let mut client = fleet.client();
+    act(&mut client, "RebootWorkSpace", &ids[0]);
+    act(&mut client, "TerminateWorkSpace", &ids[1]);
+    let provider = fleet.provide(FAST);
+    for action in [
+        "RebootWorkSpace of ws-200000000",
+        "TerminateWorkSpace of ws-not-of-aws",
+    ] {
+        fleet.wait("a line", || {
+            fleet
+                .provider_log()
+                .contains(&format!("{action}: left alone"))
+        });
+    }
+    drop(provider);
+    assert!(!fleet.is_done());
+    assert!(!fleet.provider_log().contains("attempt"));
 }
 
 #[test]

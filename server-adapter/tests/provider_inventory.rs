@@ -12,6 +12,7 @@ mod provided;
 mod provider;
 mod served;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deskfleet::{Action, ActionRequest, AuditResult};
@@ -58,6 +59,8 @@ fn amazon_carries_out_each_action_and_the_inventory_follows() {
     command
         .env("AWS_ACCESS_KEY_ID", id)
         .env("AWS_SECRET_ACCESS_KEY", secret);
+    let log = fleet.folder.path().join("provider.log");
+    command.stderr(std::fs::File::create(&log).unwrap());
     let _provider = Provider(command.spawn().unwrap());
     let begun = Instant::now();
     let known = |id: &str| fleet.server.engine.workspace(id).unwrap();
@@ -79,14 +82,41 @@ fn amazon_carries_out_each_action_and_the_inventory_follows() {
         assert_eq!(result, AuditResult::Completed, "{action}: {detail}");
         // A recovery reboot stops and starts.
         let attempts = if *action == Action::RecoveryReboot {
-            "aws, 2 attempts"
+            "aws-us-east-1, 2 attempts"
         } else {
-            "aws, 1 attempt"
+            "aws-us-east-1, 1 attempt"
         };
         assert!(detail.starts_with(attempts), "{action}: {detail}");
     }
-    while known("ws-gone00000").unwrap().workspace.state.as_deref() != Some("TERMINATED") {
+    follow_the_cloud(&fleet, &aws, &ids, &log);
+}
+
+/// What is gone there, and what the credentials of another account show.
+fn follow_the_cloud(fleet: &Fleet, aws: &provider::Aws, ids: &[String], log: &Path) {
+    let begun = Instant::now();
+    let known = |id: &str| fleet.server.engine.workspace(id).unwrap();
+    let state = |id: &str| {
+        let state = known(id).unwrap().workspace.state;
+        state.as_deref().unwrap_or_default().to_owned()
+    };
+    let (first, rest) = ids.split_first().unwrap();
+    aws.control(&json!({"gone": [first]}));
+    while state(first) != "TERMINATED" {
         assert!(begun.elapsed() < PATIENCE, "what is missing in two scans");
         std::thread::sleep(Duration::from_millis(50));
     }
+    // Of no account, and never seen there: it may be another's.
+    assert_eq!(state("ws-gone00000"), "AVAILABLE");
+
+    // As the credentials of another account show it: none of these desktops, and one of its own.
+    aws.control(&json!({"gone": rest, "desktops": {"ws-another00": {}}}));
+    let log = || std::fs::read_to_string(log).unwrap();
+    while !log().contains("it shows none of the desktops") {
+        assert!(begun.elapsed() < PATIENCE, "{}", log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(known("ws-another00").is_none());
+    let terminated = ids.iter().filter(|id| state(id) == "TERMINATED").count();
+    // By its action, and the one that was gone alone.
+    assert_eq!(terminated, 2);
 }

@@ -86,7 +86,7 @@ impl Peer {
         // Where it cannot reach the log it cannot know whether that still has what it applied.
         let is_cut_off = status.log.is_none() || own.is_none();
         let halted = own.and_then(|own| own.halted);
-        let why = halted.or(status.problem.filter(|_| is_cut_off));
+        let why = halted.or_else(|| status.problem.filter(|_| is_cut_off));
         why.map_or(Ok(()), |why| Err(self.unusable(&why)))
     }
 

@@ -49,7 +49,7 @@ pub(super) enum ProviderCommand {
     /// Posts each action to a web service, signed as Standard Webhooks says
     ///
     /// 200 or 204: the action has happened; 202: it is under way, and the service completes it at the server; 425, 429 and 503: try again
-    /// later; any other: it has failed. `webhook-id` is the same for each attempt of an action.
+    /// later; other 5xx and 408: it may have been carried out; 401 and 403: everything pauses; any other: it has failed. `webhook-id` is the same for each attempt of an action.
     Webhook(WebhookArgs),
 }
 
@@ -61,7 +61,7 @@ pub(super) struct AwsArgs {
     #[arg(long, value_name = "REGION")]
     pub(super) region: Option<String>,
     /// What the inventory calls the account: records of another one are left alone
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = name)]
     pub(super) account: Option<String>,
     /// An endpoint in place of that of the region
     #[arg(long, value_name = "URL")]
@@ -70,10 +70,10 @@ pub(super) struct AwsArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) endpoint_ca: Option<PathBuf>,
     /// Calls a second
-    #[arg(long, value_name = "COUNT", default_value_t = 2.0)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2.0, value_parser = rate)]
     pub(super) rate: f64,
     /// Calls at once after a pause
-    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) burst: u32,
     /// Time between two scans of the whole inventory, and up to half as much again
     #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
@@ -118,7 +118,7 @@ pub(super) struct WebhookArgs {
 #[derive(Debug, Args)]
 pub(super) struct Common {
     /// Address of the deskfleet server
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = server)]
     pub(super) url: String,
     /// File with an API key of the server, of the scope admin
     #[arg(long, value_name = "FILE")]
@@ -129,7 +129,7 @@ pub(super) struct Common {
     /// Carries the actions out; without it they are only printed
     #[arg(long)]
     pub(super) apply: bool,
-    /// Name in the outbox and the audit; by default that of the subcommand
+    /// Name in the outbox and the audit; by default that of the subcommand, with the region and the account of aws
     ///
     /// Two providers of one server have different names. An action belongs to the provider that began it.
     #[arg(long, value_name = "NAME", value_parser = name)]
@@ -190,12 +190,33 @@ fn time(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "write a time from 1ms to 24h, such as 30s".to_owned())
 }
 
-/// A name that the outbox takes.
+/// Calls a second.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok();
+    rate.filter(|rate| (0.01..=1000.0).contains(rate))
+        .ok_or_else(|| "write a number from 0.01 to 1000".to_owned())
+}
+
+/// A name that the outbox and the inventory take.
 fn name(text: &str) -> Result<String, String> {
     if (1..=TEXT_MAX).contains(&text.chars().count()) {
         Ok(text.to_owned())
     } else {
         Err(format!("write a name of 1 to {TEXT_MAX} characters"))
+    }
+}
+
+/// The address of a deskfleet server.
+fn server(text: &str) -> Result<String, String> {
+    let uri = address(text).ok();
+    let has_user = |uri: &Uri| uri.authority().is_some_and(|of| of.as_str().contains('@'));
+    if uri.is_some_and(|uri| uri.query().is_none() && !has_user(&uri)) {
+        Ok(text.to_owned())
+    } else {
+        Err(
+            "write the address of a server, without a user or a query, such as http://127.0.0.1:8080"
+                .to_owned(),
+        )
     }
 }
 
@@ -225,7 +246,18 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Strin
         return Err(format!("{place} has no table [provider]"));
     };
     let mut from_file = Vec::new();
+    let known = <Cli as clap::CommandFactory>::command();
+    let is_known = |long: &str| {
+        let all = known
+            .get_subcommands()
+            .flat_map(clap::Command::get_arguments);
+        all.into_iter().any(|of| of.get_long() == Some(long))
+    };
     for (name, value) in options {
+        let long = name.replace('_', "-");
+        if !is_known(&long) {
+            return Err(format!("{place}: there is no option {name}"));
+        }
         let option = format!("--{}", name.replace('_', "-"));
         let value = match value {
             toml::Value::Boolean(true) => {

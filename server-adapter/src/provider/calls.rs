@@ -8,14 +8,17 @@ use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use deskfleet::Timestamp;
+
 use crate::locks::lock;
 
 use super::fleet::{Fleet, Refusal};
 use super::kind::{Answer, Kind, Order};
+use super::status;
 use super::trace::Trace;
 
 /// What is noted of an attempt that was refused, in place of a request id.
-pub(super) const REFUSED: &str = "none: refused";
+pub(super) const REFUSED: &str = "refused";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
 /// Where noting the attempts of a call took longer, what was noted first may be forbidden by now.
@@ -26,6 +29,8 @@ const NOTED_WITHIN: Duration = Duration::from_secs(1);
 pub(super) struct Call {
     pub(super) order: Order,
     pub(super) trace: Trace,
+    /// When it was counted as one that destroys, if it is one.
+    pub(super) counted: Option<Timestamp>,
 }
 
 /// How a call went.
@@ -44,8 +49,8 @@ pub(super) enum Called {
     Failed(String),
     /// Nothing can be begun before a person has done something.
     Denied(String),
-    /// Whether it was begun is unknown.
-    Lost,
+    /// Whether it was begun is unknown, for this reason.
+    Lost(String),
     /// Whether the attempt is noted is unknown, for this reason: it was not begun.
     NotNoted(String),
     /// It was given back before anything was noted: this process ends, or the cloud refuses the credentials.
@@ -54,6 +59,50 @@ pub(super) enum Called {
     Overtaken,
     /// It must not be carried out.
     Forbidden(String),
+}
+
+impl Called {
+    /// Whether it may have destroyed something, where the action does. Who shows the desktops refuses before anything is done; a program may
+    /// fail in the middle.
+    pub(super) fn may_have_happened(&self, shows: bool) -> bool {
+        match self {
+            Self::Done | Self::Begun | Self::Lost(_) => true,
+            Self::Failed(_) => !shows,
+            Self::Later { .. }
+            | Self::Denied(_)
+            | Self::NotNoted(_)
+            | Self::NotTried
+            | Self::Overtaken
+            | Self::Forbidden(_) => false,
+        }
+    }
+
+    /// Whether the attempt is noted at the server.
+    pub(super) fn is_noted(&self) -> bool {
+        match self {
+            Self::Done
+            | Self::Begun
+            | Self::Later { .. }
+            | Self::Failed(_)
+            | Self::Denied(_)
+            | Self::Lost(_) => true,
+            Self::NotNoted(_) | Self::NotTried | Self::Overtaken | Self::Forbidden(_) => false,
+        }
+    }
+
+    /// Whether the cloud denied it; `None` where that does not show.
+    pub(super) fn is_denied(&self) -> Option<bool> {
+        match self {
+            Self::Denied(_) => Some(true),
+            Self::Done | Self::Begun | Self::Failed(_) => Some(false),
+            Self::Later { .. }
+            | Self::Lost(_)
+            | Self::NotNoted(_)
+            | Self::NotTried
+            | Self::Overtaken
+            | Self::Forbidden(_) => None,
+        }
+    }
 }
 
 /// The calls that ended together.
@@ -146,7 +195,15 @@ fn carry_out_or_lose(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call
     let carried_out = std::panic::catch_unwind(AssertUnwindSafe(|| {
         carry_out(fleet, kind, name, calls.clone())
     }));
-    carried_out.unwrap_or_else(|_| calls.into_iter().map(|call| (call, Called::Lost)).collect())
+    carried_out.unwrap_or_else(|_| {
+        let lost = |call| {
+            (
+                call,
+                Called::Lost("there is a bug in the provider.".to_owned()),
+            )
+        };
+        calls.into_iter().map(lost).collect()
+    })
 }
 
 /// Notes the attempts, and begins those that are noted.
@@ -174,6 +231,15 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     if noted.is_empty() {
         return ended;
     }
+    if !kind.shows() {
+        // It may run for long, and nothing else says that it does.
+        for Call { order, trace, .. } in &noted {
+            status::say(&format!(
+                "{order}, attempt {}: begun (trace {trace})",
+                order.attempt
+            ));
+        }
+    }
     let orders: Vec<Order> = noted.iter().map(|call| call.order.clone()).collect();
     let answers = kind.send(&orders);
     let mut answers = answers.into_iter();
@@ -198,7 +264,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
                 note_refusal(fleet, &call);
                 Called::Denied(why)
             }
-            Answer::Lost(_) => Called::Lost,
+            Answer::Lost(why) => Called::Lost(why),
         };
         ended.push((call, called));
     }

@@ -11,7 +11,7 @@ const WINDOW_SECONDS: i64 = 3600;
 /// have no bound.
 #[derive(Debug)]
 pub(super) struct Cap {
-    max: usize,
+    pub(super) max: usize,
     begun: VecDeque<Timestamp>,
 }
 
@@ -24,22 +24,31 @@ impl Cap {
         }
     }
 
-    /// Counts one more, unless there are as many as there may be.
-    pub(super) fn take(&mut self, now: Timestamp) -> bool {
+    /// How many more may begin now.
+    pub(super) fn room(&mut self, now: Timestamp) -> usize {
         let from = now.plus_seconds(-WINDOW_SECONDS);
         while self.begun.front().is_some_and(|at| *at <= from) {
             self.begun.pop_front();
         }
-        let has_room = self.begun.len() < self.max;
-        if has_room {
-            self.begun.push_back(now);
-        }
-        has_room
+        self.max.saturating_sub(self.begun.len())
     }
 
-    /// What was counted last has destroyed nothing.
-    pub(super) fn give_back(&mut self) {
-        self.begun.pop_back();
+    /// Counts one more, unless there are as many as there may be; returns what to [give back](Self::give_back).
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<Timestamp> {
+        if self.room(now) == 0 {
+            return None;
+        }
+        // The order of the times is kept also where the clock was set back.
+        let at = self.begun.back().map_or(now, |last| now.max(*last));
+        self.begun.push_back(at);
+        Some(at)
+    }
+
+    /// What was counted at that time has destroyed nothing.
+    pub(super) fn give_back(&mut self, taken: Timestamp) {
+        if let Some(index) = self.begun.iter().rposition(|at| *at == taken) {
+            self.begun.remove(index);
+        }
     }
 }
 
@@ -51,13 +60,26 @@ mod tests {
     fn only_so_much_is_destroyed_in_an_hour() {
         let now = Timestamp::from_unix_seconds(1_795_161_600);
         let mut cap = Cap::new(2, vec![now.plus_seconds(-1800)]);
-        assert!(cap.take(now));
-        assert!(!cap.take(now));
-        assert!(!cap.take(now.plus_seconds(1799)));
-        assert!(cap.take(now.plus_seconds(1800)));
-        assert!(!cap.take(now.plus_seconds(1801)));
-        cap.give_back();
-        assert!(cap.take(now.plus_seconds(1801)));
-        assert!(!Cap::new(0, Vec::new()).take(now));
+        assert!(cap.take(now).is_some());
+        assert!(cap.take(now).is_none());
+        assert!(cap.take(now.plus_seconds(1799)).is_none());
+        let later = cap.take(now.plus_seconds(1800));
+        let later = later.expect("that before the start counts no more");
+        assert!(cap.take(now.plus_seconds(1801)).is_none());
+        cap.give_back(later);
+        assert_eq!(cap.room(now.plus_seconds(1801)), 1);
+        assert_eq!(Cap::new(0, Vec::new()).take(now), None);
+    }
+
+    #[test]
+    fn what_is_given_back_is_the_own_and_not_that_of_another() {
+        let now = Timestamp::from_unix_seconds(1_795_161_600);
+        let mut cap = Cap::new(2, Vec::new());
+        let first = cap.take(now).expect("room");
+        cap.take(now.plus_seconds(3000)).expect("room");
+        cap.take(now.plus_seconds(3600)).expect("the first is over");
+        // A call that lasted for more than an hour: its time counts no more.
+        cap.give_back(first);
+        assert_eq!(cap.room(now.plus_seconds(3600)), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! A program that makes an action happen.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -41,6 +41,31 @@ impl Kind for Program {
 }
 
 impl Program {
+    /// Looks for the program: one that cannot be started would be found out only after it has taken actions over.
+    ///
+    /// # Errors
+    ///
+    /// One sentence, where it is not there or must not be executed.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let program = self.line.first().ok_or("no program is named")?;
+        let folders = if program.components().count() > 1 {
+            vec![PathBuf::new()]
+        } else {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).collect()
+        };
+        let found = folders
+            .iter()
+            .any(|folder| is_executable(&folder.join(program)));
+        if found {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is no program that can be started: give its path, and make it executable",
+            program.display()
+        ))
+    }
+
     fn run(&self, order: &Order) -> Answer {
         let mut child = match self.start() {
             Ok(child) => child,
@@ -90,6 +115,17 @@ impl Program {
         let started = command.spawn();
         started.map_err(|error| format!("cannot start {}: {error}", program.display()))
     }
+}
+
+fn is_executable(file: &Path) -> bool {
+    let Ok(found) = file.metadata() else {
+        return false;
+    };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    found.is_file() && may_run
 }
 
 /// What a program writes to standard error.

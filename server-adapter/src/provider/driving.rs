@@ -12,16 +12,18 @@ use std::time::{Duration, Instant, SystemTime};
 use deskfleet::{Action, Timestamp};
 
 use super::backoff::{pause, random};
-use super::calls::{self, Call, Calls, Ended};
+use super::calls::{Call, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Order, Shown, Trouble};
-use super::memory::{Memory, Standing};
+use super::memory::{Memory, NotBegun, Standing};
 use super::status::{self, Status};
 use super::step::{self, Facts, Seen, Step, decide};
 
 /// How long nothing is begun after a cloud refused the credentials.
 const DENIED_PAUSE: Duration = Duration::from_secs(60);
+/// How long an action is left alone whose desktop the cloud does not show.
+const ELSEWHERE_PAUSE: Duration = Duration::from_secs(60);
 /// Desktops in one question.
 const SHOWN_AT_ONCE: usize = 25;
 
@@ -51,9 +53,19 @@ pub(super) struct Driving {
     busy: HashSet<String>,
     /// Desktops of actions that were refused: the server has them in the state ERROR.
     untrue: BTreeSet<String>,
+    /// Until then the cloud is not asked for anything.
     paused_until: Option<Instant>,
-    /// Whether the cloud refused the credentials, and no call was answered since.
+    /// Until then nothing is begun.
+    begins_at: Option<Instant>,
+    /// Whether the cloud refused the last call for want of permission.
     is_denied: bool,
+}
+
+/// What the cloud said of a desktop when it was asked at that time.
+struct Described {
+    at: Instant,
+    /// `None` where there is no such desktop.
+    desktop: Option<Shown>,
 }
 
 impl Driving {
@@ -80,6 +92,7 @@ impl Driving {
             busy: HashSet::new(),
             untrue: BTreeSet::new(),
             paused_until: None,
+            begins_at: None,
             is_denied: false,
         })
     }
@@ -133,13 +146,18 @@ impl Driving {
         if self.paused_until.is_some_and(|until| now < until) {
             return Ok(());
         }
-        self.calls.go_on();
+        // While permission is wanting, one call at a time shows whether it is there again.
+        let mut room = match (self.begins_at.is_some_and(|at| now < at), self.is_denied) {
+            (true, _) => 0,
+            (false, true) => usize::from(self.busy.is_empty()),
+            (false, false) => usize::MAX,
+        };
+        if room > 0 {
+            self.calls.go_on();
+        }
         let ours: Vec<&Pending> = pending.iter().filter(|of| self.is_ours(of, now)).collect();
-        let asked = ours
-            .iter()
-            .copied()
-            .filter(|of| of.attempts > 0 || of.action().is_some_and(step::is_destructive));
-        let asked = desktops(asked);
+        let ours = self.within_cap(ours);
+        let asked = desktops(ours.iter().copied());
         let shown = self.shown(&asked);
         let refreshed = shown.and_then(|shown| self.refresh(&pending).map(|()| shown));
         let shown = match refreshed {
@@ -149,18 +167,19 @@ impl Driving {
                 return Ok(());
             }
         };
-        if ours.is_empty() || (shown.is_some() && !asked.is_empty()) {
+        if shown.is_some() && !asked.is_empty() {
+            self.status.cloud_found();
+        }
+        if self.is_denied && pending.is_empty() {
+            self.is_denied = false;
             self.status.resumed();
         }
         let mut calls: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
         for action in ours {
-            if let Some(call) = self.look(action, shown.as_ref()) {
+            if let Some(call) = self.look(action, shown.as_ref(), room > 0) {
+                room -= 1;
                 let kind = call.order.action.as_str();
                 calls.entry(kind).or_default().push(call);
-                if self.is_denied {
-                    // One call shows whether the credentials are good again.
-                    break;
-                }
             }
         }
         for calls in calls.into_values() {
@@ -180,14 +199,42 @@ impl Driving {
         !other && !waits && !self.busy.contains(&action.workspace_id)
     }
 
-    /// The desktops of these ids that there are; `None` where nobody can show them.
-    fn shown(&self, ids: &[String]) -> Result<Option<HashMap<String, Shown>>, Trouble> {
+    /// Without those that destroy for the first time and are more than may begin now: they need no look.
+    fn within_cap<'p>(&mut self, actions: Vec<&'p Pending>) -> Vec<&'p Pending> {
+        let mut room = self.cap.room(Timestamp::from(SystemTime::now()));
+        let mut within = Vec::with_capacity(actions.len());
+        for action in actions {
+            let destructive = action.action().filter(|of| step::is_destructive(*of));
+            if let Some(kind) = destructive.filter(|_| action.attempts == 0) {
+                let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
+                // One that this process has begun is looked at, whatever a server says that is behind.
+                if memory.attempts == 0 && memory.attempt == Standing::Unknown {
+                    if room == 0 {
+                        hold_back(memory, &order(action, kind, 1, false), self.cap.max);
+                        continue;
+                    }
+                    room -= 1;
+                }
+            }
+            within.push(action);
+        }
+        within
+    }
+
+    /// What the cloud says of the desktops with these ids; `None` where nobody can show them.
+    fn shown(&self, ids: &[String]) -> Result<Option<HashMap<String, Described>>, Trouble> {
         if !self.kind.shows() {
             return Ok(None);
         }
         let mut all = HashMap::new();
         for ids in ids.chunks(SHOWN_AT_ONCE) {
-            all.extend(self.kind.show(ids)?);
+            let at = Instant::now();
+            let mut shown = self.kind.show(ids)?;
+            let described = ids.iter().map(|id| {
+                let desktop = shown.remove(id);
+                (id.clone(), Described { at, desktop })
+            });
+            all.extend(described);
         }
         Ok(Some(all))
     }
@@ -201,18 +248,25 @@ impl Driving {
         let ids = self.untrue.iter().filter(|id| !busy.contains(id));
         let ids: Vec<String> = ids.cloned().collect();
         let shown = self.shown(&ids)?.unwrap_or_default();
-        let records = shown.into_values().map(|desktop| desktop.record);
-        let lines: Result<Vec<String>, _> = records
-            .map(|record| serde_json::to_string(&record))
+        let desktops = shown.into_values().filter_map(|of| of.desktop);
+        let lines: Result<Vec<String>, _> = desktops
+            .map(|desktop| serde_json::to_string(&desktop.record))
             .collect();
         // Without it the next scan puts them right.
         let _ = self.fleet.import(&lines.unwrap_or_default());
-        self.untrue.clear();
+        for id in &ids {
+            self.untrue.remove(id);
+        }
         Ok(())
     }
 
     /// Does what an action needs, but for a call.
-    fn look(&mut self, action: &Pending, shown: Option<&HashMap<String, Shown>>) -> Option<Call> {
+    fn look(
+        &mut self,
+        action: &Pending,
+        shown: Option<&HashMap<String, Described>>,
+        may_begin: bool,
+    ) -> Option<Call> {
         // One that a newer server knows: another provider does.
         let kind = action.action()?;
         let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
@@ -221,61 +275,62 @@ impl Driving {
             self.report(action.id, ended, None, &trace);
             return None;
         }
-        if memory.attempt == Standing::Unknown
-            && let Some(note) = &action.note
-        {
-            memory.attempt = if note == calls::REFUSED {
-                Standing::Refused
-            } else {
-                Standing::Begun(Instant::now())
-            };
-        }
-        let desktop = shown.map(|all| all.get(&action.workspace_id));
-        let seen = match desktop {
-            None => Seen::Nothing,
-            Some(None) => Seen::Gone,
-            Some(Some(desktop)) => Seen::Desktop(desktop),
+        let is_noted = memory.read(action.attempts, action.note.as_deref());
+        let described = shown.and_then(|all| all.get(&action.workspace_id));
+        // A description may be much older than this look, and shows nothing that was begun since.
+        let at = described.map_or_else(Instant::now, |described| described.at);
+        let desktop = described.and_then(|described| described.desktop.as_ref());
+        let seen = match (described, desktop) {
+            (None, _) => Seen::Nothing,
+            (Some(_), None) => Seen::Gone,
+            (Some(_), Some(desktop)) => Seen::Desktop(desktop),
         };
-        memory.saw(seen);
+        memory.saw(seen, at);
+        let since = |begun: Instant| at.saturating_duration_since(begun);
         let step = decide(Facts {
             action: kind,
-            attempts: action.attempts,
-            is_noted: action
-                .note
-                .as_ref()
-                .is_some_and(|note| note != calls::REFUSED),
+            attempts: memory.attempts,
+            starts: memory.starts,
+            is_noted,
             compute_type: action.compute_type.as_deref(),
-            attempt: memory.last_attempt(),
+            attempt: memory.last_attempt(at),
             seen,
             was_shown: memory.was_shown,
-            gone_for: memory.gone_since.map_or(Duration::ZERO, |at| at.elapsed()),
-            known_for: memory.known_since.elapsed(),
+            gone_for: memory.gone_since.map_or(Duration::ZERO, since),
+            known_for: since(memory.known_since),
             least: self.pace.least,
         });
         let trace = memory.trace.clone();
         match step {
-            Step::Begin { attempt } => return self.call(action, kind, attempt, false),
-            Step::BeginSecondHalf { attempt } => return self.call(action, kind, attempt, true),
+            Step::Begin { .. } | Step::BeginSecondHalf { .. } if !may_begin => {}
+            Step::Begin { attempt } => return self.call(order(action, kind, attempt, false)),
+            Step::BeginSecondHalf { attempt } => {
+                return self.call(order(action, kind, attempt, true));
+            }
             Step::Wait { passed } => {
                 memory.passed = passed;
                 if memory.attempt == Standing::Unknown && passed {
-                    memory.attempt = Standing::Begun(Instant::now());
+                    memory.attempt = Standing::Begun(memory.attempts, at);
                 }
             }
             Step::LookAgain => {}
             Step::NotHere => {
-                if !std::mem::replace(&mut memory.is_held_back, true) {
+                memory.not_before = Some(Instant::now() + ELSEWHERE_PAUSE);
+                if memory.says(NotBegun::Elsewhere) {
                     let (id, desktop) = (action.id, &action.workspace_id);
                     status::say(&format!(
-                        "action {id}, {kind} of {desktop}: left alone, as the cloud shows no such desktop to this account in this region"
+                        "action {id}, {kind} of {desktop}: left alone, as the cloud shows no such desktop to this account in this region; where it is nowhere, end the action with POST /operator/actions/{id}/fail"
                     ));
                 }
             }
             Step::Complete => self.report(action.id, Ok(()), None, &trace),
-            Step::Fail(why) => {
+            Step::Fail(mut why) => {
+                if let Some(answer) = memory.lost_to.take() {
+                    why = format!("{why} {answer}");
+                }
                 // Of an attempt of which nothing is known the state may be that from before.
                 let is_known = memory.attempt != Standing::Unknown;
-                let record = desktop.flatten().filter(|_| is_known);
+                let record = desktop.filter(|_| is_known);
                 let record = record.map(|shown| shown.record.clone());
                 self.report(action.id, Err(why), record, &trace);
             }
@@ -283,36 +338,21 @@ impl Driving {
         None
     }
 
-    fn call(
-        &mut self,
-        action: &Pending,
-        kind: Action,
-        attempt: u32,
-        is_second_half: bool,
-    ) -> Option<Call> {
-        let now = Timestamp::from(SystemTime::now());
-        let may = !step::is_destructive(kind) || self.cap.take(now);
-        let memory = self.memories.get_mut(&action.id)?;
-        let order = Order {
-            id: action.id,
-            action: kind,
-            workspace_id: action.workspace_id.clone(),
-            compute_type: action.compute_type.clone(),
-            attempt,
-            is_second_half,
-        };
-        if !may {
-            if !std::mem::replace(&mut memory.is_held_back, true) {
-                status::say(&format!(
-                    "{order}: held back, as --max-destructive were begun within an hour"
-                ));
+    fn call(&mut self, order: Order) -> Option<Call> {
+        let memory = self.memories.get_mut(&order.id)?;
+        let mut counted = None;
+        if step::is_destructive(order.action) {
+            counted = self.cap.take(Timestamp::from(SystemTime::now()));
+            if counted.is_none() {
+                hold_back(memory, &order, self.cap.max);
+                return None;
             }
-            return None;
         }
-        memory.is_held_back = false;
+        memory.said = None;
         Some(Call {
             order,
             trace: memory.trace.clone(),
+            counted,
         })
     }
 
@@ -334,5 +374,25 @@ impl Driving {
                 calls = rest;
             }
         }
+    }
+}
+
+fn order(action: &Pending, kind: Action, attempt: u32, is_second_half: bool) -> Order {
+    Order {
+        id: action.id,
+        action: kind,
+        workspace_id: action.workspace_id.clone(),
+        compute_type: action.compute_type.clone(),
+        attempt,
+        is_second_half,
+    }
+}
+
+/// Says it once.
+fn hold_back(memory: &mut Memory, order: &Order, max: usize) {
+    if memory.says(NotBegun::HeldBack) {
+        status::say(&format!(
+            "{order}: held back, as {max} were begun within an hour (--max-destructive)"
+        ));
     }
 }

@@ -4,11 +4,12 @@ mod audit;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deskfleet::{Action, Timestamp};
-use http::{Method, Request};
+use http::{HeaderValue, Method, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ use ureq::Agent;
 use super::trace::Trace;
 use super::transport::{Bounds, agent, send};
 use crate::LogQueue;
+use crate::locks::lock;
 
 /// Actions on a page.
 const PAGE: u32 = 500;
@@ -33,7 +35,9 @@ pub(super) struct Fleet {
     agent: Agent,
     /// Without a slash at its end.
     url: String,
-    key: http::HeaderValue,
+    key_file: PathBuf,
+    /// As the file had it last.
+    key: Arc<Mutex<HeaderValue>>,
     /// Of this process alone: another one of the same name does not begin the attempts of this one.
     instance: String,
 }
@@ -137,28 +141,9 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// One sentence about the key, the address or the CAs.
+    /// One sentence about the key or the CAs.
     pub(super) fn new(url: &str, key_file: &Path, ca: Option<&Path>) -> Result<Self, String> {
-        let place = key_file.display();
-        let key = std::fs::read_to_string(key_file)
-            .map_err(|error| format!("cannot read {place}: {error}"))?;
-        let key = http::HeaderValue::from_str(key.trim()).ok();
-        let mut key = key
-            .filter(|key| !key.is_empty())
-            .ok_or_else(|| format!("{place} holds no API key"))?;
-        key.set_sensitive(true);
-        let url = url.trim_end_matches('/').to_owned();
-        let parsed: Result<http::Uri, _> = url.parse();
-        let is_http = |uri: &http::Uri| {
-            let has_user = uri.authority().is_none_or(|of| of.as_str().contains('@'));
-            matches!(uri.scheme_str(), Some("http" | "https")) && !has_user && uri.query().is_none()
-        };
-        if !parsed.is_ok_and(|uri| is_http(&uri)) {
-            return Err(
-                "--url is the address of a server, without a user or a query, such as http://127.0.0.1:8080"
-                    .to_owned(),
-            );
-        }
+        let key = read_key(key_file)?;
         let bounds = Bounds {
             whole: REQUEST_TIME,
             connect: CONNECT_TIME,
@@ -166,8 +151,9 @@ impl Fleet {
         };
         Ok(Self {
             agent: agent(bounds, ca).map_err(|error| error.to_string())?,
-            url,
-            key,
+            url: url.trim_end_matches('/').to_owned(),
+            key_file: key_file.to_owned(),
+            key: Arc::new(Mutex::new(key)),
             instance: Trace::new().to_string(),
         })
     }
@@ -321,7 +307,7 @@ impl Fleet {
         let builder = Request::builder()
             .method(method)
             .uri(format!("{}{target}", self.url))
-            .header("x-api-key", self.key.clone())
+            .header("x-api-key", lock(&self.key).clone())
             .header("content-type", media)
             .header("accept", "application/json");
         let builder = match trace {
@@ -339,6 +325,12 @@ impl Fleet {
         }
         let problem = serde_json::from_slice::<Problem>(&response.body);
         let status = response.status;
+        if status == 401
+            && let Ok(key) = read_key(&self.key_file)
+        {
+            // Another may have been put in its place: for the next request.
+            *lock(&self.key) = key;
+        }
         match problem {
             Ok(problem) if status < 500 && status != 429 => Err(Refusal::Problem {
                 status,
@@ -355,6 +347,18 @@ impl Fleet {
             ))),
         }
     }
+}
+
+fn read_key(file: &Path) -> Result<HeaderValue, String> {
+    let place = file.display();
+    let key =
+        std::fs::read_to_string(file).map_err(|error| format!("cannot read {place}: {error}"))?;
+    let key = HeaderValue::from_str(key.trim()).ok();
+    let mut key = key
+        .filter(|key| !key.is_empty())
+        .ok_or_else(|| format!("{place} holds no API key"))?;
+    key.set_sensitive(true);
+    Ok(key)
 }
 
 /// What fits a detail or a note: 256 characters.

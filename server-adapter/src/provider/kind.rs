@@ -84,7 +84,7 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
         1
     }
 
-    /// Blocks until a call of that action would go out at once.
+    /// Blocks until it is the turn of a call of that action, which the next [`Self::send`] on this thread makes.
     fn wait(&self, _: Action) {}
 
     /// Begins the orders, all of one action; one answer for each, in their order. Blocks.

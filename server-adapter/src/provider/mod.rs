@@ -22,7 +22,7 @@ mod trace;
 mod transport;
 mod webhook;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Parser as _;
 use deskfleet::{Action, Timestamp};
@@ -41,9 +41,10 @@ use self::amazon::Amazon;
 use self::args::{AwsArgs, Cli, Common, ProviderCommand, WebhookArgs};
 use self::aws::client::{Client, Settings};
 use self::aws::credentials::{CredentialsCache, Environment};
+use self::backoff::{pause, random};
 use self::cap::Cap;
 use self::driving::{Driving, Pace};
-use self::fleet::{Fleet, Pending};
+use self::fleet::{Fleet, Pending, Refusal};
 use self::kind::Kind;
 use self::status::Status;
 use self::sync::Sync;
@@ -53,6 +54,8 @@ use self::webhook::Webhook;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Actions that are printed, of each kind.
 const PRINTED: usize = 20;
+/// The least time between two attempts to reach the server at the start.
+const FLEET_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the command line, without the name of the program; returns its exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -85,12 +88,15 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 fn run(command: &ProviderCommand) -> Result<(), String> {
     let common = command.common();
     let fleet = Fleet::new(&common.url, &common.key_file, common.ca.as_deref())?;
-    let name = common.name.clone();
-    let name = name.unwrap_or_else(|| command.kind().to_owned());
+    let mut name = command.kind().to_owned();
     let (kind, amazon): (Arc<dyn Kind>, _) = match command {
         ProviderCommand::Aws(args) => {
             let amazon = Arc::new(amazon(args)?);
             let kind = Arc::clone(&amazon);
+            // One for each account and region.
+            for part in [Some(amazon.client.region()), args.account.as_deref()] {
+                name.extend(part.into_iter().flat_map(|part| ["-", part]));
+            }
             (kind, (!args.no_sync).then_some((amazon, args.scan_every)))
         }
         ProviderCommand::Command(args) => {
@@ -98,12 +104,15 @@ fn run(command: &ProviderCommand) -> Result<(), String> {
                 line: args.program.clone(),
                 time: args.timeout,
             };
+            program.check()?;
             (Arc::new(program), None)
         }
         ProviderCommand::Webhook(args) => (Arc::new(webhook(args)?), None),
     };
+    let name = common.name.clone().unwrap_or(name);
     if !common.apply {
-        return plan(&fleet, &name, amazon.as_ref().map(|(amazon, _)| &**amazon));
+        let amazon = amazon.as_ref().map(|(amazon, _)| &**amazon);
+        return plan(&fleet, &name, amazon, common.max_destructive);
     }
     drive(common, &fleet, kind, name, amazon)
 }
@@ -141,7 +150,12 @@ fn webhook(args: &WebhookArgs) -> Result<Webhook, String> {
 }
 
 /// Prints what would be begun.
-fn plan(fleet: &Fleet, name: &str, amazon: Option<&Amazon>) -> Result<(), String> {
+fn plan(
+    fleet: &Fleet,
+    name: &str,
+    amazon: Option<&Amazon>,
+    max_destructive: u32,
+) -> Result<(), String> {
     let pending = fleet.pending().map_err(|refusal| refusal.to_string())?;
     let ours = |action: &&Pending| action.provider.as_ref().is_none_or(|by| by == name);
     let ours: Vec<&Pending> = pending.iter().filter(ours).collect();
@@ -169,9 +183,51 @@ fn plan(fleet: &Fleet, name: &str, amazon: Option<&Amazon>) -> Result<(), String
             let _ = writeln!(out, "  and {more} more");
         }
     }
-    out.push_str("Nothing was begun: that takes --apply.\n");
+    let destructive = |of: &&&Pending| of.action().is_some_and(step::is_destructive);
+    let destructive = ours.iter().filter(destructive).count();
+    if destructive > usize::try_from(max_destructive).unwrap_or(usize::MAX) {
+        let _ = writeln!(
+            out,
+            "{destructive} of them destroy, of which {max_destructive} would begin within an hour (--max-destructive)"
+        );
+    }
+    out.push_str(
+        "Nothing was begun: that takes --apply. What is on hold by then, or not shown by the cloud, is not begun.\n",
+    );
     let written = io::Write::write_all(&mut io::stdout(), out.as_bytes());
     written.map_err(|error| format!("cannot write to standard output: {error}"))
+}
+
+/// Asks the server until it answers; `None` at a stop.
+///
+/// # Errors
+///
+/// What it refuses, such as the key.
+fn until_found<T>(
+    status: &Status,
+    stop: &AtomicBool,
+    ask: impl Fn() -> Result<T, Refusal>,
+) -> Result<Option<T>, String> {
+    let mut failures = 0;
+    loop {
+        match ask() {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(Refusal::Problem { said, code, .. }) => {
+                return Err(format!(
+                    "{code}: {said}; the key is that of --key-file, and needs the scope admin"
+                ));
+            }
+            Err(refusal) => status.fleet_lost(&refusal),
+        }
+        failures += 1;
+        let until = Instant::now() + pause(failures, Some(FLEET_PAUSE), random());
+        while Instant::now() < until {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
 }
 
 fn drive(
@@ -188,9 +244,15 @@ fn drive(
     let hour = Timestamp::from(SystemTime::now()).plus_seconds(-3600);
     let destructive = Action::ALL.iter().copied();
     let destructive = destructive.filter(|action| step::is_destructive(*action));
-    let begun = fleet.ended(&name, destructive, hour);
-    let mut begun = begun.map_err(|refusal| format!("{refusal}; the key is that of --key-file"))?;
-    let pending = fleet.pending().map_err(|refusal| refusal.to_string())?;
+    let asked = || {
+        Ok((
+            fleet.ended(&name, destructive.clone(), hour)?,
+            fleet.pending()?,
+        ))
+    };
+    let Some((mut begun, pending)) = until_found(&status, &stop, asked)? else {
+        return Ok(());
+    };
     let recent = pending.iter().filter(|of| {
         of.action().is_some_and(step::is_destructive) && of.note.as_deref() != Some(calls::REFUSED)
     });
@@ -221,13 +283,7 @@ fn drive(
     }
     let threads = usize::from(common.parallel);
     if let Some((amazon, every)) = synced {
-        let sync = Sync {
-            fleet: fleet.clone(),
-            amazon,
-            status: Arc::clone(&status),
-            every,
-            missed: HashSet::new(),
-        };
+        let sync = Sync::new(fleet.clone(), amazon, Arc::clone(&status), every);
         let stop = Arc::clone(&stop);
         let thread = Builder::new().name("deskfleet-sync".into());
         thread.spawn(move || sync.run(&stop)).map_err(failed)?;

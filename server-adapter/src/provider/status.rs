@@ -10,7 +10,7 @@ use crate::locks::lock;
 
 use super::calls::Called;
 use super::fleet::Refusal;
-use super::kind::Order;
+use super::kind::{Order, Trouble};
 use super::trace::Trace;
 
 /// Figures, and what is wrong.
@@ -19,8 +19,10 @@ pub(super) struct Status {
     /// Calls by action and how they went.
     calls: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     pending: AtomicU64,
-    /// Why nothing is begun, if nothing is.
+    /// Why nothing is begun, if the cloud refuses what is.
     paused: Mutex<Option<String>>,
+    /// Why the cloud shows nothing, if it does not.
+    cloud: Mutex<Option<Trouble>>,
     /// Why the server cannot be asked, if it cannot.
     lost: Mutex<Option<String>>,
 }
@@ -38,10 +40,11 @@ pub(super) fn say(line: &str) {
     LogQueue::stderr().line(&shown);
 }
 
-/// The cloud cannot show the desktops now.
-pub(super) fn cloud_lost(why: &str) {
-    let said = format!("the cloud cannot be asked: {why}");
-    LogQueue::stderr().line_about("provider-cloud", &said);
+fn say_paused(why: &str) {
+    LogQueue::stderr().line_about(
+        "provider-paused",
+        &format!("nothing is begun, and nothing fails, until this is put right: {why}"),
+    );
 }
 
 /// An action was ended at the server, or that was refused.
@@ -64,17 +67,11 @@ impl Status {
     pub(super) fn called(&self, order: &Order, called: &Called, trace: &Trace) {
         let (name, said) = match called {
             Called::Done => ("done", "done".to_owned()),
-            Called::Begun => {
-                *lock(&self.paused) = None;
-                ("accepted", "accepted".to_owned())
-            }
+            Called::Begun => ("accepted", "accepted".to_owned()),
             Called::Later { why, .. } => ("later", format!("refused for now: {why}")),
             Called::Failed(why) => ("failed", format!("refused: {why}")),
             Called::Denied(why) => ("denied", format!("denied: {why}")),
-            Called::Lost => (
-                "lost",
-                "there is no answer; it may have been begun".to_owned(),
-            ),
+            Called::Lost(why) => ("lost", format!("it may have been begun: {why}")),
             Called::NotNoted(why) => (
                 "not_noted",
                 format!("the attempt could not be noted: {why}"),
@@ -82,13 +79,10 @@ impl Status {
             Called::NotTried => return,
             Called::Overtaken => (
                 "overtaken",
-                "it has ended, or another provider has it".to_owned(),
+                "it has ended, or another process has begun it and is left to it".to_owned(),
             ),
             Called::Forbidden(why) => ("forbidden", format!("must not be carried out: {why}")),
         };
-        if matches!(called, Called::Done) {
-            *lock(&self.paused) = None;
-        }
         let key = (order.action.as_str(), name);
         *lock(&self.calls).entry(key).or_default() += 1;
         say(&format!(
@@ -100,15 +94,29 @@ impl Status {
     /// Nothing is begun until a person has done something.
     pub(super) fn paused(&self, why: &str) {
         *lock(&self.paused) = Some(why.to_owned());
-        LogQueue::stderr().line_about(
-            "provider-paused",
-            &format!("nothing is begun, and nothing fails, until this is put right: {why}"),
-        );
+        say_paused(why);
     }
 
-    /// The cloud answers, or there is nothing to ask it for.
+    /// The cloud takes calls.
     pub(super) fn resumed(&self) {
         *lock(&self.paused) = None;
+    }
+
+    /// The cloud cannot show the desktops now.
+    pub(super) fn cloud_lost(&self, trouble: Trouble) {
+        match &trouble {
+            Trouble::Denied(why) => say_paused(why),
+            Trouble::Later { why, .. } => {
+                let said = format!("the cloud cannot be asked: {why}");
+                LogQueue::stderr().line_about("provider-cloud", &said);
+            }
+        }
+        *lock(&self.cloud) = Some(trouble);
+    }
+
+    /// The cloud shows the desktops.
+    pub(super) fn cloud_found(&self) {
+        *lock(&self.cloud) = None;
     }
 
     /// The server cannot be asked now.
@@ -138,6 +146,11 @@ impl Status {
         if let Some(why) = &*lock(&self.paused) {
             let _ = writeln!(text, "paused: {why}");
         }
+        let _ = match &*lock(&self.cloud) {
+            Some(Trouble::Denied(why)) => writeln!(text, "paused: {why}"),
+            Some(Trouble::Later { why, .. }) => writeln!(text, "the cloud cannot be asked: {why}"),
+            None => Ok(()),
+        };
         text
     }
 
@@ -153,6 +166,11 @@ impl Status {
                 "deskfleet_provider_calls_total{{action=\"{action}\",result=\"{result}\"}} {count}"
             );
         }
+        let (is_lost, is_denied) = match &*lock(&self.cloud) {
+            None => (false, false),
+            Some(Trouble::Later { .. }) => (true, false),
+            Some(Trouble::Denied(_)) => (true, true),
+        };
         let figures = [
             (
                 "deskfleet_provider_pending_actions",
@@ -162,7 +180,12 @@ impl Status {
             (
                 "deskfleet_provider_paused",
                 "1 while nothing is begun, as the cloud refuses the credentials.",
-                u64::from(lock(&self.paused).is_some()),
+                u64::from(is_denied || lock(&self.paused).is_some()),
+            ),
+            (
+                "deskfleet_provider_cloud_up",
+                "1 while the cloud can be asked, or need not be.",
+                u64::from(!is_lost),
             ),
             (
                 "deskfleet_provider_fleet_up",

@@ -42,6 +42,8 @@ pub(super) struct Facts<'f> {
     pub(super) action: Action,
     /// Attempts that are noted in the outbox.
     pub(super) attempts: u32,
+    /// Of those, the accepted starts of a desktop that was stopped, as far as this process knows.
+    pub(super) starts: u32,
     /// Whether the last one is noted as under way.
     pub(super) is_noted: bool,
     /// The new compute type, of a `ChangeComputeType`.
@@ -66,7 +68,7 @@ pub(super) enum Step {
     Begin { attempt: u32 },
     /// Begin this attempt, with the second half of the action.
     BeginSecondHalf { attempt: u32 },
-    /// Leave it alone: the desktop is none of this cloud, as far as it shows.
+    /// Leave it alone: the desktop is none of this cloud, as far as that shows.
     NotHere,
     /// Nothing, before another description.
     LookAgain,
@@ -94,7 +96,7 @@ pub(super) fn is_destructive(action: Action) -> bool {
     )
 }
 
-/// Attempts after which a desktop that was stopped and does not start is left to a person.
+/// Accepted starts after which a desktop that was stopped and does not start is left to a person.
 const STARTS_MAX: u32 = 20;
 
 /// How long an action may take, retries included.
@@ -128,28 +130,22 @@ pub(super) fn decide(facts: Facts<'_>) -> Step {
         Attempt::NotBegun { attempt } => attempt,
         Attempt::Unknown | Attempt::Refused | Attempt::Begun { .. } => next,
     };
-    if facts.attempts == 0 {
-        // A call for a desktop that is another account's would be answered as if it had gone.
-        let is_elsewhere = is_destructive(facts.action) && matches!(facts.seen, Seen::Gone);
-        return if is_elsewhere {
-            Step::NotHere
-        } else {
-            Step::Begin { attempt: number }
-        };
-    }
     if is_stopped_half_way(facts) {
         return start_again(facts, number);
     }
     match facts.attempt {
-        Attempt::NotBegun { .. } | Attempt::Refused => {
-            if is_destructive(facts.action) && matches!(facts.seen, Seen::Gone) {
-                return gone(facts, false);
+        Attempt::Begun { for_, passed } => under_way(facts, for_, passed),
+        Attempt::Unknown if facts.attempts > 0 && facts.is_noted => {
+            under_way(facts, facts.known_for, false)
+        }
+        Attempt::Unknown if facts.attempts > 0 => unknown(facts, next),
+        Attempt::Unknown | Attempt::NotBegun { .. } | Attempt::Refused => {
+            // A call for a desktop of another account or region would be answered as if it had gone.
+            if matches!(facts.seen, Seen::Gone) {
+                return Step::NotHere;
             }
             Step::Begin { attempt: number }
         }
-        Attempt::Begun { for_, passed } => under_way(facts, for_, passed),
-        Attempt::Unknown if facts.is_noted => under_way(facts, facts.known_for, false),
-        Attempt::Unknown => unknown(facts, next),
     }
 }
 
@@ -157,6 +153,7 @@ pub(super) fn decide(facts: Facts<'_>) -> Step {
 fn is_stopped_half_way(facts: Facts<'_>) -> bool {
     let is_stopped = |shown: &Shown| shown.state == Some(State::Stopped);
     facts.action == Action::RecoveryReboot
+        && facts.attempts > 0
         && matches!(facts.seen, Seen::Desktop(shown) if is_stopped(shown))
 }
 
@@ -167,9 +164,8 @@ fn start_again(facts: Facts<'_>, number: u32) -> Step {
         Attempt::Begun { for_, .. } if facts.attempts > 1 && for_ < facts.least => {
             Step::Wait { passed: true }
         }
-        _ if facts.attempts >= STARTS_MAX => Step::Fail(format!(
-            "The desktop was stopped and did not start in {} attempts.",
-            facts.attempts
+        _ if facts.starts >= STARTS_MAX => Step::Fail(format!(
+            "The desktop was stopped, and did not start though that was accepted {STARTS_MAX} times."
         )),
         Attempt::Unknown | Attempt::NotBegun { .. } | Attempt::Refused | Attempt::Begun { .. } => {
             Step::BeginSecondHalf { attempt: number }
@@ -224,7 +220,10 @@ fn under_way(facts: Facts<'_>, for_: Duration, passed: bool) -> Step {
     if has_ended {
         return Step::Complete;
     }
-    if for_ >= longest(facts.action) {
+    // However long it stops: it is to be started after that.
+    let is_stopping =
+        facts.action == Action::RecoveryReboot && shown.state == Some(State::Stopping);
+    if for_ >= longest(facts.action) && !is_stopping {
         let state = shown.state.map_or("in no known state", State::as_str);
         let minutes = for_.as_secs() / 60;
         return Step::Fail(format!("The desktop is {state} after {minutes} minutes."));

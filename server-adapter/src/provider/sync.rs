@@ -28,33 +28,54 @@ const FAILED_PAUSE: Duration = Duration::from_secs(60);
 /// Scans the whole cloud from time to time, and merges what it finds into the inventory.
 #[derive(Debug)]
 pub(super) struct Sync {
-    pub(super) fleet: Fleet,
-    pub(super) amazon: Arc<Amazon>,
-    pub(super) status: Arc<Status>,
+    fleet: Fleet,
+    amazon: Arc<Amazon>,
+    status: Arc<Status>,
     /// The time between two scans, and up to half as much again.
-    pub(super) every: Duration,
+    every: Duration,
     /// What the last scan missed.
-    pub(super) missed: HashSet<Box<str>>,
+    missed: HashSet<Box<str>>,
+    /// What the scans have seen.
+    seen: HashSet<Box<str>>,
+    /// Desktops of which the cloud showed none when nothing else was known: perhaps they are another account's.
+    strange: HashSet<Box<str>>,
 }
 
 impl Sync {
+    pub(super) fn new(
+        fleet: Fleet,
+        amazon: Arc<Amazon>,
+        status: Arc<Status>,
+        every: Duration,
+    ) -> Self {
+        Self {
+            fleet,
+            amazon,
+            status,
+            every,
+            missed: HashSet::new(),
+            seen: HashSet::new(),
+            strange: HashSet::new(),
+        }
+    }
+
     /// Scans until `stop`.
     pub(super) fn run(mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
             let pause = match self.scan(stop) {
                 Ok(said) => {
-                    self.status.resumed();
+                    self.status.cloud_found();
                     status::say(&said);
                     let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
                     self.every + Duration::from_millis(random() % (millis / 2 + 1))
                 }
-                Err(Trouble::Denied(why)) => {
-                    self.status.paused(&why);
-                    FAILED_PAUSE
-                }
-                Err(Trouble::Later { why, after }) => {
-                    status::cloud_lost(&why);
-                    FAILED_PAUSE.max(after.unwrap_or_default())
+                Err(trouble) => {
+                    let after = match &trouble {
+                        Trouble::Denied(_) => Duration::ZERO,
+                        Trouble::Later { after, .. } => after.unwrap_or_default(),
+                    };
+                    self.status.cloud_lost(trouble);
+                    FAILED_PAUSE.max(after)
                 }
             };
             let until = Instant::now() + pause;
@@ -78,6 +99,18 @@ impl Sync {
             })
             .map_err(|refusal| lost(&refusal))?;
         let known = missing.len();
+        if !self.shows_one_of(&missing)? {
+            if known > FEW || !missing.is_disjoint(&self.seen) {
+                return Err(Trouble::Later {
+                    after: None,
+                    why: format!(
+                        "it shows none of the desktops that it was asked for, of {known} that the inventory has here, so nothing is merged: are \
+                         these the credentials of another account? See --account. If they are the right ones, remove those desktops"
+                    ),
+                });
+            }
+            self.strange.extend(missing.iter().cloned());
+        }
         let (mut seen, mut taken) = (0_u64, 0);
         let mut busy = self.busy()?;
         let mut token: Option<String> = None;
@@ -91,6 +124,9 @@ impl Sync {
             for desktop in page.workspaces {
                 seen += 1;
                 missing.remove(desktop.workspace_id.as_str());
+                self.strange.remove(desktop.workspace_id.as_str());
+                self.seen
+                    .insert(desktop.workspace_id.clone().into_boxed_str());
                 records.push(desktop.into_record(account, region));
             }
             token = page.next_token;
@@ -99,6 +135,10 @@ impl Sync {
                 break;
             }
         }
+        // Records without an account may be of several.
+        missing.retain(|id| {
+            !self.strange.contains(id) && (account.is_some() || self.seen.contains(id))
+        });
         let gone: Vec<Box<str>> = missing.intersection(&self.missed).cloned().collect();
         let terminated = if is_plausible(seen, missing.len(), known) {
             self.terminate(&gone)?
@@ -117,6 +157,18 @@ impl Sync {
         );
         self.missed = missing;
         Ok(said)
+    }
+
+    /// Whether the cloud shows one at least of some of these, or there are none: the credentials of another account show nothing of this one.
+    fn shows_one_of(&self, known: &HashSet<Box<str>>) -> Result<bool, Trouble> {
+        // Others each time: the order of a set is random.
+        let some = known.iter().take(DESCRIBED_AT_ONCE);
+        let some: Vec<String> = some.map(ToString::to_string).collect();
+        if some.is_empty() {
+            return Ok(true);
+        }
+        let shown = self.amazon.client.describe(&some);
+        Ok(!shown.map_err(|error| trouble(&error))?.is_empty())
     }
 
     /// The desktops with a pending action.
@@ -178,7 +230,7 @@ fn is_of_this_cloud(desktop: &Desktop, account: Option<&str>) -> bool {
 
 /// Whether as much as this can have gone: credentials of another account show none of them.
 fn is_plausible(seen: u64, missing: usize, known: usize) -> bool {
-    seen > 0 && (missing <= FEW || missing <= known / 2)
+    missing == 0 || seen > 0 && missing < known && (missing <= FEW || missing <= known / 2)
 }
 
 fn lost(refusal: &Refusal) -> Trouble {

@@ -8,6 +8,7 @@ all calls. Prints its port, and ends when its standard input is closed.
 
 - `desktops`: {id: {member: value}} to add; `seconds`: how long a transition takes; `visible`: after how long a described state is
   the current one (a stale read until then)
+- `gone`: [id] to remove, as a person does in the console of AWS
 - `rate`: {"perSecond", "burst"} for all calls, or null
 - `keys`: the access key ids that are valid; others have expired
 - `faults`: [{"operation": name or "*", "kind", "count" or "rate"}], in place of those before. Kinds: `throttle`, `unavailable`,
@@ -73,6 +74,8 @@ class Fake:
                 "state": "AVAILABLE", "mode": "AUTO_STOP", "compute": "STANDARD", "user": f"user-{id}",
                 "until": 0, "next": None, "before": "AVAILABLE", "changed": 0, **members,
             }
+        for id in body.get("gone", []):
+            self.desktops.pop(id, None)
         for name in ["seconds", "visible", "keys", "faults"]:
             setattr(self, name, body.get(name, getattr(self, name)))
         if "rate" in body:
@@ -110,7 +113,7 @@ class Fake:
         for id, desktop in list(self.desktops.items()):
             if desktop["next"] is not None and now >= desktop["until"]:
                 if desktop["next"] == "":
-                    del self.desktops[id]
+                    self.desktops.pop(id, None)
                     continue
                 self.change(desktop, desktop["next"], now)
                 desktop["next"] = None

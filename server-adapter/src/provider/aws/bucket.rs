@@ -9,6 +9,7 @@ pub(super) struct Bucket {
     burst: u32,
     /// When the bucket is full again, if nobody takes of it until then.
     full_at: Option<Instant>,
+    paused_until: Option<Instant>,
 }
 
 impl Bucket {
@@ -25,6 +26,7 @@ impl Bucket {
             every: Duration::from_secs_f64(per_second.recip()),
             burst: burst.clamp(1, 1000),
             full_at: None,
+            paused_until: None,
         }
     }
 
@@ -36,13 +38,15 @@ impl Bucket {
         full_at.duration_since(now).saturating_sub(spare)
     }
 
-    /// How long a caller would wait that took one now.
-    pub(super) fn wait(&self, now: Instant) -> Duration {
-        self.clone().take(now)
+    /// How long a caller whose turn has come waits all the same, as there is a pause.
+    pub(super) fn pause_left(&self, now: Instant) -> Duration {
+        let until = self.paused_until.unwrap_or(now);
+        until.saturating_duration_since(now)
     }
 
     /// Lets nobody call for a time, because the cloud refused a call: the bucket is empty until then.
     pub(super) fn pause(&mut self, now: Instant, time: Duration) {
+        self.paused_until = self.paused_until.max(Some(now + time));
         let empty_until = now + time + self.every * self.burst;
         self.full_at = Some(self.full_at.map_or(empty_until, |at| at.max(empty_until)));
     }
@@ -86,7 +90,9 @@ mod tests {
     fn pause_empties_the_bucket() {
         let mut bucket = Bucket::new(1.0, 3);
         let now = Instant::now();
+        assert_eq!(bucket.pause_left(now), Duration::ZERO);
         bucket.pause(now, SECOND * 10);
+        assert_eq!(bucket.pause_left(now + SECOND * 4), SECOND * 6);
         let waits: Vec<_> = (0..3).map(|_| bucket.take(now).as_secs()).collect();
         assert_eq!(waits, [11, 12, 13]);
         assert_eq!(bucket.take(now + SECOND * 60).as_secs(), 0);

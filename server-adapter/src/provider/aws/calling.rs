@@ -107,28 +107,28 @@ impl Caller {
         &self.region
     }
 
-    /// Blocks until a call would go out at once.
+    /// Blocks until it is the turn of a call, and has the credentials for it: nothing delays it any more.
     pub(super) fn wait(&self) {
-        /// The longest time in which a pause that ends sooner is not noticed.
-        const LOOK: Duration = Duration::from_secs(1);
+        // Bound to a name, the lock is not held while this waits.
+        let wait = lock(&self.bucket).take(Instant::now());
+        std::thread::sleep(wait);
         loop {
-            let wait = lock(&self.bucket).wait(Instant::now());
+            let wait = lock(&self.bucket).pause_left(Instant::now());
             if wait.is_zero() {
-                return;
+                break;
             }
-            std::thread::sleep(wait.min(LOOK));
+            std::thread::sleep(wait);
         }
+        // The call says why there are none.
+        let _ = self.credentials.get(now());
     }
 
-    /// Calls in its turn; returns the answer and the request's id.
+    /// Calls, [in its turn](Self::wait); returns the answer and the request's id.
     pub(super) fn call<T: DeserializeOwned>(
         &self,
         operation: &str,
         body: &Value,
     ) -> Result<(T, Option<String>), CallError> {
-        // Bound to a name, the lock is not held while this waits.
-        let wait = lock(&self.bucket).take(Instant::now());
-        std::thread::sleep(wait);
         let request = self.signed(operation, body.to_string().into_bytes())?;
         let response = transport::send(&self.agent, request).map_err(|failure| {
             let lost = if failure.is_sent {
@@ -136,7 +136,8 @@ impl Caller {
             } else {
                 Failure::Retry { after: None }
             };
-            CallError::own(lost, "Unreachable", failure.text)
+            let text = format!("{}: {}", self.endpoint, failure.text);
+            CallError::own(lost, "Unreachable", text)
         })?;
         let request_id = response.header("x-amzn-requestid").map(str::to_owned);
         let outcome = if response.status == 200 {
@@ -161,7 +162,8 @@ impl Caller {
 
     /// What a refusal means for all later calls.
     fn learn_from(&self, error: &CallError) {
-        if error.is_expiry() {
+        if error.failure == Failure::Denied {
+            // Others may have been put in their place.
             self.credentials.forget();
         }
         if let Some(after) = error.throttled(THROTTLED) {

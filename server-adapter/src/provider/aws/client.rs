@@ -98,7 +98,8 @@ impl Client {
         self.caller.region()
     }
 
-    /// Blocks until a call would go out at once.
+    /// Blocks until it is the turn of one [`batch`](Self::batch) or [`single`](Self::single) call, which do not wait themselves: what is
+    /// done between the two is as old as it takes.
     pub fn wait(&self) {
         self.caller.wait();
     }
@@ -117,6 +118,7 @@ impl Client {
         }
         let mut body = json!({"WorkspaceIds": ids});
         for _ in 0..BATCH_MAX {
+            self.caller.wait();
             let (page, _): (DesktopPage, _) = self.caller.call("DescribeWorkspaces", &body)?;
             all.extend(page.workspaces);
             let Some(token) = page.next_token else {
@@ -139,6 +141,7 @@ impl Client {
         if let (Some(token), Some(body)) = (next_token, body.as_object_mut()) {
             body.insert("NextToken".to_owned(), token.into());
         }
+        self.caller.wait();
         Ok(self.caller.call("DescribeWorkspaces", &body)?.0)
     }
 

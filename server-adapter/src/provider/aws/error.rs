@@ -77,21 +77,13 @@ impl CallError {
         Self {
             failure,
             code: if code.is_empty() {
-                format!("status {status}")
+                format!("status {status} without a code of AWS")
             } else {
                 code.chars().take(100).collect()
             },
             message,
             request_id: None,
         }
-    }
-
-    /// Whether other credentials may help: those in use have expired.
-    pub(super) fn is_expiry(&self) -> bool {
-        matches!(
-            stem(&self.code),
-            "ExpiredToken" | "RequestExpired" | "UnrecognizedClient" | "InvalidClientTokenId"
-        )
     }
 
     /// Where AWS refused the call as too fast: how long it asks to wait, else `usual`.

@@ -13,58 +13,79 @@ use crate::provider::trace::Trace;
 
 use super::{DENIED_PAUSE, Driving};
 
+/// What is denied while others are not is tried again after up to one more than this number of [`DENIED_PAUSE`].
+const DENIED_PAUSES_MAX: u32 = 9;
+
 impl Driving {
     /// Takes the results of calls into account.
     pub(super) fn ended(&mut self, ended: Ended) {
-        for (call, result) in ended {
-            let Call { order, trace } = call;
-            self.busy.remove(&order.workspace_id);
-            self.status.called(&order, &result, &trace);
-            let may_destroy = matches!(result, Called::Done | Called::Begun | Called::Lost);
-            if step::is_destructive(order.action) && !may_destroy {
-                self.cap.give_back();
+        for (call, called) in ended {
+            self.one_ended(call, called);
+        }
+    }
+
+    fn one_ended(&mut self, call: Call, result: Called) {
+        let Call {
+            order,
+            trace,
+            counted,
+        } = call;
+        self.busy.remove(&order.workspace_id);
+        self.status.called(&order, &result, &trace);
+        if let Some(counted) = counted.filter(|_| !result.may_have_happened(self.kind.shows())) {
+            self.cap.give_back(counted);
+        }
+        let was_denied = self.is_denied;
+        self.is_denied = result.is_denied().unwrap_or(was_denied);
+        if was_denied && !self.is_denied {
+            self.status.resumed();
+        }
+        let Some(memory) = self.memories.get_mut(&order.id) else {
+            return;
+        };
+        if result.is_noted() {
+            memory.attempts = memory.attempts.max(order.attempt);
+        }
+        match result {
+            Called::Done => self.report(order.id, Ok(()), None, &trace),
+            Called::Begun => {
+                memory.attempt = Standing::Begun(order.attempt, Instant::now());
+                memory.starts += u32::from(order.is_second_half);
+                memory.refusals = None;
             }
-            if !matches!(result, Called::Denied(_) | Called::NotTried) {
-                self.is_denied = false;
+            Called::Later { after, why } => {
+                memory.attempt = Standing::Refused(order.attempt);
+                self.later(&order, after, &why, &trace);
             }
-            let Some(memory) = self.memories.get_mut(&order.id) else {
-                continue;
-            };
-            match result {
-                Called::Done => self.report(order.id, Ok(()), None, &trace),
-                Called::Begun => {
-                    memory.attempt = Standing::Begun(Instant::now());
-                    memory.refused = None;
+            // The next look at the desktop shows what has become of it.
+            Called::Lost(why) => {
+                memory.lost();
+                memory.lost_to = Some(why.clone());
+                if step::is_repeatable(order.action) {
+                    self.later(&order, None, &why, &trace);
                 }
-                Called::Later { after, why } => {
-                    memory.attempt = Standing::Refused;
-                    self.later(&order, after, &why, &trace);
-                }
-                // The next look at the desktop shows what has become of it.
-                Called::Lost => {
-                    memory.lost();
-                    if step::is_repeatable(order.action) {
-                        self.later(&order, None, "There is no answer.", &trace);
-                    }
-                }
-                Called::Failed(why) | Called::Forbidden(why) => {
-                    self.report(order.id, Err(why), None, &trace);
-                    if self.kind.shows() {
-                        self.untrue.insert(order.workspace_id);
-                    }
-                }
-                Called::Denied(why) => {
-                    memory.attempt = Standing::Refused;
-                    self.trouble(Trouble::Denied(why));
-                }
-                Called::NotNoted(_) | Called::NotTried => {
-                    memory.attempt = Standing::NotBegun(order.attempt);
-                }
-                // It has ended, or another process of this name carries it out: that has time to end it.
-                Called::Overtaken => {
-                    memory.lost();
-                    memory.not_before = Some(Instant::now() + step::longest(order.action));
-                }
+            }
+            Called::Failed(why) | Called::Forbidden(why) => {
+                self.report(order.id, Err(why), None, &trace);
+                self.is_untrue(order.workspace_id);
+            }
+            Called::Denied(why) => {
+                memory.attempt = Standing::Refused(order.attempt);
+                // The next call is another one: this may be denied alone, and then it is tried less and less often.
+                memory.denied += u32::from(!was_denied);
+                let pauses = 1 + memory.denied.min(DENIED_PAUSES_MAX);
+                let now = Instant::now();
+                memory.not_before = Some(now + DENIED_PAUSE * pauses);
+                self.begins_at = Some(now + DENIED_PAUSE);
+                self.status.paused(&why);
+            }
+            Called::NotNoted(_) | Called::NotTried => {
+                memory.attempt = Standing::NotBegun(order.attempt);
+            }
+            // It has ended, or another process of this name carries it out: that has time to end it.
+            Called::Overtaken => {
+                memory.lost();
+                memory.not_before = Some(Instant::now() + step::longest(order.action));
             }
         }
     }
@@ -74,14 +95,21 @@ impl Driving {
         let Some(memory) = self.memories.get_mut(&order.id) else {
             return;
         };
-        let now = Instant::now();
-        let (since, before) = memory.refused.unwrap_or((now, 0));
-        let failures = before + 1;
-        memory.refused = Some((since, failures));
-        memory.not_before = Some(now + pause(failures, after, random()));
-        if since.elapsed() >= step::longest(order.action) {
+        let longest = step::longest(order.action);
+        let (refused_for, failures) = memory.refused(longest);
+        memory.not_before = Some(Instant::now() + pause(failures, after, random()));
+        // A desktop that was stopped is not left so.
+        if refused_for >= longest && !order.is_second_half {
             let why = format!("{why} ({failures} attempts)");
             self.report(order.id, Err(why), None, trace);
+            self.is_untrue(order.workspace_id.clone());
+        }
+    }
+
+    /// The state ERROR, which the server gives the desktop of a refused action, is put right by what the cloud shows.
+    fn is_untrue(&mut self, desktop: String) {
+        if self.kind.shows() {
+            self.untrue.insert(desktop);
         }
     }
 
@@ -113,18 +141,13 @@ impl Driving {
         }
     }
 
+    /// The cloud showed nothing.
     pub(super) fn trouble(&mut self, trouble: Trouble) {
-        match trouble {
-            Trouble::Denied(why) => {
-                self.paused_until = Some(Instant::now() + DENIED_PAUSE);
-                self.is_denied = true;
-                self.status.paused(&why);
-            }
-            Trouble::Later { after, why } => {
-                let pause = after.unwrap_or(self.pace.every).min(DENIED_PAUSE);
-                self.paused_until = Some(Instant::now() + pause);
-                status::cloud_lost(&why);
-            }
-        }
+        let pause = match &trouble {
+            Trouble::Denied(_) => DENIED_PAUSE,
+            Trouble::Later { after, .. } => after.unwrap_or(self.pace.every).min(DENIED_PAUSE),
+        };
+        self.paused_until = Some(Instant::now() + pause);
+        self.status.cloud_lost(trouble);
     }
 }

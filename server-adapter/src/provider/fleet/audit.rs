@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::{Fleet, PAGE, Refusal};
 
-/// How far back the requests of what ended within the last hour are looked for: a week.
-const ENDED_OF_SECONDS: i64 = 7 * 24 * 3600;
+/// How far back the requests of what ended within the last hour are looked for: 30 days.
+const ENDED_OF_SECONDS: i64 = 30 * 24 * 3600;
 /// Pages of the audit that are looked through for that, of each action.
 const AUDIT_PAGES_MAX: usize = 200;
 

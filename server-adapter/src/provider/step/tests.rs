@@ -16,6 +16,7 @@ fn facts(action: Action, attempts: u32, attempt: Attempt, seen: Seen<'_>) -> Fac
     Facts {
         action,
         attempts,
+        starts: 0,
         is_noted: false,
         compute_type: Some("POWER"),
         attempt,
@@ -35,13 +36,13 @@ fn begun(seconds: u64, passed: bool) -> Attempt {
 }
 
 #[test]
-fn first_attempt_begins_unless_it_destroys_what_the_cloud_does_not_show() {
+fn first_attempt_begins_unless_the_cloud_does_not_show_the_desktop() {
     for action in Action::ALL {
         let available = shown(State::Available, "POWER");
         for seen in [Seen::Nothing, Seen::Gone, Seen::Desktop(&available)] {
             let step = decide(facts(*action, 0, Attempt::Unknown, seen));
             let is_gone = matches!(seen, Seen::Gone);
-            let expected = if is_gone && is_destructive(*action) {
+            let expected = if is_gone {
                 Step::NotHere
             } else {
                 Step::Begin { attempt: 1 }
@@ -93,12 +94,15 @@ fn desktop_that_is_gone_is_believed_gone_once_it_was_shown_and_for_a_while() {
         ..facts(Action::Terminate, 1, Attempt::Unknown, Seen::Gone)
     });
     assert!(matches!(late, Step::Fail(why) if why.starts_with("Unknown:")));
-    let refused = decide(Facts {
-        was_shown: true,
-        gone_for: LEAST,
-        ..facts(Action::Terminate, 1, Attempt::Refused, Seen::Gone)
-    });
-    assert_eq!(refused, Step::Complete);
+    // Nothing was accepted: the credentials may be those of another account by now.
+    for attempt in [Attempt::Refused, Attempt::NotBegun { attempt: 1 }] {
+        let refused = decide(Facts {
+            was_shown: true,
+            gone_for: LEAST,
+            ..facts(Action::Terminate, 1, attempt, Seen::Gone)
+        });
+        assert_eq!(refused, Step::NotHere);
+    }
 }
 
 #[test]
@@ -276,6 +280,20 @@ fn recovery_reboot_starts_what_has_stopped() {
         assert_eq!(step, expected, "{attempts} {attempt:?}");
     }
     let seen = Seen::Desktop(&stopped);
-    let step = decide(facts(Action::RecoveryReboot, 20, Attempt::Refused, seen));
-    assert!(matches!(step, Step::Fail(_)), "{step:?}");
+    // Attempts that were refused say nothing of the desktop.
+    for (starts, fails) in [(0, false), (19, false), (20, true)] {
+        let step = decide(Facts {
+            starts,
+            ..facts(Action::RecoveryReboot, 60, Attempt::Refused, seen)
+        });
+        assert_eq!(matches!(step, Step::Fail(_)), fails, "{step:?}");
+    }
+    let stopping = shown(State::Stopping, "STANDARD");
+    let step = decide(facts(
+        Action::RecoveryReboot,
+        1,
+        begun(86_400, true),
+        Seen::Desktop(&stopping),
+    ));
+    assert_eq!(step, Step::Wait { passed: true });
 }
