@@ -312,9 +312,7 @@ fn greet(settings: &Settings, address: SocketAddr) {
         "  {scheme}://{address}/openapi.json describes it, {scheme}://{address}/readyz reports its health."
     );
     if let Some(driven) = driven_by_host(&settings.engine.actions) {
-        log!(
-            "  Actions that wait for a provider such as deskfleet-provider: {driven}. The clock ends all others."
-        );
+        log!("  Actions that wait for a provider such as deskfleet-provider: {driven}.");
     }
     let is_local = address.ip().to_canonical().is_loopback();
     if !is_local && !has_tls && !settings.server.proxied {
@@ -335,5 +333,8 @@ fn driven_by_host(actions: &Actions) -> Option<String> {
     let all = Action::ALL.iter();
     let driven = all.filter(|action| actions.driver_of(**action) == ActionDriver::Host);
     let names: Vec<_> = driven.map(|action| action.as_str()).collect();
-    (!names.is_empty()).then(|| names.join(", "))
+    if names.len() == Action::ALL.len() {
+        return Some("all".to_owned());
+    }
+    (!names.is_empty()).then(|| format!("{}; the clock ends all others", names.join(", ")))
 }

@@ -78,15 +78,12 @@ mod tests {
         text.replace('\\', "\\\\").replace('-', "\\-")
     }
 
-    /// A file that differs from what is generated is written anew.
-    #[test]
-    fn completions_and_manual_page_are_those_of_the_command_line() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/");
+    fn texts(name: &str, command: Command) -> Vec<(String, Vec<u8>)> {
         // The tree of `help` repeats that of the commands.
-        let mut command = Cli::command().disable_help_subcommand(true);
-        command.set_bin_name("deskfleet");
+        let mut command = command.disable_help_subcommand(true);
+        command.set_bin_name(name);
         command.build();
-        let mut files = vec![("deskfleet.1".to_owned(), man_page(&command).unwrap())];
+        let mut files = vec![(format!("{name}.1"), man_page(&command).unwrap())];
         for shell in [
             clap_complete::Shell::Bash,
             clap_complete::Shell::Zsh,
@@ -95,8 +92,21 @@ mod tests {
         ] {
             let mut script = Vec::new();
             shell.generate(&command, &mut script);
-            files.push((shell.file_name("deskfleet"), script));
+            files.push((shell.file_name(name), script));
         }
+        files
+    }
+
+    /// A file that differs from what is generated is written anew.
+    #[test]
+    fn completions_and_manual_page_are_those_of_the_command_line() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/");
+        let mut files = texts("deskfleet", Cli::command());
+        #[cfg(feature = "providers")]
+        files.extend(texts(
+            "deskfleet-provider",
+            deskfleet_server::provider::command_line(),
+        ));
         let mut renewed = Vec::new();
         for (name, text) in files {
             let path = format!("{folder}{name}");

@@ -246,7 +246,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Strin
         return Err(format!("{place} has no table [provider]"));
     };
     let mut from_file = Vec::new();
-    let known = <Cli as clap::CommandFactory>::command();
+    let known = super::command_line();
     let is_known = |long: &str| {
         let all = known
             .get_subcommands()
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn command_line_is_well_formed() {
-        <Cli as clap::CommandFactory>::command().debug_assert();
+        crate::provider::command_line().debug_assert();
     }
 
     #[test]

@@ -57,6 +57,13 @@ const PRINTED: usize = 20;
 /// The least time between two attempts to reach the server at the start.
 const FLEET_PAUSE: Duration = Duration::from_secs(1);
 
+/// The definition of the command line, for completions and the manual page.
+#[doc(hidden)]
+#[must_use]
+pub fn command_line() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command line, without the name of the program; returns its exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let fail = |why: &str, code| {
