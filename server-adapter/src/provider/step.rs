@@ -96,6 +96,8 @@ pub(super) fn is_destructive(action: Action) -> bool {
     )
 }
 
+/// Times the least time for which a desktop may not be shown that this process has never seen.
+const UNSEEN: u32 = 10;
 /// Accepted starts after which a desktop that was stopped and does not start is left to a person.
 const STARTS_MAX: u32 = 20;
 
@@ -178,7 +180,7 @@ fn start_again(facts: Facts<'_>, number: u32) -> Step {
 fn gone(facts: Facts<'_>, passed: bool) -> Step {
     let was_here = facts.was_shown || (facts.is_noted && facts.action == Action::Terminate);
     if !was_here {
-        if facts.known_for < longest(facts.action) {
+        if facts.known_for < facts.least * UNSEEN {
             return Step::Wait { passed };
         }
         return Step::Fail(

@@ -90,7 +90,7 @@ fn desktop_that_is_gone_is_believed_gone_once_it_was_shown_and_for_a_while() {
     });
     assert_eq!(noted, Step::Complete);
     let late = decide(Facts {
-        known_for: longest(Action::Terminate),
+        known_for: LEAST * UNSEEN,
         ..facts(Action::Terminate, 1, Attempt::Unknown, Seen::Gone)
     });
     assert!(matches!(late, Step::Fail(why) if why.starts_with("Unknown:")));
