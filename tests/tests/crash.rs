@@ -23,9 +23,9 @@ use deskfleet_tests::files::{Contents, FileId, Part, Queue};
 use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
 /// Images of each kind with a seed.
-const SEEDS: u64 = 6;
-/// Minimum of images of the default in all profiles: each has at least a third of them.
-const IMAGES_MIN: usize = 10_000;
+const SEEDS: u64 = 3;
+/// Minimum of images of the default in all profiles: each has at least a sixth of them.
+const IMAGES_MIN: usize = 15_000;
 
 fn seeds() -> u64 {
     let asked = std::env::var("DESKFLEET_CRASH_SEEDS").ok();
@@ -54,13 +54,19 @@ fn all_setups() -> impl Iterator<Item = Setup> {
     Queue::ALL.into_iter().flat_map(setups)
 }
 
+/// For mutants: what detects them does not depend on how the engine commits.
+fn one_setup_of_each() -> impl Iterator<Item = Setup> {
+    let first = |queue| setups(queue).swap_remove(0);
+    Queue::ALL.into_iter().map(first)
+}
+
 fn every_cut_of(queue: Queue, profile: usize) {
     let setup = setups(queue).swap_remove(profile);
     let recording = recorded(&setup);
     if queue == Queue::Folder {
         demand_reuse(&recording.log);
     }
-    cut_or_replay(&setup, &recording, seeds(), IMAGES_MIN / 3);
+    cut_or_replay(&setup, &recording, seeds(), IMAGES_MIN / 6);
 }
 
 /// Segments were filled, used again and removed.
@@ -169,7 +175,7 @@ fn parts(setup: &Setup) -> &'static [Part] {
 /// A mutant: a disk whose sync does nothing. The suite must detect it.
 #[test]
 fn mutant_with_empty_sync_is_detected() {
-    for setup in all_setups() {
+    for setup in one_setup_of_each() {
         for part in parts(&setup) {
             let mut recording = recorded(&setup);
             forget_syncs(&mut recording.log, *part);
@@ -183,7 +189,7 @@ fn mutant_with_empty_sync_is_detected() {
 /// A mutant: commits that are acknowledged without a sync, as with redb's `Durability::None`. The suite must detect it.
 #[test]
 fn mutant_with_unsynced_commits_is_detected() {
-    for setup in all_setups() {
+    for setup in one_setup_of_each() {
         for part in parts(&setup) {
             let mut recording = recorded(&setup);
             for scene in recording.scenes.iter().skip(1).step_by(2) {

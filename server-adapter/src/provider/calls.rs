@@ -12,13 +12,11 @@ use deskfleet::Timestamp;
 
 use crate::locks::lock;
 
-use super::fleet::{Fleet, Refusal};
+use super::fleet::{Fleet, REFUSED, Refusal};
 use super::kind::{Answer, Kind, Order};
-use super::status;
+use super::log_line;
 use super::trace::Trace;
 
-/// What is noted of an attempt that was refused, in place of a request id.
-pub(super) const REFUSED: &str = "refused";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
 /// Where noting the attempts of a call took longer, what was noted first may be forbidden by now.
@@ -234,7 +232,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     if !kind.shows() {
         // It may run for long, and nothing else says that it does.
         for Call { order, trace, .. } in &noted {
-            status::say(&format!(
+            log_line::say(&format!(
                 "{order}, attempt {}: begun (trace {trace})",
                 order.attempt
             ));

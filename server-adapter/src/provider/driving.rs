@@ -16,8 +16,9 @@ use super::calls::{Call, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Order, Shown, Trouble};
+use super::log_line;
 use super::memory::{Memory, NotBegun, Standing};
-use super::status::{self, Status};
+use super::status::Status;
 use super::step::{self, Facts, Seen, Step, decide};
 
 /// How long nothing is begun after a cloud refused the credentials.
@@ -318,7 +319,7 @@ impl Driving {
                 memory.not_before = Some(Instant::now() + ELSEWHERE_PAUSE);
                 if memory.says(NotBegun::Elsewhere) {
                     let (id, desktop) = (action.id, &action.workspace_id);
-                    status::say(&format!(
+                    log_line::say(&format!(
                         "action {id}, {kind} of {desktop}: left alone, as the cloud shows no such desktop to this account in this region; where it is nowhere, end the action with POST /operator/actions/{id}/fail"
                     ));
                 }
@@ -391,7 +392,7 @@ fn order(action: &Pending, kind: Action, attempt: u32, is_second_half: bool) -> 
 /// Says it once.
 fn hold_back(memory: &mut Memory, order: &Order, max: usize) {
     if memory.says(NotBegun::HeldBack) {
-        status::say(&format!(
+        log_line::say(&format!(
             "{order}: held back, as {max} were begun within an hour (--max-destructive)"
         ));
     }

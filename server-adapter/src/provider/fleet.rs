@@ -20,6 +20,8 @@ use super::transport::{Bounds, agent, send};
 use crate::LogQueue;
 use crate::locks::lock;
 
+/// What is noted of an attempt that was refused, in place of a request id.
+pub(super) const REFUSED: &str = "refused";
 /// Actions on a page.
 const PAGE: u32 = 500;
 /// Refused records of one import that are in the log.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::calls::REFUSED;
+use super::fleet::REFUSED;
 use super::step::{Attempt, Seen};
 use super::trace::Trace;
 

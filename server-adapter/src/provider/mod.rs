@@ -14,6 +14,7 @@ mod fleet;
 
 mod kind;
 mod listening;
+mod log_line;
 mod memory;
 mod status;
 mod step;
@@ -261,7 +262,7 @@ fn drive(
         return Ok(());
     };
     let recent = pending.iter().filter(|of| {
-        of.action().is_some_and(step::is_destructive) && of.note.as_deref() != Some(calls::REFUSED)
+        of.action().is_some_and(step::is_destructive) && of.note.as_deref() != Some(fleet::REFUSED)
     });
     begun.extend(
         recent
@@ -273,7 +274,7 @@ fn drive(
         least: common.settle,
     };
     let cap = Cap::new(common.max_destructive, begun);
-    status::say(&format!(
+    log_line::say(&format!(
         "deskfleet-provider {}: driving the actions of {} as {name}, {} of them now",
         env!("CARGO_PKG_VERSION"),
         common.url,
@@ -284,7 +285,7 @@ fn drive(
         .filter_map(|of| of.provider.as_deref())
         .collect();
     for other in others.into_iter().filter(|other| *other != name) {
-        status::say(&format!(
+        log_line::say(&format!(
             "actions that the provider {other} has begun are left to it; start one with --name {other} where it runs no more"
         ));
     }
@@ -307,6 +308,8 @@ fn drive(
     if !stop.load(Ordering::Relaxed) {
         return Err("the loop ended".to_owned());
     }
-    status::say("deskfleet-provider: stopped; what was begun goes on, and the next start finds it");
+    log_line::say(
+        "deskfleet-provider: stopped; what was begun goes on, and the next start finds it",
+    );
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::locks::lock;
 use super::calls::Called;
 use super::fleet::Refusal;
 use super::kind::{Order, Trouble};
+use super::log_line::say;
 use super::trace::Trace;
 
 /// Figures, and what is wrong.
@@ -25,19 +26,6 @@ pub(super) struct Status {
     cloud: Mutex<Option<Trouble>>,
     /// Why the server cannot be asked, if it cannot.
     lost: Mutex<Option<String>>,
-}
-
-/// Writes a line into the log. What others said in it is shown with its control characters as `\u{1b}`: a terminal would obey them.
-pub(super) fn say(line: &str) {
-    let mut shown = String::with_capacity(line.len());
-    for char in line.chars() {
-        if char.is_control() {
-            shown.extend(char.escape_default());
-        } else {
-            shown.push(char);
-        }
-    }
-    LogQueue::stderr().line(&shown);
 }
 
 fn say_paused(why: &str) {

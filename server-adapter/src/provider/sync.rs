@@ -14,7 +14,8 @@ use super::aws::desktop::MergeRecord;
 use super::backoff::random;
 use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
-use super::status::{self, Status};
+use super::log_line;
+use super::status::Status;
 
 /// Desktops that are described by their ids at once.
 const DESCRIBED_AT_ONCE: usize = 25;
@@ -65,7 +66,7 @@ impl Sync {
             let pause = match self.scan(stop) {
                 Ok(said) => {
                     self.status.cloud_found();
-                    status::say(&said);
+                    log_line::say(&said);
                     let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
                     self.every + Duration::from_millis(random() % (millis / 2 + 1))
                 }
@@ -143,7 +144,7 @@ impl Sync {
         let terminated = if is_plausible(seen, missing.len(), known) {
             self.terminate(&gone)?
         } else {
-            status::say(
+            log_line::say(
                 "most desktops of the inventory are missing in the cloud, so none is made TERMINATED: are these the credentials of another account? See \
                  --account",
             );
