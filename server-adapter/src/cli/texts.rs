@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn completions_and_manual_page_are_those_of_the_command_line() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/");
-        let mut files = texts("deskfleet", Cli::command());
+        let files = texts("deskfleet", Cli::command()).into_iter();
         #[cfg(feature = "providers")]
-        files.extend(texts(
+        let files = files.chain(texts(
             "deskfleet-provider",
             deskfleet_server::provider::command_line(),
         ));
