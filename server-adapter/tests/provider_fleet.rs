@@ -240,6 +240,8 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
     let provider = fleet.provide(FAST);
     fleet.wait_until_done();
     drop(provider);
+    // The server closes a connection that is idle for long.
+    let mut client = fleet.client();
     let effects = effects(fleet);
     for (id, (action, _, call, _)) in &held {
         assert_eq!(
