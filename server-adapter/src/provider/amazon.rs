@@ -1,6 +1,7 @@
 //! Amazon WorkSpaces as what makes actions happen.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use deskfleet::{Action, State};
 
@@ -8,6 +9,9 @@ use super::aws::client::{Accepted, BATCH_MAX, BatchCall, Client, SingleCall};
 use super::aws::desktop::Desktop;
 use super::aws::error::{CallError, Failure};
 use super::kind::{Answer, Kind, Order, Shown, Trouble};
+
+/// A description and a call, each within the time of [`Settings::in_region`](super::aws::client::Settings::in_region), and the turn of one of them.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
 
 /// One account in one region.
 #[derive(Debug)]
@@ -26,6 +30,10 @@ impl Kind for Amazon {
             // A rebuild takes one desktop; the two others are calls about one.
             Action::Rebuild | Action::Restore | Action::ChangeComputeType => 1,
         }
+    }
+
+    fn answers_within(&self) -> Duration {
+        ANSWERS_WITHIN
     }
 
     fn wait(&self, _: Action) {

@@ -35,6 +35,10 @@ pub(super) struct Program {
 }
 
 impl Kind for Program {
+    fn answers_within(&self) -> Duration {
+        self.time + LAST_WORDS
+    }
+
     fn send(&self, orders: &[Order]) -> Vec<Answer> {
         orders.iter().map(|order| self.run(order)).collect()
     }

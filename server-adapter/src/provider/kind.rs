@@ -90,6 +90,9 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
     /// Begins the orders, all of one action; one answer for each, in their order. Blocks.
     fn send(&self, orders: &[Order]) -> Vec<Answer>;
 
+    /// The longest time from the note of an attempt to the answer to its call.
+    fn answers_within(&self) -> Duration;
+
     /// Whether it can show a desktop.
     fn shows(&self) -> bool {
         false

@@ -32,6 +32,8 @@ pub(super) struct Webhook {
     secret: Vec<u8>,
     /// Which fleet the actions are of: their numbers are not unique.
     fleet: String,
+    /// How long an answer may take.
+    time: Duration,
 }
 
 impl fmt::Debug for Webhook {
@@ -72,6 +74,7 @@ impl Webhook {
             url,
             secret,
             fleet,
+            time,
         })
     }
 
@@ -118,6 +121,10 @@ impl Webhook {
 }
 
 impl Kind for Webhook {
+    fn answers_within(&self) -> Duration {
+        self.time
+    }
+
     fn send(&self, orders: &[Order]) -> Vec<Answer> {
         orders.iter().map(|order| self.post(order)).collect()
     }

@@ -82,10 +82,10 @@ impl Driving {
             Called::NotNoted(_) | Called::NotTried => {
                 memory.attempt = Standing::NotBegun(order.attempt);
             }
-            // It has ended, or another process of this name carries it out: that has time to end it.
+            // It has ended, or another process of this name carries it out: that has time to note what came of it.
             Called::Overtaken => {
                 memory.lost();
-                memory.not_before = Some(Instant::now() + step::longest(order.action));
+                memory.not_before = Some(Instant::now() + self.kind.answers_within());
             }
         }
     }
