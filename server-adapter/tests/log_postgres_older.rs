@@ -64,6 +64,14 @@ fn before_an_entry_of_a_version_without_chains_comes_the_one_before() {
     assert_eq!(positions(&began, 3), [(2, false), (3, false)]);
     assert_eq!(positions(&began, 4), []);
 
+    // One that has chains, and does not say of which entry the last one is.
+    let chained = open(&format!("{}&fleet=chained", postgres.url()));
+    assert!(chained.append(id(1), b"newer").unwrap().chain.is_some());
+    drop(chained);
+    postgres.sql("ALTER TABLE df_head DROP COLUMN chained");
+    let chained = open(&format!("{}&fleet=chained", postgres.url()));
+    assert!(chained.append(id(2), b"newer").unwrap().chain.is_some());
+
     // Such a node may still run beside newer ones.
     let mixed = open(&format!("{}&fleet=mixed", postgres.url()));
     assert!(mixed.append(id(1), b"newer").unwrap().chain.is_some());

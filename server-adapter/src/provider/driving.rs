@@ -208,8 +208,9 @@ impl Driving {
             let destructive = action.action().filter(|of| step::is_destructive(*of));
             if let Some(kind) = destructive.filter(|_| action.attempts == 0) {
                 let memory = self.memories.entry(action.id).or_insert_with(Memory::new);
-                // One that this process has begun is looked at, whatever a server says that is behind.
-                if memory.attempts == 0 && memory.attempt == Standing::Unknown {
+                // A server that is behind may not know it; and what is another provider's takes no room.
+                let is_first = memory.attempts == 0 && memory.attempt == Standing::Unknown;
+                if is_first && memory.said != Some(NotBegun::Elsewhere) {
                     if room == 0 {
                         hold_back(memory, &order(action, kind, 1, false), self.cap.max);
                         continue;

@@ -51,6 +51,8 @@ ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chain bytea;
 ALTER TABLE df_head ADD COLUMN IF NOT EXISTS chained bigint;
 ALTER TABLE df_log ALTER body SET STORAGE EXTERNAL;
 ALTER TABLE df_log ADD COLUMN IF NOT EXISTS chain bytea;
+UPDATE df_head SET chained = seq WHERE chained IS NULL
+    AND chain = (SELECT chain FROM df_log last WHERE last.stream = df_head.stream AND last.seq = df_head.seq);
 CREATE TABLE IF NOT EXISTS df_node (
     stream text NOT NULL, node text NOT NULL, at timestamptz NOT NULL, report text NOT NULL,
     PRIMARY KEY (stream, node))";
