@@ -156,7 +156,11 @@ impl Driving {
         if room > 0 {
             self.calls.go_on();
         }
-        let ours: Vec<&Pending> = pending.iter().filter(|of| self.is_ours(of, now)).collect();
+        let mut ours: Vec<&Pending> = pending.iter().filter(|of| self.is_ours(of, now)).collect();
+        if self.is_denied {
+            // Those that were not tried for the longest time come first: none takes the turn of another.
+            ours.sort_by_key(|of| self.memories.get(&of.id).and_then(|of| of.not_before));
+        }
         let ours = self.within_cap(ours);
         let asked = desktops(ours.iter().copied());
         let shown = self.shown(&asked);
@@ -239,27 +243,6 @@ impl Driving {
             all.extend(described);
         }
         Ok(Some(all))
-    }
-
-    /// Puts the states of desktops right that an action left as ERROR which was never begun.
-    fn refresh(&mut self, pending: &[Pending]) -> Result<(), Trouble> {
-        if self.untrue.is_empty() {
-            return Ok(());
-        }
-        let busy: HashSet<&String> = pending.iter().map(|of| &of.workspace_id).collect();
-        let ids = self.untrue.iter().filter(|id| !busy.contains(id));
-        let ids: Vec<String> = ids.cloned().collect();
-        let shown = self.shown(&ids)?.unwrap_or_default();
-        let desktops = shown.into_values().filter_map(|of| of.desktop);
-        let lines: Result<Vec<String>, _> = desktops
-            .map(|desktop| serde_json::to_string(&desktop.record))
-            .collect();
-        // Without it the next scan puts them right.
-        let _ = self.fleet.import(&lines.unwrap_or_default());
-        for id in &ids {
-            self.untrue.remove(id);
-        }
-        Ok(())
     }
 
     /// Does what an action needs, but for a call.

@@ -1,10 +1,12 @@
 //! What the results of calls change, and the ends of actions.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::provider::aws::desktop::MergeRecord;
 use crate::provider::backoff::{pause, random};
 use crate::provider::calls::{Call, Called, Ended};
+use crate::provider::fleet::Pending;
 use crate::provider::kind::{Order, Trouble};
 use crate::provider::memory::Standing;
 use crate::provider::status;
@@ -111,6 +113,27 @@ impl Driving {
         if self.kind.shows() {
             self.untrue.insert(desktop);
         }
+    }
+
+    /// Puts the states of desktops right that an action left as ERROR which was never begun.
+    pub(super) fn refresh(&mut self, pending: &[Pending]) -> Result<(), Trouble> {
+        if self.untrue.is_empty() {
+            return Ok(());
+        }
+        let busy: HashSet<&String> = pending.iter().map(|of| &of.workspace_id).collect();
+        let ids = self.untrue.iter().filter(|id| !busy.contains(id));
+        let ids: Vec<String> = ids.cloned().collect();
+        let shown = self.shown(&ids)?.unwrap_or_default();
+        let desktops = shown.into_values().filter_map(|of| of.desktop);
+        let lines: Result<Vec<String>, _> = desktops
+            .map(|desktop| serde_json::to_string(&desktop.record))
+            .collect();
+        // Without it the next scan puts them right.
+        let _ = self.fleet.import(&lines.unwrap_or_default());
+        for id in &ids {
+            self.untrue.remove(id);
+        }
+        Ok(())
     }
 
     /// Ends an action at the server. A failure leaves the desktop in the state ERROR; what the cloud shows is true.
