@@ -49,6 +49,7 @@ Register-ArgumentCompleter -Native -CommandName 'deskfleet-provider' -ScriptBloc
             [CompletionResult]::new('--burst', '--burst', [CompletionResultType]::ParameterName, 'Calls at once after a pause')
             [CompletionResult]::new('--scan-every', '--scan-every', [CompletionResultType]::ParameterName, 'Time between two scans of the whole inventory, and up to half as much again')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Carries the actions out; without it they are only printed')
+            [CompletionResult]::new('--switch-running-mode', '--switch-running-mode', [CompletionResultType]::ParameterName, 'Lets a recovery reboot switch the running mode of a desktop that is always on, and back')
             [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Carries actions out and leaves the inventory alone')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -47,6 +47,7 @@ complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aw
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l burst -d 'Calls at once after a pause' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l scan-every -d 'Time between two scans of the whole inventory, and up to half as much again' -r
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l apply -d 'Carries the actions out; without it they are only printed'
+complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l switch-running-mode -d 'Lets a recovery reboot switch the running mode of a desktop that is always on, and back'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -l no-sync -d 'Carries actions out and leaves the inventory alone'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand aws" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet-provider -n "__fish_deskfleet_provider_using_subcommand command" -l url -d 'Address of the deskfleet server' -r

@@ -13,15 +13,10 @@ mod driven;
 mod load;
 mod provider;
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use driven::{Fleet, act, outcome};
+use driven::{Effects, FAST, Fleet, act, count, outcome};
 use serde_json::{Value, json};
-
-/// Options without limits, and with a look ten times a second.
-const FAST: &str =
-    "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --settle 3s --no-sync";
 
 /// An action, the state of the desktops it is asked for, the call that carries it out, and whether it may be carried out twice.
 type Kind = (&'static str, &'static str, &'static str, bool);
@@ -51,19 +46,6 @@ const KINDS: [Kind; 7] = [
     ),
 ];
 
-fn effects(fleet: &Fleet) -> BTreeMap<(String, String), usize> {
-    let mut counted = BTreeMap::new();
-    for effect in fleet.fake.effects() {
-        *counted.entry(effect).or_default() += 1;
-    }
-    counted
-}
-
-fn count(effects: &BTreeMap<(String, String), usize>, call: &str, id: &str) -> usize {
-    let effect = (call.to_owned(), id.to_owned());
-    effects.get(&effect).copied().unwrap_or_default()
-}
-
 #[test]
 fn each_action_happens_once_and_is_completed_with_its_request() {
     let Some(fleet) = Fleet::start() else { return };
@@ -79,7 +61,7 @@ fn each_action_happens_once_and_is_completed_with_its_request() {
     }
     let _provider = fleet.provide(FAST);
     fleet.wait_until_done();
-    let effects = effects(&fleet);
+    let effects = fleet.effects();
     for ((action, _, call, _), id) in KINDS.iter().zip(&ids) {
         assert_eq!(count(&effects, call, id), 1, "{action}");
         let (result, detail) = outcome(&mut client, action, id);
@@ -173,7 +155,7 @@ fn expired_credentials_fail_nothing() {
     fleet.wait_until_done();
     let (result, detail) = outcome(&mut client, "RebuildWorkSpace", &id);
     assert_eq!(result, "Completed", "{detail}");
-    assert_eq!(count(&effects(&fleet), "RebuildWorkspaces", &id), 1);
+    assert_eq!(count(&fleet.effects(), "RebuildWorkspaces", &id), 1);
 }
 
 /// A number below `bound`: another one for each seed.
@@ -227,6 +209,8 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
         .map(|(id, (_, state, ..))| (id.clone(), *state))
         .collect();
     fleet.add(&desktops);
+    let always_on: Vec<String> = always_on(&asked).collect();
+    fleet.make_always_on(&always_on);
     for (id, (action, ..)) in all {
         act(&mut client, action, id);
     }
@@ -236,17 +220,21 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
             .accepted(&line, r#"{"matter":"m","reason":"r"}"#)
             .unwrap();
     }
+    let options = format!("{FAST} --switch-running-mode");
     for _ in 0..4 {
-        let provider = fleet.provide(FAST);
+        let provider = fleet.provide(&options);
         std::thread::sleep(Duration::from_millis(below(seed, 900)));
         drop(provider);
     }
-    let provider = fleet.provide(FAST);
+    let provider = fleet.provide(&options);
     fleet.wait_until_done();
     drop(provider);
+    for id in &always_on {
+        assert_eq!(fleet.running_modes(id), ["ALWAYS_ON", "ALWAYS_ON"], "{id}");
+    }
     // The server closes a connection that is idle for long.
     let mut client = fleet.client();
-    let effects = effects(fleet);
+    let effects = fleet.effects();
     for (id, (action, _, call, _)) in &held {
         assert_eq!(
             count(&effects, call, id),
@@ -259,12 +247,18 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
     outcomes(fleet, &effects, &asked)
 }
 
+/// Those of the recovery reboots whose desktops are always on: one of them is not.
+fn always_on(asked: &[(String, Kind)]) -> impl Iterator<Item = String> {
+    let recovered = |of: &&(String, Kind)| of.1.0 == "RecoveryRebootWorkSpace";
+    asked
+        .iter()
+        .filter(recovered)
+        .skip(1)
+        .map(|(id, _)| id.clone())
+}
+
 /// Checks how the actions ended, and returns how many were left to a person.
-fn outcomes(
-    fleet: &Fleet,
-    effects: &BTreeMap<(String, String), usize>,
-    asked: &[(String, Kind)],
-) -> usize {
+fn outcomes(fleet: &Fleet, effects: &Effects, asked: &[(String, Kind)]) -> usize {
     let mut client = fleet.client();
     let mut unknown = 0;
     for (id, (action, _, call, is_repeatable)) in asked {
@@ -336,7 +330,7 @@ fn thousand_reboots_are_batched_within_the_limits_of_the_cloud() {
         of("DescribeWorkspaces"),
         begun.elapsed().as_secs_f64(),
     );
-    assert_eq!(effects(&fleet).len(), ids.len());
+    assert_eq!(fleet.effects().len(), ids.len());
     assert_eq!(fleet.fake.effects().len(), ids.len());
     let reboots: Vec<usize> = log
         .iter()

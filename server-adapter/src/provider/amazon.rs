@@ -8,10 +8,14 @@ use deskfleet::{Action, State};
 use super::aws::client::{Accepted, BATCH_MAX, BatchCall, Client, SingleCall};
 use super::aws::desktop::Desktop;
 use super::aws::error::{CallError, Failure};
-use super::kind::{Answer, Kind, Order, Shown, Trouble};
+use super::kind::{Answer, Kind, Order, Shown, Stage, Trouble};
 
 /// A description and a call, each within the time of [`Settings::in_region`](super::aws::client::Settings::in_region), and the turn of one of them.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
+
+/// Running modes.
+pub(super) const ALWAYS_ON: &str = "ALWAYS_ON";
+pub(super) const AUTO_STOP: &str = "AUTO_STOP";
 
 /// One account in one region.
 #[derive(Debug)]
@@ -19,11 +23,15 @@ pub(super) struct Amazon {
     pub(super) client: Client,
     /// What the inventory calls the account, which the cloud does not say.
     pub(super) account: Option<String>,
+    /// Whether a recovery reboot switches the running mode of a desktop that is always on.
+    pub(super) switches_mode: bool,
 }
 
 impl Kind for Amazon {
     fn orders_max(&self, action: Action) -> usize {
         match action {
+            // Each takes several calls.
+            Action::RecoveryReboot if self.switches_mode => 1,
             Action::Reboot | Action::RecoveryReboot | Action::Start | Action::Terminate => {
                 BATCH_MAX
             }
@@ -34,6 +42,10 @@ impl Kind for Amazon {
 
     fn answers_within(&self) -> Duration {
         ANSWERS_WITHIN
+    }
+
+    fn switches_mode(&self) -> bool {
+        self.switches_mode
     }
 
     fn wait(&self, _: Action) {
@@ -51,11 +63,13 @@ impl Kind for Amazon {
                 |accepted| Answer::Accepted(accepted.request_id),
             )]
         };
+        let in_mode = |mode: &str| single(&SingleCall::RunningMode(mode.to_owned()));
         match first.action {
             Action::Reboot => self.batch(BatchCall::Reboot, orders),
             Action::Start => self.batch(BatchCall::Start, orders),
             Action::Terminate => self.batch(BatchCall::Terminate, orders),
-            Action::RecoveryReboot if first.is_second_half => {
+            Action::RecoveryReboot if first.stage == Stage::AlwaysOn => in_mode(ALWAYS_ON),
+            Action::RecoveryReboot if first.stage == Stage::Start => {
                 // A description may still show a desktop as stopped that starts already.
                 let started = |answer| {
                     if matches!(answer, Answer::Failed(_)) {
@@ -128,15 +142,24 @@ impl Amazon {
                 return vec![Answer::Later { after: None, why }; orders.len()];
             }
         };
-        let always_on = |desktop: &&Desktop| {
+        let is_always_on = |desktop: &&Desktop| {
             let mode = desktop.workspace_properties.running_mode.as_deref();
-            mode == Some("ALWAYS_ON")
+            mode == Some(ALWAYS_ON)
         };
-        let ids: HashSet<&str> = shown
+        let mut always_on: HashSet<&str> = shown
             .iter()
-            .filter(always_on)
+            .filter(is_always_on)
             .map(|desktop| desktop.workspace_id.as_str())
             .collect();
+        for order in orders {
+            if self.switches_mode && always_on.remove(order.workspace_id.as_str()) {
+                self.client.wait();
+                let mode = SingleCall::RunningMode(AUTO_STOP.to_owned());
+                if let Err(error) = self.client.single(&mode, &order.workspace_id) {
+                    return orders.iter().map(|order| answer(order, &error)).collect();
+                }
+            }
+        }
         let stopped = |order: &Order| {
             let of = |desktop: &&Desktop| desktop.workspace_id == order.workspace_id;
             let desktop = shown.iter().find(of);
@@ -144,7 +167,7 @@ impl Amazon {
         };
         let to_stop: Vec<Order> = orders
             .iter()
-            .filter(|order| !ids.contains(order.workspace_id.as_str()) && !stopped(order))
+            .filter(|order| !always_on.contains(order.workspace_id.as_str()) && !stopped(order))
             .cloned()
             .collect();
         let mut answers = if to_stop.is_empty() {
@@ -154,9 +177,10 @@ impl Amazon {
         }
         .into_iter();
         let answer = |order: &Order| {
-            if ids.contains(order.workspace_id.as_str()) {
+            if always_on.contains(order.workspace_id.as_str()) {
                 return Answer::Failed(
-                    "A recovery reboot stops the desktop, which AWS does not do while its running mode is ALWAYS_ON: set AUTO_STOP, or reboot it."
+                    "A recovery reboot stops the desktop, which AWS does not do while its running mode is ALWAYS_ON: reboot it, or see \
+                     --switch-running-mode of deskfleet-provider."
                         .to_owned(),
                 );
             }

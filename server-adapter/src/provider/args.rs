@@ -78,6 +78,11 @@ pub(super) struct AwsArgs {
     /// Time between two scans of the whole inventory, and up to half as much again
     #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
     pub(super) scan_every: Duration,
+    /// Lets a recovery reboot switch the running mode of a desktop that is always on, and back
+    ///
+    /// AWS stops no such desktop, so without this its recovery reboot fails. In between AWS bills it as one that stops by itself.
+    #[arg(long)]
+    pub(super) switch_running_mode: bool,
     /// Carries actions out and leaves the inventory alone
     #[arg(long)]
     pub(super) no_sync: bool,

@@ -26,6 +26,10 @@ impl Cap {
 
     /// How many more may begin now.
     pub(super) fn room(&mut self, now: Timestamp) -> usize {
+        // Where the clock was set back, they count for an hour from now and no longer.
+        for at in self.begun.iter_mut().rev().take_while(|at| **at > now) {
+            *at = now;
+        }
         let from = now.plus_seconds(-WINDOW_SECONDS);
         while self.begun.front().is_some_and(|at| *at <= from) {
             self.begun.pop_front();
@@ -38,10 +42,8 @@ impl Cap {
         if self.room(now) == 0 {
             return None;
         }
-        // The order of the times is kept also where the clock was set back.
-        let at = self.begun.back().map_or(now, |last| now.max(*last));
-        self.begun.push_back(at);
-        Some(at)
+        self.begun.push_back(now);
+        Some(now)
     }
 
     /// What was counted at that time has destroyed nothing.
@@ -69,6 +71,15 @@ mod tests {
         cap.give_back(later);
         assert_eq!(cap.room(now.plus_seconds(1801)), 1);
         assert_eq!(Cap::new(0, Vec::new()).take(now), None);
+    }
+
+    #[test]
+    fn clock_that_is_set_back_holds_the_bound_for_an_hour_at_most() {
+        let now = Timestamp::from_unix_seconds(1_795_161_600);
+        let mut cap = Cap::new(2, vec![now.plus_seconds(9000)]);
+        cap.take(now).expect("room");
+        assert_eq!(cap.take(now.plus_seconds(3599)), None);
+        assert_eq!(cap.room(now.plus_seconds(3600)), 2);
     }
 
     #[test]

@@ -210,6 +210,7 @@ fn answer(status: ExitStatus, errors: &[u8]) -> Answer {
 mod tests {
     use deskfleet::Action;
 
+    use super::super::kind::Stage;
     use super::*;
 
     fn run(script: &str, time: Duration) -> Answer {
@@ -223,7 +224,7 @@ mod tests {
             workspace_id: "ws-1".to_owned(),
             compute_type: None,
             attempt: 2,
-            is_second_half: false,
+            stage: Stage::First,
         };
         let mut answers = program.send(&[order]);
         assert_eq!(answers.len(), 1);

@@ -57,7 +57,7 @@ impl fmt::Debug for Fleet {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pending {
     pub(super) id: u64,
-    action: String,
+    pub(super) action: String,
     #[serde(rename = "workSpaceId")]
     pub(super) workspace_id: String,
     pub(super) due_at: Option<Timestamp>,
@@ -251,6 +251,22 @@ impl Fleet {
             };
             target = format!("{first}&nextToken={token}");
         }
+    }
+
+    /// The running mode that the inventory has of a desktop.
+    pub(super) fn running_mode(&self, id: &str) -> Result<Option<String>, Refusal> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Record {
+            running_mode: Option<String>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View {
+            work_space: Record,
+        }
+        let view: View = self.get(&format!("/operator/workspaces/{id}"))?;
+        Ok(view.work_space.running_mode)
     }
 
     /// Merges records, a line of JSON each; returns how many were taken. What is refused is in the log.

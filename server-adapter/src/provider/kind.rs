@@ -20,8 +20,17 @@ pub(super) struct Order {
     pub(super) compute_type: Option<String>,
     /// From 1.
     pub(super) attempt: u32,
-    /// Whether the first half has happened, of an action that takes two calls.
-    pub(super) is_second_half: bool,
+    pub(super) stage: Stage,
+}
+
+/// Which call of an action: a recovery reboot takes several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    First,
+    /// The desktop has stopped, and is started.
+    Start,
+    /// The desktop was always on, and is so again.
+    AlwaysOn,
 }
 
 impl fmt::Display for Order {
@@ -92,6 +101,11 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
 
     /// The longest time from the note of an attempt to the answer to its call.
     fn answers_within(&self) -> Duration;
+
+    /// Whether a recovery reboot switches the running mode of a desktop that is always on.
+    fn switches_mode(&self) -> bool {
+        false
+    }
 
     /// Whether it can show a desktop.
     fn shows(&self) -> bool {

@@ -21,6 +21,8 @@ pub(super) struct Memory {
     pub(super) denied: u32,
     /// Why it is unknown whether the last attempt was carried out.
     pub(super) lost_to: Option<String>,
+    /// How it ends once the desktop has its running mode again, by a description that is not older than this.
+    pub(super) ends: Option<(Result<(), String>, Instant)>,
     /// How it ended, or why it failed: reported until the server has it.
     pub(super) ended: Option<Result<(), String>>,
     /// Nothing is done before then.
@@ -74,6 +76,7 @@ impl Memory {
             refusals: None,
             denied: 0,
             lost_to: None,
+            ends: None,
             ended: None,
             not_before: None,
             said: None,

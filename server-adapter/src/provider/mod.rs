@@ -143,6 +143,7 @@ fn amazon(args: &AwsArgs) -> Result<Amazon, String> {
     Ok(Amazon {
         client: client.map_err(|error| error.to_string())?,
         account: args.account.clone(),
+        switches_mode: args.switch_running_mode,
     })
 }
 
@@ -262,7 +263,9 @@ fn drive(
         return Ok(());
     };
     let recent = pending.iter().filter(|of| {
-        of.action().is_some_and(step::is_destructive) && of.note.as_deref() != Some(fleet::REFUSED)
+        of.provider.as_ref() == Some(&name)
+            && of.action().is_some_and(step::is_destructive)
+            && of.note.as_deref() != Some(fleet::REFUSED)
     });
     begun.extend(
         recent

@@ -22,10 +22,19 @@ pub(super) struct Status {
     pending: AtomicU64,
     /// Why nothing is begun, if the cloud refuses what is.
     paused: Mutex<Option<String>>,
-    /// Why the cloud shows nothing, if it does not.
-    cloud: Mutex<Option<Trouble>>,
+    /// Why the cloud shows nothing, to whom it does not.
+    cloud: Mutex<BTreeMap<Asker, Trouble>>,
     /// Why the server cannot be asked, if it cannot.
     lost: Mutex<Option<String>>,
+}
+
+/// Who asks the cloud: what one finds wrong another's answer does not put right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asker {
+    /// Who looks at the desktops of actions.
+    Actions,
+    /// Who scans the inventory.
+    Scan,
 }
 
 fn say_paused(why: &str) {
@@ -91,7 +100,7 @@ impl Status {
     }
 
     /// The cloud cannot show the desktops now.
-    pub(super) fn cloud_lost(&self, trouble: Trouble) {
+    pub(super) fn cloud_lost(&self, asker: Asker, trouble: Trouble) {
         match &trouble {
             Trouble::Denied(why) => say_paused(why),
             Trouble::Later { why, .. } => {
@@ -99,12 +108,12 @@ impl Status {
                 LogQueue::stderr().line_about("provider-cloud", &said);
             }
         }
-        *lock(&self.cloud) = Some(trouble);
+        lock(&self.cloud).insert(asker, trouble);
     }
 
-    /// The cloud shows the desktops.
-    pub(super) fn cloud_found(&self) {
-        *lock(&self.cloud) = None;
+    /// The cloud shows the desktops, or need not.
+    pub(super) fn cloud_found(&self, asker: Asker) {
+        lock(&self.cloud).remove(&asker);
     }
 
     /// The server cannot be asked now.
@@ -134,11 +143,12 @@ impl Status {
         if let Some(why) = &*lock(&self.paused) {
             let _ = writeln!(text, "paused: {why}");
         }
-        let _ = match &*lock(&self.cloud) {
-            Some(Trouble::Denied(why)) => writeln!(text, "paused: {why}"),
-            Some(Trouble::Later { why, .. }) => writeln!(text, "the cloud cannot be asked: {why}"),
-            None => Ok(()),
-        };
+        for trouble in lock(&self.cloud).values() {
+            let _ = match trouble {
+                Trouble::Denied(why) => writeln!(text, "paused: {why}"),
+                Trouble::Later { why, .. } => writeln!(text, "the cloud cannot be asked: {why}"),
+            };
+        }
         text
     }
 
@@ -154,10 +164,10 @@ impl Status {
                 "deskfleet_provider_calls_total{{action=\"{action}\",result=\"{result}\"}} {count}"
             );
         }
-        let (is_lost, is_denied) = match &*lock(&self.cloud) {
-            None => (false, false),
-            Some(Trouble::Later { .. }) => (true, false),
-            Some(Trouble::Denied(_)) => (true, true),
+        let (is_lost, is_denied) = {
+            let cloud = lock(&self.cloud);
+            let denied = |of: &Trouble| matches!(of, Trouble::Denied(_));
+            (!cloud.is_empty(), cloud.values().any(denied))
         };
         let figures = [
             (

@@ -15,7 +15,7 @@ use super::backoff::random;
 use super::fleet::{Desktop, Fleet, Refusal};
 use super::kind::Trouble;
 use super::log_line;
-use super::status::Status;
+use super::status::{Asker, Status};
 
 /// Desktops that are described by their ids at once.
 const DESCRIBED_AT_ONCE: usize = 25;
@@ -65,7 +65,7 @@ impl Sync {
         while !stop.load(Ordering::Relaxed) {
             let pause = match self.scan(stop) {
                 Ok(said) => {
-                    self.status.cloud_found();
+                    self.status.cloud_found(Asker::Scan);
                     log_line::say(&said);
                     let millis = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX);
                     self.every + Duration::from_millis(random() % (millis / 2 + 1))
@@ -75,7 +75,7 @@ impl Sync {
                         Trouble::Denied(_) => Duration::ZERO,
                         Trouble::Later { after, .. } => after.unwrap_or_default(),
                     };
-                    self.status.cloud_lost(trouble);
+                    self.status.cloud_lost(Asker::Scan, trouble);
                     FAILED_PAUSE.max(after)
                 }
             };
@@ -178,8 +178,8 @@ impl Sync {
         busy.map_err(|refusal| lost(&refusal))
     }
 
-    /// Merges the records of a page. The state of a desktop with a pending action is that of the action, also where it was pending before the
-    /// page was asked for: `busy`, which becomes that of now.
+    /// Merges the records of a page. The state of a desktop with a pending action is that of the action, and its running mode the one from
+    /// before, also where it was pending before the page was asked for: `busy`, which becomes that of now.
     fn import(
         &self,
         records: Vec<MergeRecord>,
@@ -191,7 +191,7 @@ impl Sync {
                 .iter()
                 .any(|of| of.contains(&record.work_sp_id))
             {
-                record.state = None;
+                (record.state, record.running_mode) = (None, None);
             }
             serde_json::to_string(&record).unwrap_or_default()
         });

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,8 +16,15 @@ use serde_json::{Value, json};
 use crate::load::{Client, Place, Served};
 use crate::provider::Aws;
 
+/// Options without limits, and with a look ten times a second.
+pub(crate) const FAST: &str =
+    "--rate 1000 --burst 1000 --every 100ms --max-destructive 1000000 --settle 3s --no-sync";
+
 /// Fails a test instead of hanging. An action whose state in between was not seen takes a minute.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Calls and desktops, and how often.
+pub(crate) type Effects = BTreeMap<(String, String), usize>;
 
 /// A fleet, and the cloud that has its desktops.
 pub(crate) struct Fleet {
@@ -73,6 +81,35 @@ impl Fleet {
         assert_eq!(report["upserted"], desktops.len(), "{report}");
     }
 
+    /// Makes desktops of the cloud always on. The inventory does not say so.
+    pub(crate) fn make_always_on(&self, desktops: &[String]) {
+        let members = desktops.iter();
+        let members: serde_json::Map<_, _> = members
+            .map(|id| (id.clone(), json!({"mode": "ALWAYS_ON"})))
+            .collect();
+        self.fake.control(&json!({"desktops": members}));
+    }
+
+    /// How often each call had an effect on each desktop.
+    pub(crate) fn effects(&self) -> Effects {
+        let mut counted = Effects::new();
+        for effect in self.fake.effects() {
+            *counted.entry(effect).or_default() += 1;
+        }
+        counted
+    }
+
+    /// The running mode of a desktop, in the cloud and in the inventory.
+    pub(crate) fn running_modes(&self, id: &str) -> [String; 2] {
+        let mut client = self.client();
+        let record = client.json(&format!("GET /operator/workspaces/{id}"));
+        let mode = record["workSpace"]["runningMode"]
+            .as_str()
+            .unwrap_or_default();
+        let shown = self.fake.member(id, "mode").unwrap_or_default();
+        [shown, mode.to_owned()]
+    }
+
     /// Starts the provider with options beside those that all tests need.
     pub(crate) fn provide(&self, options: &str) -> Provider {
         let mut command = Command::new(env!("CARGO_BIN_EXE_deskfleet-provider"));
@@ -119,6 +156,12 @@ impl Fleet {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
+
+/// How often a call had an effect on a desktop.
+pub(crate) fn count(effects: &Effects, call: &str, id: &str) -> usize {
+    let effect = (call.to_owned(), id.to_owned());
+    effects.get(&effect).copied().unwrap_or_default()
 }
 
 /// Asks for an action.

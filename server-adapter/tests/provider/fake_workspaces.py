@@ -6,14 +6,14 @@ all calls. Prints its port, and ends when its standard input is closed.
 
 `POST /control` takes an object with any of:
 
-- `desktops`: {id: {member: value}} to add; `seconds`: how long a transition takes; `visible`: after how long a described state is
+- `desktops`: {id: {member: value}} to add or to change; `seconds`: how long a transition takes; `visible`: after how long a described state is
   the current one (a stale read until then)
 - `gone`: [id] to remove, as a person does in the console of AWS
 - `rate`: {"perSecond", "burst"} for all calls, or null
 - `keys`: the access key ids that are valid; others have expired
 - `faults`: [{"operation": name or "*", "kind", "count" or "rate"}], in place of those before. Kinds: `throttle`, `unavailable`,
   `denied` refuse the call; `lost` closes the connection after the effect, `dropped` before it; `failed` lets an effect be answered
-  with status 500; `partial` refuses every second desktop of a batch; `later` delays the answer by `seconds`
+  with status 500; `partial` refuses every second desktop of a batch, `refused` all; `later` delays the answer by `seconds`
 - `seed`: of the faults with a rate
 
 It is also the metadata service of an instance with a role, and at `/container` that of a container.
@@ -70,10 +70,11 @@ class Fake:
 
     def control(self, body):
         for id, members in body.get("desktops", {}).items():
-            self.desktops[id] = {
+            new = {
                 "state": "AVAILABLE", "mode": "AUTO_STOP", "compute": "STANDARD", "user": f"user-{id}",
-                "until": 0, "next": None, "before": "AVAILABLE", "changed": 0, **members,
+                "until": 0, "next": None, "before": "AVAILABLE", "changed": 0,
             }
+            self.desktops[id] = {**self.desktops.get(id, new), **members}
         for id in body.get("gone", []):
             self.desktops.pop(id, None)
         for name in ["seconds", "visible", "keys", "faults"]:
@@ -341,6 +342,10 @@ class Handler(BaseHTTPRequestHandler):
             entry["outcome"] = "dropped"
             return None, None
         FAKE.settle()
+        if FAKE.fault(operation, ["refused"]):
+            ids = [request["WorkspaceId"] for request in next(iter(parameters.values()))]
+            code = "OperationNotSupportedException"
+            return 200, {"FailedRequests": [{"WorkspaceId": id, "ErrorCode": code, "ErrorMessage": "no"} for id in ids]}
         reply = FAKE.call(operation, parameters, entry)
         if FAKE.fault(operation, ["lost"]):
             entry["outcome"] = "lost"

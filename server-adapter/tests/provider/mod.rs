@@ -93,8 +93,13 @@ impl Aws {
 
     /// The state of a desktop of the fake; `None` where it is gone.
     pub(crate) fn state(&self, id: &str) -> Option<String> {
+        self.member(id, "state")
+    }
+
+    /// A member of a desktop of the fake; `None` where it is gone.
+    pub(crate) fn member(&self, id: &str, name: &str) -> Option<String> {
         let body: Value = serde_json::from_str(&self.request("GET", "")).unwrap();
-        body["desktops"][id]["state"].as_str().map(str::to_owned)
+        body["desktops"][id][name].as_str().map(str::to_owned)
     }
 
     fn request(&self, method: &str, body: &str) -> String {

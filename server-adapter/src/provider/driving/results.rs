@@ -7,9 +7,9 @@ use crate::provider::aws::desktop::MergeRecord;
 use crate::provider::backoff::{pause, random};
 use crate::provider::calls::{Call, Called, Ended};
 use crate::provider::fleet::Pending;
-use crate::provider::kind::{Order, Trouble};
+use crate::provider::kind::{Order, Stage, Trouble};
 use crate::provider::memory::Standing;
-use crate::provider::status;
+use crate::provider::status::{self, Asker};
 use crate::provider::step;
 use crate::provider::trace::Trace;
 
@@ -50,9 +50,16 @@ impl Driving {
         }
         match result {
             Called::Done => self.report(order.id, Ok(()), None, &trace),
+            Called::Begun if order.stage == Stage::AlwaysOn => {
+                let ended = memory.ends.take().map_or(Ok(()), |(ended, _)| ended);
+                if ended.is_err() {
+                    self.is_untrue(order.workspace_id);
+                }
+                self.report(order.id, ended, None, &trace);
+            }
             Called::Begun => {
                 memory.attempt = Standing::Begun(order.attempt, Instant::now());
-                memory.starts += u32::from(order.is_second_half);
+                memory.starts += u32::from(order.stage == Stage::Start);
                 memory.refusals = None;
             }
             Called::Later { after, why } => {
@@ -67,10 +74,7 @@ impl Driving {
                     self.later(&order, None, &why, &trace);
                 }
             }
-            Called::Failed(why) | Called::Forbidden(why) => {
-                self.report(order.id, Err(why), None, &trace);
-                self.is_untrue(order.workspace_id);
-            }
+            Called::Failed(why) | Called::Forbidden(why) => self.fails(&order, why, &trace),
             Called::Denied(why) => {
                 memory.attempt = Standing::Refused(order.attempt);
                 // The next call is another one: this may be denied alone, and then it is tried less and less often.
@@ -100,9 +104,15 @@ impl Driving {
         let longest = step::longest(order.action);
         let (refused_for, failures) = memory.refused(longest);
         memory.not_before = Some(Instant::now() + pause(failures, after, random()));
-        // A desktop that was stopped is not left so.
-        if refused_for >= longest && !order.is_second_half {
-            let why = format!("{why} ({failures} attempts)");
+        // A desktop that was stopped, or whose running mode was switched, is not left so.
+        if refused_for >= longest && order.stage == Stage::First {
+            self.fails(order, format!("{why} ({failures} attempts)"), trace);
+        }
+    }
+
+    /// Ends an action as failed, of which a call was refused.
+    fn fails(&mut self, order: &Order, why: String, trace: &Trace) {
+        if let Some(why) = self.fails_at_once(order, why) {
             self.report(order.id, Err(why), None, trace);
             self.is_untrue(order.workspace_id.clone());
         }
@@ -171,6 +181,6 @@ impl Driving {
             Trouble::Later { after, .. } => after.unwrap_or(self.pace.every).min(DENIED_PAUSE),
         };
         self.paused_until = Some(Instant::now() + pause);
-        self.status.cloud_lost(trouble);
+        self.status.cloud_lost(Asker::Actions, trouble);
     }
 }
