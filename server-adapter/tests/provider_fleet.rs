@@ -186,7 +186,7 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
     const EACH: usize = 3;
     fleet
         .fake
-        .control(&json!({"seconds": 1, "seed": round, "faults": [
+        .control(&json!({"seconds": 1, "visible": 0.5, "seed": round, "faults": [
             {"operation": "*", "kind": "throttle", "rate": 0.1},
             {"operation": "*", "kind": "lost", "rate": 0.1},
             {"operation": "*", "kind": "dropped", "rate": 0.05},
@@ -220,7 +220,7 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
             .accepted(&line, r#"{"matter":"m","reason":"r"}"#)
             .unwrap();
     }
-    let options = format!("{FAST} --switch-running-mode");
+    let options = FAST.replace("--no-sync", "--scan-every 1s --switch-running-mode");
     for _ in 0..4 {
         let provider = fleet.provide(&options);
         std::thread::sleep(Duration::from_millis(below(seed, 900)));
