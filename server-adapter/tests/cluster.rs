@@ -264,10 +264,12 @@ fn lose_after(fleet: &Fleet, last: u64) {
 #[test]
 fn node_that_has_halted_is_not_copied() {
     let Some(fleet) = Fleet::begin() else { return };
-    let [first, beside, by_log, refused] = [(); 4].map(|()| fleet.place());
+    let [first, behind, beside, by_log, refused] = [(); 5].map(|()| fleet.place());
     let sentence = "this node cannot begin with a copy of ";
     let node = fleet.serve(&first);
+    drop(fleet.serve(&behind));
     let mut client = fleet.client(&node);
+    assert_eq!(put(&mut client, "ws-0"), 200);
     assert_eq!(put(&mut client, "ws-1"), 200);
     let kept: u64 = fleet
         .postgres
@@ -300,12 +302,25 @@ fn node_that_has_halted_is_not_copied() {
     fleet.gate.open();
     node.wait_for("APPLIES NOTHING MORE");
     begins_by_log(&by_log, &fleet.options(&by_log));
-    fleet.postgres.sql("DELETE FROM df_log WHERE seq < 2");
+    fleet
+        .postgres
+        .sql(&format!("DELETE FROM df_log WHERE seq < {kept}"));
     let halted = fleet.refused(&refused, &join);
     assert!(
         halted.contains(sentence) && halted.contains("the log ends at"),
         "{halted}"
     );
+    // One whose store is too old keeps it where it is: there is nothing to put in its place.
+    let files = || {
+        let files = std::fs::read_dir(behind.path()).unwrap();
+        let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = files();
+    let halted = fleet.refused(&behind, &join);
+    assert!(halted.contains(sentence), "{halted}");
+    assert_eq!(files(), before);
 }
 
 #[test]

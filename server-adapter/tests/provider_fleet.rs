@@ -184,15 +184,15 @@ fn killed_provider_repeats_nothing_destructive_forgets_nothing_and_breaks_no_hol
 /// Returns how many actions were left to a person.
 fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
     const EACH: usize = 3;
-    fleet
-        .fake
-        .control(&json!({"seconds": 1, "visible": 0.5, "seed": round, "faults": [
+    fleet.fake.control(
+        &json!({"seconds": 1, "visible": 0.5, "seed": round, "faults": [
             {"operation": "*", "kind": "throttle", "rate": 0.1},
             {"operation": "*", "kind": "lost", "rate": 0.1},
             {"operation": "*", "kind": "dropped", "rate": 0.05},
             {"operation": "*", "kind": "failed", "rate": 0.05},
             {"operation": "*", "kind": "partial", "rate": 0.1},
-        ]}));
+        ]}),
+    );
     let mut client = fleet.client();
     let mut asked = Vec::new();
     for (index, kind) in KINDS.iter().cycle().take(KINDS.len() * EACH).enumerate() {
@@ -229,9 +229,6 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
     let provider = fleet.provide(&options);
     fleet.wait_until_done();
     drop(provider);
-    for id in &always_on {
-        assert_eq!(fleet.running_modes(id), ["ALWAYS_ON", "ALWAYS_ON"], "{id}");
-    }
     // The server closes a connection that is idle for long.
     let mut client = fleet.client();
     let effects = fleet.effects();
@@ -244,7 +241,14 @@ fn kill_round(fleet: &Fleet, round: u64, seed: &mut u64) -> usize {
         let (result, detail) = outcome(&mut client, action, id);
         assert_eq!(result, "Failed", "{action} of {id}: {detail}");
     }
-    outcomes(fleet, &effects, &asked)
+    let unknown = outcomes(fleet, &effects, &asked);
+    for id in &always_on {
+        let log = fleet.provider_log();
+        let said: Vec<&str> = log.lines().filter(|line| line.contains(id)).collect();
+        let modes = fleet.running_modes(id);
+        assert_eq!(modes, ["ALWAYS_ON", "ALWAYS_ON"], "{said:#?}");
+    }
+    unknown
 }
 
 /// Those of the recovery reboots whose desktops are always on: one of them is not.

@@ -39,16 +39,25 @@ impl Peer {
         })
     }
 
-    /// Copies its store to `file`, which must not exist.
-    pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
-        let begun = Instant::now();
+    fn client(&self) -> Result<Client, Failure> {
         let files = ServerArgs {
             key_file: self.key_file.clone(),
             ca: self.ca.clone(),
             ..ServerArgs::default()
         };
-        let client = Client::new(self.url.clone(), &files)?;
-        self.require_running(&client)?;
+        Client::new(self.url.clone(), &files)
+    }
+
+    /// Refuses one that cannot be copied now.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        require_running(&self.url, &self.client()?)
+    }
+
+    /// Copies its store to `file`, which must not exist.
+    pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let client = self.client()?;
+        require_running(&self.url, &client)?;
         log!("Copying the store of {}.", self.url);
         let part = beside(file, ".joining");
         let written = write(&client, &part).and_then(|bytes| {
@@ -71,32 +80,24 @@ impl Peer {
     }
 }
 
-impl Peer {
-    /// Refuses a node that has halted, or may be about to, before its whole store is copied.
-    fn require_running(&self, client: &Client) -> Result<(), Failure> {
-        let body = client.get(STATUS)?;
-        let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
-            Failure::caused(
-                format_args!("{} returned no list of nodes", self.url),
-                &error,
-            )
-        })?;
-        let status = fleet.status;
-        let own = status.nodes.into_iter().find(|own| own.node == status.node);
-        // Where it cannot reach the log it cannot know whether that still has what it applied.
-        let is_cut_off = status.log.is_none() || own.is_none();
-        let halted = own.and_then(|own| own.halted);
-        let why = halted.or_else(|| status.problem.filter(|_| is_cut_off));
-        why.map_or(Ok(()), |why| Err(self.unusable(&why)))
-    }
-
-    fn unusable(&self, why: &str) -> Failure {
-        Failure(format!(
-            "this node cannot begin with a copy of {}, which has halted or cannot reach the log ({why}); give --join the address of a node \
-             whose state is ok in `deskfleet cluster status`",
-            self.url
-        ))
-    }
+/// Refuses a node that has halted, or may be about to, before its whole store is copied.
+fn require_running(url: &ServerUrl, client: &Client) -> Result<(), Failure> {
+    let body = client.get(STATUS)?;
+    let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
+        Failure::caused(format_args!("{url} returned no list of nodes"), &error)
+    })?;
+    let status = fleet.status;
+    let own = status.nodes.into_iter().find(|own| own.node == status.node);
+    // Where it cannot reach the log it cannot know whether that still has what it applied.
+    let is_cut_off = status.log.is_none() || own.is_none();
+    let halted = own.and_then(|own| own.halted);
+    let why = halted.or_else(|| status.problem.filter(|_| is_cut_off));
+    why.map_or(Ok(()), |why| {
+        Err(Failure(format!(
+            "this node cannot begin with a copy of {url}, which has halted or cannot reach the log ({why}); give --join the address of a node \
+             whose state is ok in `deskfleet cluster status`"
+        )))
+    })
 }
 
 fn write(client: &Client, part: &Path) -> Result<u64, Failure> {

@@ -148,6 +148,8 @@ pub(crate) fn start(
         && error.kind() == ErrorKind::StorageUnavailable
         && !is_copy
     {
+        // Otherwise the next start would find neither the file nor a copy.
+        peer.check()?;
         let position = engine.position().unwrap_or_default();
         engine.close()?;
         join::set_aside(file, position, error)?;

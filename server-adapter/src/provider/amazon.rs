@@ -63,12 +63,13 @@ impl Kind for Amazon {
                 |accepted| Answer::Accepted(accepted.request_id),
             )]
         };
-        let in_mode = |mode: &str| single(&SingleCall::RunningMode(mode.to_owned()));
         match first.action {
             Action::Reboot => self.batch(BatchCall::Reboot, orders),
             Action::Start => self.batch(BatchCall::Start, orders),
             Action::Terminate => self.batch(BatchCall::Terminate, orders),
-            Action::RecoveryReboot if first.stage == Stage::AlwaysOn => in_mode(ALWAYS_ON),
+            Action::RecoveryReboot if first.stage == Stage::AlwaysOn => {
+                single(&SingleCall::RunningMode(ALWAYS_ON.to_owned()))
+            }
             Action::RecoveryReboot if first.stage == Stage::Start => {
                 // A description may still show a desktop as stopped that starts already.
                 let started = |answer| {
@@ -201,6 +202,10 @@ fn answer(order: &Order, error: &CallError) -> Answer {
         Failure::Retry { after } => Answer::Later { after, why },
         Failure::Lost => Answer::Lost(why),
         Failure::Denied => Answer::Denied(why),
+        // The description was older than the call: the desktop is not left in that mode.
+        Failure::InvalidState if order.stage == Stage::AlwaysOn => {
+            Answer::Later { after: None, why }
+        }
         // Whether it is gone or another account's, the next descriptions show.
         Failure::NotFound if order.action == Action::Terminate => Answer::Lost(why),
         Failure::NotFound | Failure::InvalidState | Failure::Other => Answer::Failed(why),

@@ -159,6 +159,10 @@ impl Driving {
             }
         }
         memory.said = None;
+        if order.stage == Stage::First {
+            // The state that it goes through was that of an attempt before.
+            memory.passed = false;
+        }
         Some(Call {
             order,
             trace: memory.trace.clone(),

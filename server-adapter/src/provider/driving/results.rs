@@ -40,6 +40,7 @@ impl Driving {
         let was_denied = self.is_denied;
         self.is_denied = result.is_denied().unwrap_or(was_denied);
         if was_denied && !self.is_denied {
+            self.begins_at = None;
             self.status.resumed();
         }
         let Some(memory) = self.memories.get_mut(&order.id) else {
@@ -104,8 +105,8 @@ impl Driving {
         let longest = step::longest(order.action);
         let (refused_for, failures) = memory.refused(longest);
         memory.not_before = Some(Instant::now() + pause(failures, after, random()));
-        // A desktop that was stopped, or whose running mode was switched, is not left so.
-        if refused_for >= longest && order.stage == Stage::First {
+        // A desktop that was stopped is not left so.
+        if refused_for >= longest && order.stage != Stage::Start {
             self.fails(order, format!("{why} ({failures} attempts)"), trace);
         }
     }
