@@ -39,6 +39,28 @@ record! {
     }
 }
 
+record! {
+    /// An attempt that a provider begins.
+    pub(crate) struct DispatchBody {
+        /// Who begins it.
+        provider: Option<String> = "provider",
+        /// Its number.
+        attempt: Option<i32> = "attempt",
+        /// Which process of that name.
+        instance: Nullable<String> = "instance",
+    }
+}
+
+record! {
+    /// What a provider notes of an attempt.
+    pub(crate) struct NoteBody {
+        /// The number of the attempt.
+        attempt: Option<i32> = "attempt",
+        /// What the cloud calls it.
+        request_id: Option<String> = "requestId",
+    }
+}
+
 /// Why a body was refused: places or fields, each with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InvalidBody(Vec<(String, String)>);
@@ -173,32 +195,25 @@ pub(crate) fn failure_body(text: &[u8]) -> Result<(FailedState, Option<String>),
 
 /// Reads who begins which attempt of an action.
 pub(crate) fn dispatch_body(text: &[u8]) -> Result<Attempt, InvalidBody> {
-    #[derive(Deserialize)]
-    struct Body {
-        #[serde(alias = "Provider")]
-        provider: Option<String>,
-        #[serde(alias = "Attempt")]
-        attempt: Option<u32>,
-        #[serde(alias = "Instance")]
-        instance: Option<String>,
-    }
-    let body: Body =
-        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let mut body = DispatchBody::default();
+    read_fields(text, &mut body)?;
     let provider = body.provider.unwrap_or_default();
     validation::short_text("provider", &provider)?;
     let number = attempt_number(body.attempt)?;
-    if let Some(instance) = &body.instance {
+    let instance = body.instance.value().cloned();
+    if let Some(instance) = &instance {
         validation::short_text("instance", instance)?;
     }
     Ok(Attempt {
         number,
         provider,
-        instance: body.instance,
+        instance,
     })
 }
 
-fn attempt_number(attempt: Option<u32>) -> Result<u32, InvalidBody> {
-    attempt.filter(|attempt| *attempt > 0).ok_or_else(|| {
+fn attempt_number(attempt: Option<i32>) -> Result<u32, InvalidBody> {
+    let number = attempt.and_then(|attempt| u32::try_from(attempt).ok());
+    number.filter(|number| *number > 0).ok_or_else(|| {
         let said = "The field attempt must be the number of the attempt, from 1.";
         invalid("attempt", said)
     })
@@ -206,15 +221,8 @@ fn attempt_number(attempt: Option<u32>) -> Result<u32, InvalidBody> {
 
 /// Reads what a provider notes of which attempt of an action.
 pub(crate) fn note_body(text: &[u8]) -> Result<(u32, String), InvalidBody> {
-    #[derive(Deserialize)]
-    struct Body {
-        #[serde(alias = "Attempt")]
-        attempt: Option<u32>,
-        #[serde(alias = "RequestId", rename = "requestId")]
-        request_id: Option<String>,
-    }
-    let body: Body =
-        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let mut body = NoteBody::default();
+    read_fields(text, &mut body)?;
     let note = body.request_id.unwrap_or_default();
     validation::short_text("requestId", &note)?;
     Ok((attempt_number(body.attempt)?, note))
