@@ -127,6 +127,11 @@ export function defineEngine(load) {
             return this.#call("keys", null);
         }
 
+        async actions(query) {
+            const [actions, nextToken] = await this.#call("actions", [query?.state, query?.workSpaceId, query?.limit, query?.nextToken]);
+            return { actions, nextToken, hasMore: nextToken !== null };
+        }
+
         async pendingActions() {
             return this.#call("pendingActions", null);
         }

@@ -3,7 +3,7 @@ import { invalidArgument, kindOf } from "./errors.js";
 const EMPTY = new Uint8Array(0);
 const encoder = new TextEncoder();
 /** The calls of an engine that change nothing. */
-const READS = new Set(["ask", "keys", "pendingActions", "queueCount", "readEvents", "snapshot"]);
+const READS = new Set(["actions", "ask", "keys", "pendingActions", "queueCount", "readEvents", "snapshot"]);
 /** Statuses whose `Response` takes no body. */
 const BODILESS = new Set([101, 204, 205, 304]);
 

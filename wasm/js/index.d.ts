@@ -1,9 +1,21 @@
-import type { ActionDispatch, ActionFailure, ActionNote, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
+import type { ActionDispatch, ActionFailure, ActionNote, FleetEvent, ImportReport, IssuedKey, KeyInfo, NewHold, NewKey, PendingAction, PendingActionList, ProblemCode, WorkSpaceInput, WorkSpacePatch } from "./types.js";
 import type { Questions } from "./query.js";
 import type { WasmModule, WebHeaders, WebRequest, WebRequestInit, WebResponse, WebUrl } from "./web.js";
 
 export type * from "./query.js";
 export type * from "./types.js";
+
+/** Which page of which actions that have not ended: those that pass every filter. */
+export interface ActionQuery {
+    /** `pending`, all, which is also the default; `waiting`, those that no provider has begun; or `dispatched`, the others. */
+    state?: "pending" | "waiting" | "dispatched" | null;
+    /** The action on this workspace, compared exactly. */
+    workSpaceId?: string | null;
+    /** Most actions on the page, at least 1; default 50. */
+    limit?: number | null;
+    /** The token of the page before. */
+    nextToken?: string | null;
+}
 
 /** Where an engine keeps its bytes. All methods are synchronous and throw when they fail. */
 export interface Storage {
@@ -227,7 +239,9 @@ export class Engine {
     /** Of the last accepted key with scope `admin` only with `force`. */
     revokeKey(id: number, how?: { force?: boolean }): Promise<void>;
     keys(): Promise<KeyInfo[]>;
-    /** The outbox: the actions that have not ended. */
+    /** One page of the outbox. */
+    actions(query?: ActionQuery): Promise<PendingActionList>;
+    /** The whole outbox: the actions that have not ended. */
     pendingActions(): Promise<PendingAction[]>;
     /**
      * Notes that a provider begins an attempt to make an action happen, of which `attempt` is the number: one more than the action has had. Begin

@@ -39,6 +39,7 @@ export interface ConnectedEngine
         | "ask"
         | "query"
         | "keys"
+        | "actions"
         | "pendingActions"
         | "dispatchAction"
         | "noteAction"

@@ -1,6 +1,9 @@
 //! The typed calls of the host, by name: JSON in, JSON out.
 
-use deskfleet::{Attempt, Engine, EngineError, FailedState, NewKey, Scope, Timestamp, Workspace};
+use deskfleet::{
+    ActionQuery, ActionState, Attempt, Engine, EngineError, FailedState, NewKey, Scope, Timestamp,
+    Workspace,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +16,7 @@ const EVENTS_READ: usize = 100;
 type JsonResult = Result<String, Failure>;
 
 /// The names for [`run`].
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "putWorkspaces",
     "importWorkspaces",
     "placeHold",
@@ -21,6 +24,7 @@ pub const NAMES: [&str; 17] = [
     "issueKey",
     "revokeKey",
     "keys",
+    "actions",
     "pendingActions",
     "dispatchAction",
     "noteAction",
@@ -57,6 +61,7 @@ pub fn run(engine: &Engine, name: &str, json: &str) -> JsonResult {
         "issueKey" => issue_key(engine, argument(json)?),
         "revokeKey" => revoke_key(engine, &argument(json)?),
         "keys" => to_json(&engine.keys()),
+        "actions" => actions(engine, argument(json)?),
         "pendingActions" => to_json(&engine.pending_actions()?),
         "dispatchAction" => {
             let (id, number, provider, instance): (u64, u32, String, Option<String>) =
@@ -138,6 +143,33 @@ fn revoke_key(engine: &Engine, key: &KeyToRevoke) -> JsonResult {
     } else {
         engine.revoke_key(key.id)
     })
+}
+
+/// State, workspace, limit and token of a page of the outbox.
+type ActionsAsked = (Option<String>, Option<String>, Option<u32>, Option<String>);
+
+fn actions(engine: &Engine, asked: ActionsAsked) -> JsonResult {
+    let (state, workspace_id, limit, next_token) = asked;
+    let default = ActionQuery::default();
+    let state = match state.as_deref() {
+        None => default.state,
+        Some("pending") => ActionState::Pending,
+        Some("waiting") => ActionState::Waiting,
+        Some("dispatched") => ActionState::Dispatched,
+        Some(_) => {
+            let said = "the state must be pending, waiting or dispatched";
+            return Err(Failure::argument(said));
+        }
+    };
+    let limit = limit.unwrap_or(default.limit);
+    let page = engine.actions(&ActionQuery {
+        state,
+        workspace_id,
+        limit,
+        next_token,
+    })?;
+    // An array, as writing one takes less code than an object.
+    to_json(&(page.actions, page.next_token))
 }
 
 #[derive(Deserialize)]

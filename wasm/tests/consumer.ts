@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { http, type HttpHandler } from "msw";
 import { setupServer } from "msw/node";
 import { DeskfleetError, Engine, memoryStorage } from "deskfleet";
-import type { Answer, EngineOptions, ImportReport, IssuedKey, PendingAction, ProblemDetails, StatsRecord, Storage, WorkSpaceApiResponse, Workspace, WorkspaceRow, WorkspaceRows } from "deskfleet";
+import type { Answer, EngineOptions, ImportReport, IssuedKey, PendingAction, PendingActionList, ProblemDetails, StatsRecord, Storage, WorkSpaceApiResponse, Workspace, WorkspaceRow, WorkspaceRows } from "deskfleet";
 import { durableObjectStorage } from "deskfleet/durable-object";
 import { mount } from "deskfleet/hono";
 import { indexedDbStorage } from "deskfleet/indexeddb";
@@ -67,6 +67,7 @@ console.log(imported.errors.map(({ line, column, message }) => `${line}:${column
 const rows: WorkspaceRows = await engine.query.workspaces({ state: ["STOPPED", "ERROR"], region: { not: "eu-central-1" }, sort: "-cpuP95", limit: 10 });
 const asked: WorkspaceRow[] = (await engine.ask("workspaces", { nextToken: rows.nextToken })).rows;
 const pending: PendingAction[] = await engine.pendingActions();
+const waiting: PendingActionList = await engine.actions({ state: "waiting", limit: 10 });
 const answer: Answer = engine.handle("GET", "/api/Stats/Test", { "x-api-key": issued.key }, new Uint8Array());
 const response: Response = await engine.fetch(new Request("http://fleet/api/Stats/Test"));
 const posted: Response = await engine.fetch(new URL("http://fleet/api/Stats/Post"), { method: "POST", body: "{}", signal: AbortSignal.timeout(1000) });
@@ -103,5 +104,5 @@ const served: Engine = await service.engine();
 await served.maintain();
 
 await using scoped = await Engine.open();
-console.log(posted.ok, count, asked[0]?.cpu, pending.length, answer.status, response.status, scoped.persisted());
+console.log(posted.ok, count, asked[0]?.cpu, pending.length, waiting.hasMore, answer.status, response.status, scoped.persisted());
 await Promise.all([restored.close(), inline.close(), engine.close()]);

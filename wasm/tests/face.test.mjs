@@ -136,6 +136,18 @@ test("typed_calls_put_hold_complete_issue_and_revoke", async () => {
     await assert.rejects(engine.dispatchAction(first.id, { provider: "cloud", attempt: 1, instance: "another" }), { code: "InvalidResourceState" });
     await engine.noteAction(first.id, { attempt: 1, requestId: "request 1234" });
     assert.equal((await engine.pendingActions())[0].note, "request 1234");
+    const { actions: page, ...rest } = await engine.actions({ limit: 1 });
+    assert.deepEqual([page.map(({ id }) => id), rest.hasMore], [[first.id], true]);
+    assert.deepEqual(await engine.actions({ nextToken: rest.nextToken }), { actions: [second], hasMore: false, nextToken: null });
+    for (const [query, expected] of [
+        [undefined, [first.id, second.id]],
+        [{ state: "waiting" }, [second.id]],
+        [{ state: "dispatched" }, [first.id]],
+        [{ workSpaceId: "ws-2" }, [second.id]],
+        [{ workSpaceId: "ws-2", state: "dispatched" }, []],
+    ]) {
+        assert.deepEqual((await engine.actions(query)).actions.map(({ id }) => id), expected, JSON.stringify(query));
+    }
     await assert.rejects(engine.dispatchAction(first.id, { provider: "cloud", attempt: 3 }), { code: "InvalidResourceState" });
     await engine.completeAction(first.id);
     await engine.failAction(second.id, { state: "UNHEALTHY", detail: "no answer" });

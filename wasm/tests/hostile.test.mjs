@@ -130,6 +130,9 @@ test("wrong_arguments_are_refused_and_change_nothing", async () => {
         () => engine.revokeKey("1"),
         () => engine.revokeKey(-1),
         () => engine.revokeKey(1.5),
+        () => engine.actions({ state: "ended" }),
+        () => engine.actions({ limit: -1 }),
+        () => engine.actions({ workSpaceId: 7 }),
         () => engine.dispatchAction(1),
         () => engine.dispatchAction(1, { provider: "cloud", attempt: 0.5 }),
         () => engine.noteAction(1, "request 1234"),
@@ -172,6 +175,7 @@ test("typed_call_against_a_rule_rejects_with_its_code", async () => {
         [() => engine.issueKey({ name: "", scopes: ["read"] }), "InvalidParameter"],
         [() => engine.issueKey({ name: "a", scopes: [] }), "InvalidParameter"],
         [() => engine.revokeKey(99), "NotFound"],
+        [() => engine.actions({ nextToken: "?" }), "InvalidParameter"],
         [() => engine.dispatchAction(99, { provider: "cloud", attempt: 1 }), "NotFound"],
         [() => engine.dispatchAction(99, { provider: "", attempt: 1 }), "InvalidParameter"],
         [() => engine.noteAction(99, { attempt: 1, requestId: "request 1234" }), "NotFound"],
@@ -393,7 +397,7 @@ test("unsettled_call_is_indeterminate_if_it_writes", async () => {
     for (const write of [() => engine.putWorkspaces([{ workSpId: "ws-1" }]), () => engine.issueKey({ name: "a", scopes: ["read"] }), () => engine.maintain(), () => engine.settled()]) {
         await assert.rejects(write(), { name: "DeskfleetError", code: "Indeterminate", cause: reason });
     }
-    for (const read of [() => engine.keys(), () => engine.pendingActions(), () => engine.queueCount()]) await assert.rejects(read(), { code: "StorageUnavailable" });
+    for (const read of [() => engine.keys(), () => engine.actions(), () => engine.pendingActions(), () => engine.queueCount()]) await assert.rejects(read(), { code: "StorageUnavailable" });
     const codes = [];
     for (const request of [postRequest(), new Request("http://fleet/api/Stats/queue/count")]) {
         const response = await engine.fetch(request);

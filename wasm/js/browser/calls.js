@@ -5,7 +5,7 @@ import { onlyReads } from "../exchange.js";
 import { problemParts } from "./problem.js";
 
 /** Calls that may be repeated when it is unknown whether they were made: the second changes nothing. */
-const REPEATABLE = new Set(["putWorkspaces", "importWorkspaces", "placeHold", "ask", "keys", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
+const REPEATABLE = new Set(["putWorkspaces", "importWorkspaces", "placeHold", "ask", "keys", "actions", "pendingActions", "dispatchAction", "queueCount", "readEvents", "filePending", "maintain", "snapshot", "settled"]);
 const OTHERS = ["releaseHold", "issueKey", "revokeKey", "noteAction", "completeAction", "failAction", "advanceClock"];
 /** The calls of an engine that a page can make, besides `fetch`. */
 export const CALLS = new Set([...REPEATABLE, ...OTHERS]);
