@@ -41,10 +41,10 @@ use deskfleet_benches::latency::Latencies;
 use deskfleet_benches::{SyncMicros, folder_or, is_measuring, stats_body, stats_post};
 use http::StatusCode;
 
-/// Bytes of an entry: about 700 records, and the most that NATS takes as configured by itself, without its headers.
-const ENTRIES: [usize; 2] = [60_000, 1_000_000];
+/// Bytes of an entry: one record, about 700 records, and the most that NATS takes as configured by itself, without its headers.
+const ENTRIES: [usize; 3] = [100, 60_000, 1_000_000];
 /// Clients that post at once, over all nodes.
-const CLIENTS: usize = 32;
+const CLIENTS: [usize; 4] = [1, 64, 256, 2048];
 /// How long a follower waits for an entry; a new one ends that.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -234,9 +234,9 @@ fn next_number() -> u64 {
 }
 
 /// Posts by all clients for a turn, each to the next node: how many a second, and their times.
-fn turn(nodes: &[Node], effort: Effort) -> (f64, Latencies) {
+fn turn(nodes: &[Node], clients: usize, effort: Effort) -> (f64, Latencies) {
     let begun = Instant::now();
-    let clients: Vec<&Node> = nodes.iter().cycle().take(CLIENTS).collect();
+    let clients: Vec<&Node> = nodes.iter().cycle().take(clients).collect();
     let times = together(&clients, |node| {
         let mut times = Latencies::default();
         while begun.elapsed() < effort.turn {
@@ -249,7 +249,7 @@ fn turn(nodes: &[Node], effort: Effort) -> (f64, Latencies) {
     (float(times.count()) / begun.elapsed().as_secs_f64(), times)
 }
 
-/// Posts a second through an engine alone, one node, three nodes; then what a new node does with all of that.
+/// What a new node does with what one has posted; then posts a second through an engine alone, one node, three nodes.
 fn posts<L: Log>(effort: Effort, folder: &Path, open: Open<'_, L>) {
     let fleets = [
         ("one engine without a log", vec![Node::alone(folder)]),
@@ -261,31 +261,35 @@ fn posts<L: Log>(effort: Effort, folder: &Path, open: Open<'_, L>) {
                 .into(),
         ),
     ];
-    let mut rates = [const { Vec::new() }; 3];
-    let mut times = [const { Vec::new() }; 3];
-    for _ in 0..effort.rounds {
-        for ((_, nodes), (rates, times)) in
-            fleets.iter().zip(rates.iter_mut().zip(times.iter_mut()))
-        {
-            let (rate, latencies) = turn(nodes, effort);
-            rates.push(rate);
-            times.push(latencies.summary());
+    if let Some((_, nodes)) = fleets.get(1) {
+        // First, as a log is trimmed after a minute.
+        turn(nodes, 64, effort);
+        let records = nodes.first().map_or(0, |node| node.engine.queue_count());
+        catch_up(records, folder, open);
+    }
+    for clients in CLIENTS {
+        let mut rates = [const { Vec::new() }; 3];
+        let mut times = [const { Vec::new() }; 3];
+        for _ in 0..effort.rounds {
+            for ((_, nodes), (rates, times)) in
+                fleets.iter().zip(rates.iter_mut().zip(times.iter_mut()))
+            {
+                let (rate, latencies) = turn(nodes, clients, effort);
+                rates.push(rate);
+                times.push(latencies.summary());
+            }
+        }
+        let base = median(rates.iter().take(1).flatten().copied());
+        for ((name, _), (rates, times)) in fleets.iter().zip(rates.iter().zip(&times)) {
+            let rate = median(rates.iter().copied());
+            println!(
+                "  posts by {clients:>4} clients, {name:24} {rate:>7.0}/s, {:.2} of the first, p50 {:.1} ms, p99 {:.1} ms",
+                rate / base,
+                median(times.iter().map(|times| times.p50)) / 1e3,
+                median(times.iter().map(|times| times.p99)) / 1e3
+            );
         }
     }
-    let base = median(rates.iter().take(1).flatten().copied());
-    for ((name, _), (rates, times)) in fleets.iter().zip(rates.iter().zip(&times)) {
-        let rate = median(rates.iter().copied());
-        println!(
-            "  posts by {CLIENTS} clients, {name:24} {rate:>7.0}/s, {:.2} of the first, p50 {:.1} ms, p99 {:.1} ms",
-            rate / base,
-            median(times.iter().map(|times| times.p50)) / 1e3,
-            median(times.iter().map(|times| times.p99)) / 1e3
-        );
-    }
-    let records = fleets.iter().map(|(_, nodes)| nodes).nth(1);
-    let records = records.and_then(|nodes| nodes.first());
-    let records = records.map_or(0, |node| node.engine.queue_count());
-    catch_up(records, folder, open);
 }
 
 /// A node that begins with nothing, and applies what the one node posted.

@@ -129,8 +129,8 @@ impl Engine {
         self.core().store.compact()
     }
 
-    /// Commits all pending writes and closes the file; later calls return 503. The last clone does this when it is dropped, but
-    /// cannot tell of an error.
+    /// Commits all pending writes and closes the file; later calls return 503. Blocks: a task of an async runtime calls it where that
+    /// is allowed, such as `spawn_blocking` of tokio. The last clone does this when it is dropped, but cannot tell of an error.
     ///
     /// # Errors
     /// [`ErrorKind::StorageUnavailable`] when something could not be written.
