@@ -71,4 +71,8 @@ fn recovery_reboot_that_is_refused_leaves_no_switched_mode() {
     );
     assert_eq!(count(&fleet.effects(), "ModifyWorkspaceProperties", &id), 2);
     assert_eq!(fleet.running_modes(&id), ["ALWAYS_ON", "ALWAYS_ON"]);
+    fleet.wait("the state that the cloud shows", || {
+        let view = client.json(&format!("GET /operator/workspaces/{id}"));
+        view["workSpace"]["state"] == "AVAILABLE"
+    });
 }

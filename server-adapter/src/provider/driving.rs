@@ -197,6 +197,10 @@ impl Driving {
                 self.status.cloud_found(Asker::Actions);
             }
             for action in actions {
+                // A server that does not answer takes seconds for each.
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
                 let Some(call) = self.look(action, shown.as_ref(), room > 0) else {
                     continue;
                 };

@@ -50,7 +50,11 @@ impl Driving {
         (shown, at): (Option<&Shown>, Instant),
         may_begin: bool,
     ) -> Option<Call> {
-        let is_switched = self.is_switched(kind, shown).filter(|_| at >= from);
+        let is_switched = if at < from {
+            None
+        } else {
+            self.is_switched(kind, shown)
+        };
         let memory = self.memories.get_mut(&action.id)?;
         if is_switched == Some(false) {
             let trace = memory.trace.clone();

@@ -113,13 +113,13 @@ impl Driving {
 
     /// Ends an action as failed, of which a call was refused.
     fn fails(&mut self, order: &Order, why: String, trace: &Trace) {
+        self.is_untrue(order.workspace_id.clone());
         if let Some(why) = self.fails_at_once(order, why) {
             self.report(order.id, Err(why), None, trace);
-            self.is_untrue(order.workspace_id.clone());
         }
     }
 
-    /// The state ERROR, which the server gives the desktop of a refused action, is put right by what the cloud shows.
+    /// The state ERROR, which the server gives the desktop of a refused action, is put right by what the cloud shows once the action has ended.
     fn is_untrue(&mut self, desktop: String) {
         if self.kind.shows() {
             self.untrue.insert(desktop);
