@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use deskfleet::{Action, State};
+use serde_json::{Value, json};
 
 use super::aws::client::{Accepted, BATCH_MAX, BatchCall, Client, SingleCall};
 use super::aws::desktop::Desktop;
@@ -52,7 +53,7 @@ impl Kind for Amazon {
         self.client.wait();
     }
 
-    fn send(&self, orders: &[Order]) -> Vec<Answer> {
+    fn send(&self, orders: &[Order], keep: &dyn Fn(&Value) -> bool) -> Vec<Answer> {
         let Some(first) = orders.first() else {
             return Vec::new();
         };
@@ -67,7 +68,7 @@ impl Kind for Amazon {
             Action::Reboot => self.batch(BatchCall::Reboot, orders),
             Action::Start => self.batch(BatchCall::Start, orders),
             Action::Terminate => self.batch(BatchCall::Terminate, orders),
-            Action::RecoveryReboot if first.stage == Stage::AlwaysOn => {
+            Action::RecoveryReboot if matches!(first.stage, Stage::AlwaysOn { .. }) => {
                 single(&SingleCall::RunningMode(ALWAYS_ON.to_owned()))
             }
             Action::RecoveryReboot if first.stage == Stage::Start => {
@@ -81,7 +82,7 @@ impl Kind for Amazon {
                 let answers = self.batch(BatchCall::Start, orders);
                 answers.into_iter().map(started).collect()
             }
-            Action::RecoveryReboot => self.stop(orders),
+            Action::RecoveryReboot => self.stop(orders, keep),
             Action::Rebuild => single(&SingleCall::Rebuild),
             Action::Restore => single(&SingleCall::Restore),
             Action::ChangeComputeType => {
@@ -130,7 +131,7 @@ impl Amazon {
     }
 
     /// The first half of a recovery reboot: the desktops that run are stopped, which AWS does only to those that may stop by themselves.
-    fn stop(&self, orders: &[Order]) -> Vec<Answer> {
+    fn stop(&self, orders: &[Order], keep: &dyn Fn(&Value) -> bool) -> Vec<Answer> {
         let ids: Vec<String> = orders.iter().map(|of| of.workspace_id.clone()).collect();
         let shown = match self.client.describe(&ids) {
             Ok(shown) => shown,
@@ -152,11 +153,21 @@ impl Amazon {
             .filter(is_always_on)
             .map(|desktop| desktop.workspace_id.as_str())
             .collect();
-        for order in orders {
-            if self.switches_mode && always_on.remove(order.workspace_id.as_str()) {
+        for order in orders.iter().filter(|_| self.switches_mode) {
+            let id = order.workspace_id.as_str();
+            let desktop = shown.iter().find(|desktop| desktop.workspace_id == id);
+            let mode = desktop.and_then(|of| of.workspace_properties.running_mode.as_deref());
+            let is_on = always_on.remove(id);
+            // What it is set back to. Later attempts may find the mode that an earlier one has switched to.
+            let is_new = mode.is_some() && (is_on || order.attempt == 1);
+            if is_new && !keep(&json!({"workSpId": id, "runningMode": mode})) {
+                let why = "the inventory does not take the running mode".to_owned();
+                return vec![Answer::Later { after: None, why }; orders.len()];
+            }
+            if is_on {
                 self.client.wait();
                 let mode = SingleCall::RunningMode(AUTO_STOP.to_owned());
-                if let Err(error) = self.client.single(&mode, &order.workspace_id) {
+                if let Err(error) = self.client.single(&mode, id) {
                     return orders.iter().map(|order| answer(order, &error)).collect();
                 }
             }
@@ -203,7 +214,7 @@ fn answer(order: &Order, error: &CallError) -> Answer {
         Failure::Lost => Answer::Lost(why),
         Failure::Denied => Answer::Denied(why),
         // The description was older than the call: the desktop is not left in that mode.
-        Failure::InvalidState if order.stage == Stage::AlwaysOn => {
+        Failure::InvalidState if matches!(order.stage, Stage::AlwaysOn { .. }) => {
             Answer::Later { after: None, why }
         }
         // Whether it is gone or another account's, the next descriptions show.

@@ -9,14 +9,17 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use deskfleet::Timestamp;
+use serde_json::Value;
 
 use crate::locks::lock;
 
 use super::fleet::{Fleet, REFUSED, Refusal};
-use super::kind::{Answer, Kind, Order};
+use super::kind::{Answer, Kind, Order, Stage};
 use super::log_line;
 use super::trace::Trace;
 
+/// What is noted of an action that has happened, before the running mode of its desktop is switched back.
+const SWITCHED_BACK: &str = "switching the running mode back";
 /// How often the note of an attempt is sent again when there is no answer.
 const NOTES: u32 = 3;
 /// Where noting the attempts of a call took longer, what was noted first may be forbidden by now.
@@ -229,6 +232,12 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     if noted.is_empty() {
         return ended;
     }
+    for call in &noted {
+        if let Some(note) = standing(&call.order) {
+            // Without it another process reboots the desktop once more.
+            let _ = fleet.note(call.order.id, call.order.attempt, note, &call.trace);
+        }
+    }
     if !kind.shows() {
         // It may run for long, and nothing else says that it does.
         for Call { order, trace, .. } in &noted {
@@ -239,7 +248,8 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
         }
     }
     let orders: Vec<Order> = noted.iter().map(|call| call.order.clone()).collect();
-    let answers = kind.send(&orders);
+    let keep = |record: &Value| fleet.import(&[record.to_string()]) == Ok(1);
+    let answers = kind.send(&orders, &keep);
     let mut answers = answers.into_iter();
     for call in noted {
         let answer = answers.next();
@@ -247,7 +257,7 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
         let called = match answer {
             Answer::Done => Called::Done,
             Answer::Accepted(request_id) => {
-                if let Some(id) = request_id {
+                if let Some(id) = request_id.filter(|_| standing(&call.order).is_none()) {
                     // Without it the attempt is one of which nothing is known, should this process end: no more than that.
                     let _ = fleet.note(call.order.id, call.order.attempt, &id, &call.trace);
                 }
@@ -269,8 +279,20 @@ fn carry_out(fleet: &Fleet, kind: &dyn Kind, name: &str, calls: Vec<Call>) -> En
     ended
 }
 
+/// What is noted of an attempt whatever its answer is: the action has happened before it, or was refused.
+fn standing(order: &Order) -> Option<&'static str> {
+    match order.stage {
+        Stage::First | Stage::Start => None,
+        Stage::AlwaysOn { is_failed: true } => Some(REFUSED),
+        Stage::AlwaysOn { is_failed: false } => Some(SWITCHED_BACK),
+    }
+}
+
 /// Notes that the attempt was refused: otherwise another process would not know whether it was begun.
 fn note_refusal(fleet: &Fleet, call: &Call) {
+    if standing(&call.order).is_some() {
+        return;
+    }
     // Without it what cannot be repeated is left to a person, should this process end: no harm, but a nuisance.
     let _ = fleet.note(call.order.id, call.order.attempt, REFUSED, &call.trace);
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::locks::lock;
 
@@ -39,7 +39,7 @@ impl Kind for Program {
         self.time + LAST_WORDS
     }
 
-    fn send(&self, orders: &[Order]) -> Vec<Answer> {
+    fn send(&self, orders: &[Order], _: &dyn Fn(&Value) -> bool) -> Vec<Answer> {
         orders.iter().map(|order| self.run(order)).collect()
     }
 }
@@ -226,7 +226,7 @@ mod tests {
             attempt: 2,
             stage: Stage::First,
         };
-        let mut answers = program.send(&[order]);
+        let mut answers = program.send(&[order], &|_| true);
         assert_eq!(answers.len(), 1);
         answers.remove(0)
     }

@@ -18,6 +18,7 @@ use super::calls::{Call, Calls, Ended};
 use super::cap::Cap;
 use super::fleet::{Fleet, Pending, Refusal, desktops};
 use super::kind::{Kind, Stage, Trouble};
+use super::log_line;
 use super::memory::Memory;
 use super::status::{Asker, Status};
 
@@ -132,11 +133,19 @@ impl Driving {
         let pending = self.fleet.pending()?;
         self.status.fleet_found();
         let numbers: HashSet<u64> = pending.iter().map(|action| action.id).collect();
-        self.memories.retain(|id, _| numbers.contains(id));
+        self.memories.retain(|id, memory| {
+            let is_pending = numbers.contains(id);
+            if !is_pending && memory.ends.is_some() {
+                log_line::say(&format!(
+                    "action {id} was ended by another; its desktop may be stopped, or in the running mode AUTO_STOP in place of ALWAYS_ON"
+                ));
+            }
+            is_pending
+        });
         self.status.pending(pending.len());
         let now = Instant::now();
-        if !pending.iter().any(|of| self.is_ours(of)) {
-            self.nothing_is_ours();
+        if self.untrue.is_empty() && !pending.iter().any(|of| self.may_call(of)) {
+            self.nothing_to_ask();
         }
         if self.paused_until.is_some_and(|until| now < until) {
             return Ok(());
@@ -221,7 +230,7 @@ impl Driving {
     }
 
     /// Nothing is left that could show that the cloud answers again.
-    fn nothing_is_ours(&mut self) {
+    fn nothing_to_ask(&mut self) {
         self.status.cloud_found(Asker::Actions);
         if std::mem::take(&mut self.is_denied) {
             self.status.resumed();
@@ -231,6 +240,12 @@ impl Driving {
     /// Whether no other provider has begun an action.
     fn is_ours(&self, action: &Pending) -> bool {
         action.provider.as_ref().is_none_or(|by| *by == self.name)
+    }
+
+    /// Whether a call of this provider for an action can be expected: it is not held back, and its desktop is one of this cloud.
+    fn may_call(&self, action: &Pending) -> bool {
+        let memory = self.memories.get(&action.id);
+        self.is_ours(action) && memory.is_none_or(|memory| memory.said.is_none())
     }
 
     /// Whether this provider does something about an action now.

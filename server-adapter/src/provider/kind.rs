@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use deskfleet::{Action, State};
+use serde_json::Value;
 
 use super::aws::desktop::MergeRecord;
 
@@ -29,8 +30,10 @@ pub(super) enum Stage {
     First,
     /// The desktop has stopped, and is started.
     Start,
-    /// The desktop was always on, and is so again.
-    AlwaysOn,
+    /// The desktop was always on, and is so again; then the action ends, as failed or not.
+    AlwaysOn {
+        is_failed: bool,
+    },
 }
 
 impl fmt::Display for Order {
@@ -96,8 +99,9 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
     /// Blocks until it is the turn of a call of that action, which the next [`Self::send`] on this thread makes.
     fn wait(&self, _: Action) {}
 
-    /// Begins the orders, all of one action; one answer for each, in their order. Blocks.
-    fn send(&self, orders: &[Order]) -> Vec<Answer>;
+    /// Begins the orders, all of one action; one answer for each, in their order. Blocks. `keep` merges a record into the inventory, and
+    /// returns whether it is there.
+    fn send(&self, orders: &[Order], keep: &dyn Fn(&Value) -> bool) -> Vec<Answer>;
 
     /// The longest time from the note of an attempt to the answer to its call.
     fn answers_within(&self) -> Duration;

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{Method, Request, Uri};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::Sha256;
 use ureq::Agent;
 
@@ -125,7 +125,7 @@ impl Kind for Webhook {
         self.time
     }
 
-    fn send(&self, orders: &[Order]) -> Vec<Answer> {
+    fn send(&self, orders: &[Order], _: &dyn Fn(&Value) -> bool) -> Vec<Answer> {
         orders.iter().map(|order| self.post(order)).collect()
     }
 }

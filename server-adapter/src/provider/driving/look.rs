@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
-use deskfleet::{Action, Timestamp};
+use deskfleet::{Action, State, Timestamp};
 
 use crate::provider::calls::Call;
 use crate::provider::fleet::Pending;
@@ -95,7 +95,10 @@ impl Driving {
             (Some(_), Some(desktop)) => Seen::Desktop(desktop),
         };
         memory.saw(seen, at);
-        if let Some(ends) = memory.ends.clone() {
+        let state = desktop.and_then(|shown| shown.state);
+        // A desktop that was stopped is started first.
+        let is_stopped = matches!(state, Some(State::Stopping | State::Stopped));
+        if let Some(ends) = memory.ends.clone().filter(|_| !is_stopped) {
             return self.ends(action, kind, ends, (desktop, at), may_begin);
         }
         let since = |begun: Instant| at.saturating_duration_since(begun);
@@ -115,10 +118,6 @@ impl Driving {
         match step {
             Step::Begin { .. } | Step::BeginSecondHalf { .. } if !may_begin => {}
             Step::Begin { attempt } => {
-                let is_first = memory.attempts == 0;
-                if is_first && desktop.is_some_and(|shown| !self.keeps_mode(kind, shown)) {
-                    return None;
-                }
                 return self.call(order(action, kind, attempt, Stage::First));
             }
             Step::BeginSecondHalf { attempt } => {

@@ -1,7 +1,7 @@
 //! The running mode of desktops that are always on: AWS stops none of them, so a recovery reboot switches the mode, where that is wanted.
 //!
 //! What it was before stands in the inventory, which says so from before the first call until the action has ended: a process that takes
-//! over after another was killed finds it there.
+//! over after another was killed finds it there. The call writes it, by the description that it acts on.
 
 use std::time::Instant;
 
@@ -19,15 +19,6 @@ use super::look::order;
 impl Driving {
     fn may_switch(&self, action: Action) -> bool {
         action == Action::RecoveryReboot && self.kind.switches_mode()
-    }
-
-    /// Writes the running mode from before the action into the inventory, where it may be switched; whether that is there.
-    pub(super) fn keeps_mode(&self, action: Action, shown: &Shown) -> bool {
-        if !self.may_switch(action) {
-            return true;
-        }
-        let record = serde_json::json!({"workSpId": shown.record.work_sp_id, "runningMode": shown.record.running_mode});
-        self.fleet.import(&[record.to_string()]) == Ok(1)
     }
 
     /// Whether the running mode was switched; `None` where that cannot be said now.
@@ -58,13 +49,20 @@ impl Driving {
         let memory = self.memories.get_mut(&action.id)?;
         if is_switched == Some(false) {
             let trace = memory.trace.clone();
+            memory.ends = None;
             // Of an attempt of which nothing is known the state may be that from before.
             let is_true = ended.is_err() && memory.attempt != Standing::Unknown;
             let record = shown.filter(|_| is_true).map(|shown| shown.record.clone());
+            if ended.is_err() && record.is_none() && self.may_switch(kind) {
+                self.is_untrue(action.workspace_id.clone());
+            }
             self.report(action.id, ended, record, &trace);
             return None;
         }
-        memory.ends = Some((ended, from));
+        let is_failed = ended.is_err();
+        if memory.ends.replace((ended, from)).is_none() {
+            memory.refusals = None;
+        }
         if is_switched.is_none() || !may_begin {
             return None;
         }
@@ -74,7 +72,7 @@ impl Driving {
                 memory.attempts.saturating_add(1)
             }
         };
-        self.call(order(action, kind, attempt, Stage::AlwaysOn))
+        self.call(order(action, kind, attempt, Stage::AlwaysOn { is_failed }))
     }
 
     /// The reason of a failure that is to be reported now; `None` where the running mode may have to be switched back before.
@@ -83,7 +81,7 @@ impl Driving {
         let Some(memory) = self.memories.get_mut(&order.id).filter(|_| may_switch) else {
             return Some(why);
         };
-        if order.stage == Stage::AlwaysOn {
+        if matches!(order.stage, Stage::AlwaysOn { .. }) {
             let before = match memory.ends.take() {
                 Some((Err(before), _)) => before + " ",
                 _ => String::new(),
@@ -94,6 +92,7 @@ impl Driving {
         }
         // A description may be older than the switch.
         memory.ends = Some((Err(why), Instant::now() + self.pace.least));
+        memory.refusals = None;
         None
     }
 }

@@ -51,7 +51,7 @@ impl Driving {
         }
         match result {
             Called::Done => self.report(order.id, Ok(()), None, &trace),
-            Called::Begun if order.stage == Stage::AlwaysOn => {
+            Called::Begun if matches!(order.stage, Stage::AlwaysOn { .. }) => {
                 let ended = memory.ends.take().map_or(Ok(()), |(ended, _)| ended);
                 if ended.is_err() {
                     self.is_untrue(order.workspace_id);
@@ -105,8 +105,8 @@ impl Driving {
         let longest = step::longest(order.action);
         let (refused_for, failures) = memory.refused(longest);
         memory.not_before = Some(Instant::now() + pause(failures, after, random()));
-        // A desktop that was stopped is not left so.
-        if refused_for >= longest && order.stage != Stage::Start {
+        // A desktop that was stopped, or whose running mode was switched, is not left so.
+        if refused_for >= longest && order.stage == Stage::First {
             self.fails(order, format!("{why} ({failures} attempts)"), trace);
         }
     }
@@ -120,7 +120,7 @@ impl Driving {
     }
 
     /// The state ERROR, which the server gives the desktop of a refused action, is put right by what the cloud shows once the action has ended.
-    fn is_untrue(&mut self, desktop: String) {
+    pub(super) fn is_untrue(&mut self, desktop: String) {
         if self.kind.shows() {
             self.untrue.insert(desktop);
         }
