@@ -3,4 +3,5 @@
 mod failover;
 pub mod nats;
 pub mod network;
+mod ports;
 pub mod postgres;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::network::Host;
+use super::ports::free_ports;
 
 const VERSION: &str = "2.15.1";
 /// Longer than any step takes under load.
@@ -309,15 +310,6 @@ fn installed() -> Result<PathBuf, String> {
         has_it()?;
     }
     Ok(program)
-}
-
-/// Ports that nothing listens at, all different.
-fn free_ports(count: usize) -> Vec<u16> {
-    let listeners: Vec<_> = (0..count)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
-    listeners.iter().map(port).collect()
 }
 
 /// Whether all threads of a process are stopped, as far as the system says.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::network::Host;
+use super::ports::free_ports;
 
 /// Longer than any step takes under load.
 const STEP_MAX: Duration = Duration::from_secs(120);
@@ -318,15 +318,6 @@ fn programs() -> Option<PathBuf> {
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
-}
-
-/// Ports that nothing listens at, all different.
-fn free_ports(count: usize) -> Vec<u16> {
-    let listeners: Vec<_> = (0..count)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
-    listeners.iter().map(port).collect()
 }
 
 fn children(process: u32) -> Vec<u32> {
