@@ -97,6 +97,28 @@ fn log_in_nats_keeps_the_contract() {
     log_contract::check(&|| Box::new(open(&url)));
 }
 
+/// Its time is the announced one, and what is before it is read anew.
+#[test]
+fn entry_is_read_by_who_appended_it_as_by_others() {
+    let Some(nats) = Nats::start() else {
+        return;
+    };
+    let [log, other] = [(); 2].map(|()| open(&nats.url()));
+    let mut read: Vec<LogEntry> = Vec::new();
+    for number in 0..100 {
+        if number % 10 == 9 {
+            other.append(id(1, number), b"another").unwrap();
+        }
+        let position = log.append(id(0, number), &[7; 1000]).unwrap().position;
+        let from = read.last().map_or(1, |last| last.position + 1);
+        for from in from..=position {
+            add(&mut read, log.read(from, 1, Duration::ZERO).unwrap());
+        }
+    }
+    assert_eq!(read.len(), 110);
+    assert_eq!(read, all(&other));
+}
+
 #[test]
 fn body_of_the_documented_bound_is_kept() {
     let Some(nats) = start(1, "always", "") else {

@@ -49,7 +49,9 @@ impl Shared {
         }
         // `Some` once it may be in the log.
         let mut first = lock(&self.undecided).take(id);
-        let appended = self.append_until(id, body, &mut first).await;
+        lock(&self.own).appending(id);
+        let appended = self.append_until(id, body.clone(), &mut first).await;
+        lock(&self.own).appended(appended.as_ref().ok().copied(), id, body);
         if let (Err(_), Some(first)) = (&appended, first) {
             lock(&self.undecided).put(id, first);
         }
@@ -155,7 +157,7 @@ impl Shared {
         })?;
         match serde_json::from_slice(&answer.payload) {
             Ok(Response::<PublishAck>::Ok(ack)) => {
-                self.end.saw(ack.sequence);
+                self.end.appended(ack.sequence);
                 Ok(ack.sequence)
             }
             Ok(Response::Err { error })

@@ -32,6 +32,14 @@ impl End {
         });
     }
 
+    /// The same for an entry that this node appended, and applies itself: nobody waits for it.
+    pub(super) fn appended(&self, position: u64) {
+        self.known.send_if_modified(|known| {
+            *known = position.max(*known);
+            false
+        });
+    }
+
     pub(super) fn known(&self) -> u64 {
         *self.known.borrow()
     }

@@ -9,6 +9,7 @@ mod address;
 mod appending;
 mod checks;
 mod end;
+mod own;
 mod shared;
 mod undecided;
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_nats::header::{NATS_MESSAGE_ID, NATS_SEQUENCE};
+use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::message::StreamMessage;
@@ -15,13 +15,19 @@ use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use crate::locks::lock;
+
 use super::address::{Address, connect_failure};
 use super::checks;
 use super::end::End;
+use super::own::Own;
 use super::undecided::Undecided;
 
 /// After this time a request has failed.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// After this time without an answer the leader is asked again where its stream ends, later after twice as long: while there is none, a
+/// request is lost, and the next leader knows nothing of it.
+const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 /// How often the leader is asked by a waiting read, which else hears of an entry from the server that stored it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
@@ -44,6 +50,7 @@ pub(super) struct Shared {
     pub(super) log: Stream<()>,
     pub(super) nodes: Stream<()>,
     pub(super) end: Arc<End>,
+    pub(super) own: Arc<Mutex<Own>>,
     /// What may have been appended.
     pub(super) undecided: Mutex<Undecided>,
     /// How long the servers recognise an entry by its id.
@@ -97,6 +104,7 @@ impl Shared {
             log: stream(log).await.map_err(|error| failed(&error))?,
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
             end: Arc::default(),
+            own: Arc::default(),
             undecided: Mutex::default(),
             duplicate_window: address.duplicate_window,
             fleet,
@@ -108,7 +116,11 @@ impl Shared {
             .subscribe(tail)
             .await
             .map_err(|error| failed(&error))?;
-        tokio::spawn(listen(announced, Arc::clone(&shared.end)));
+        tokio::spawn(listen(
+            announced,
+            Arc::clone(&shared.end),
+            Arc::clone(&shared.own),
+        ));
         shared.bounds(0).await?;
         Ok((shared, warnings))
     }
@@ -135,9 +147,18 @@ impl Shared {
     pub(super) async fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         let end = Instant::now() + REQUEST_MAX;
         self.end.saw(seen);
+        let mut attempt_max = ATTEMPT_MIN;
         loop {
             let known = self.end.known();
-            let state = self.within(self.log.get_info()).await?.state;
+            let until = end.min(Instant::now() + attempt_max);
+            let Ok(info) = timeout_at(until, self.log.get_info()).await else {
+                if until == end {
+                    return Err(self.unavailable("no response"));
+                }
+                attempt_max *= 2;
+                continue;
+            };
+            let state = info.map_err(|error| self.unavailable(error))?.state;
             let last = state.last_sequence;
             if self.end.is_at(last, known, Instant::now()) {
                 let is_empty = state.messages == 0;
@@ -165,6 +186,9 @@ impl Shared {
     ) -> Result<Vec<LogEntry>, LogError> {
         let end = Instant::now() + patience;
         let mut known = self.end.subscribe();
+        if let Some(entries) = self.own(from).await {
+            return Ok(entries);
+        }
         loop {
             let entries = self.near(from, bytes_max.clamp(1, READ_BYTES_MAX)).await?;
             if let Some(last) = entries.last().filter(|last| last.position >= from) {
@@ -180,17 +204,13 @@ impl Shared {
             }
             // The nearest copy does not have it yet.
             if from <= bounds.last {
-                let message = async |position| {
-                    let message = self.within(self.log.get_raw_message(position)).await?;
-                    self.entry(message)
-                };
                 // The one before it last: the log may lose entries between the two.
-                let entry = message(from).await?;
+                let entry = self.leaders(from).await?;
                 let before = from.saturating_sub(1);
                 if before < bounds.first {
                     return Ok(vec![entry]);
                 }
-                return Ok(vec![message(before).await?, entry]);
+                return Ok(vec![self.leaders(before).await?, entry]);
             }
             let now = Instant::now();
             if now >= end {
@@ -200,6 +220,19 @@ impl Shared {
             // Either way it looks again.
             let _ = timeout_at(end.min(now + POLL_INTERVAL), heard).await;
         }
+    }
+
+    /// An entry that this node appended, with the one before it as it is since then: the nearest copy may not have it yet.
+    async fn own(&self, from: u64) -> Option<Vec<LogEntry>> {
+        let entry = lock(&self.own).take(from)?;
+        let before = self.leaders(from.checked_sub(1)?).await.ok()?;
+        Some(vec![before, entry])
+    }
+
+    /// An entry as the leader has it.
+    async fn leaders(&self, position: u64) -> Result<LogEntry, LogError> {
+        let message = self.within(self.log.get_raw_message(position)).await?;
+        entry(message).map_err(|error| self.error(LogErrorKind::Unsafe, error))
     }
 
     /// What the nearest copy of the stream has from before a position on, which may be less than there is.
@@ -237,7 +270,7 @@ impl Shared {
             if message.sequence != expected && !is_first {
                 return Ok(entries);
             }
-            let entry = self.entry(message)?;
+            let entry = entry(message).map_err(|error| self.error(LogErrorKind::Unsafe, error))?;
             if entry.position >= from {
                 bytes += entry.body.len();
             }
@@ -247,25 +280,6 @@ impl Shared {
             return Err(self.unavailable("no response"));
         }
         Ok(entries)
-    }
-
-    fn entry(&self, message: StreamMessage) -> Result<LogEntry, LogError> {
-        let id = message.headers.get(NATS_MESSAGE_ID);
-        let id = id.and_then(|id| unhex(id.as_str())?.try_into().ok());
-        let id = id.ok_or_else(|| {
-            let said = format!(
-                "the message {} is not an entry of deskfleet",
-                message.sequence
-            );
-            self.error(LogErrorKind::Unsafe, said)
-        })?;
-        Ok(LogEntry {
-            position: message.sequence,
-            at: at(&message),
-            id: EntryId(id),
-            body: message.payload.into(),
-            chain: None,
-        })
     }
 
     pub(super) fn node_subject(&self, node: &str) -> String {
@@ -308,14 +322,34 @@ impl Shared {
     }
 }
 
-/// Takes note of what the servers announce.
-async fn listen(mut announced: Subscriber, end: Arc<End>) {
+/// Takes note of what the servers announce, which is the entry without its body.
+async fn listen(mut announced: Subscriber, end: Arc<End>, own: Arc<Mutex<Own>>) {
     while let Some(message) = announced.next().await {
-        let headers = message.headers.as_ref();
-        let sequence =
-            headers.and_then(|headers| headers.get(NATS_SEQUENCE)?.as_str().parse().ok());
-        end.saw(sequence.unwrap_or(0));
+        let message = StreamMessage::try_from(message).ok();
+        if let Some(entry) = message.and_then(|message| entry(message).ok()) {
+            let position = entry.position;
+            if !lock(&own).announced(entry) {
+                end.saw(position);
+            }
+        }
     }
+}
+
+/// The entry that a message of the stream is; or what is wrong with it.
+fn entry(message: StreamMessage) -> Result<LogEntry, String> {
+    let id = message.headers.get(NATS_MESSAGE_ID);
+    let id = id.and_then(|id| unhex(id.as_str())?.try_into().ok());
+    let id = id.ok_or_else(|| {
+        let position = message.sequence;
+        format!("the message {position} is not an entry of deskfleet")
+    })?;
+    Ok(LogEntry {
+        position: message.sequence,
+        at: at(&message),
+        id: EntryId(id),
+        body: message.payload.into(),
+        chain: None,
+    })
 }
 
 fn at(message: &StreamMessage) -> Timestamp {
