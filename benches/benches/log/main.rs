@@ -1,5 +1,5 @@
 //! Nodes over a log: appends of entries, posts through one and three nodes against one engine alone, how late the others apply an entry, and
-//! how fast a new node applies what there is.
+//! how fast a new node applies what there is; with servers also how long no post is acknowledged while the log fails over.
 //!
 //! The log is in memory, and with the feature `logs` also in PostgreSQL with two standbys and in NATS JetStream with three servers, where
 //! those can be started. All servers and nodes share this host, so the figures compare; they are not those of a network. Post rates are medians
@@ -8,6 +8,7 @@
 //! ```sh
 //! cargo bench -p deskfleet-benches --bench log
 //! cargo bench -p deskfleet-benches --features logs --bench log
+//! cargo bench -p deskfleet-benches --features logs --bench log -- nats
 //! ```
 
 #![expect(clippy::expect_used, reason = "a bench that cannot run must stop")]
@@ -24,8 +25,11 @@
     unreachable_pub,
     reason = "servers for several suites, each of which needs a part"
 )]
-#[path = "../../tests/src/servers/mod.rs"]
+#[path = "../../../tests/src/servers/mod.rs"]
 mod started;
+
+#[cfg(feature = "logs")]
+mod servers;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -47,6 +51,8 @@ const ENTRIES: [usize; 3] = [100, 60_000, 1_000_000];
 const CLIENTS: [usize; 4] = [1, 64, 256, 2048];
 /// How long a follower waits for an entry; a new one ends that.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Between two attempts while a log fails over.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Opens a log of that name, or another handle of it.
 type Open<'a, L> = &'a dyn Fn(&str) -> L;
@@ -58,6 +64,8 @@ struct Effort {
     turn: Duration,
     /// Entries of which the delay is measured.
     entries: u32,
+    /// Times that the log fails over.
+    failovers: u32,
 }
 
 impl Effort {
@@ -67,12 +75,14 @@ impl Effort {
                 rounds: 5,
                 turn: Duration::from_secs(2),
                 entries: 1000,
+                failovers: 10,
             }
         } else {
             Self {
                 rounds: 1,
                 turn: Duration::from_millis(20),
                 entries: 5,
+                failovers: 1,
             }
         }
     }
@@ -90,9 +100,20 @@ fn main() {
         log.or_insert_with(|| MemoryLog::new(SystemTime::now))
             .clone()
     };
-    measure("memory", effort, folder.path(), &open);
+    if is_wanted("memory") {
+        measure("memory", effort, folder.path(), &open);
+    }
     #[cfg(feature = "logs")]
     servers::measure_all(effort, folder.path());
+}
+
+/// Whether the log of that name is named in an argument, or none is.
+fn is_wanted(name: &str) -> bool {
+    let mut named = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .peekable();
+    named.peek().is_none() || named.any(|wanted| wanted == name)
 }
 
 fn measure<L: Log>(name: &str, effort: Effort, folder: &Path, open: Open<'_, L>) {
@@ -131,7 +152,7 @@ fn appends<L: Log>(effort: Effort, open: Open<'_, L>) {
             let megabytes = rate * float(bytes as u64) / 1e6;
             let summary = times.summary();
             println!(
-                "  entries of {bytes:>7} bytes, {appenders} at once: {rate:>7.0}/s, {megabytes:>5.0} MB/s, p50 {:.1} ms, p99 {:.1} ms",
+                "  entries of {bytes:>7} bytes, {appenders} at once: {rate:>7.0}/s, {megabytes:>5.0} MB/s, p50 {:.2} ms, p99 {:.1} ms",
                 summary.p50 / 1e3,
                 summary.p99 / 1e3
             );
@@ -193,7 +214,10 @@ impl Node {
         let (own, over) = (engine.clone(), Arc::clone(&is_over));
         let follower = std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                own.follow(PATIENCE).expect("a log that can be followed");
+                if own.follow(PATIENCE).is_err() {
+                    // It fails over.
+                    std::thread::sleep(RETRY_INTERVAL);
+                }
             }
         });
         Self {
@@ -283,7 +307,7 @@ fn posts<L: Log>(effort: Effort, folder: &Path, open: Open<'_, L>) {
         for ((name, _), (rates, times)) in fleets.iter().zip(rates.iter().zip(&times)) {
             let rate = median(rates.iter().copied());
             println!(
-                "  posts by {clients:>4} clients, {name:24} {rate:>7.0}/s, {:.2} of the first, p50 {:.1} ms, p99 {:.1} ms",
+                "  posts by {clients:>4} clients, {name:24} {rate:>7.0}/s, {:.2} of the first, p50 {:.2} ms, p99 {:.1} ms",
                 rate / base,
                 median(times.iter().map(|times| times.p50)) / 1e3,
                 median(times.iter().map(|times| times.p99)) / 1e3
@@ -332,31 +356,4 @@ fn delays<L: Log>(effort: Effort, folder: &Path, open: Open<'_, L>) {
         summary.p99 / 1e3,
         summary.max / 1e3
     );
-}
-
-/// Logs on servers.
-#[cfg(feature = "logs")]
-mod servers {
-    use std::path::Path;
-
-    use super::started::nats::Nats;
-    use super::started::postgres::Postgres;
-    use deskfleet_server::cluster::{JetStreamLog, NatsOptions, PostgresLog, PostgresOptions};
-
-    use super::Effort;
-
-    pub(super) fn measure_all(effort: Effort, folder: &Path) {
-        if let Some(postgres) = Postgres::start() {
-            super::measure("PostgreSQL", effort, folder, &|name| {
-                let url = format!("{}&fleet={name}", postgres.url());
-                PostgresLog::open(&url, &PostgresOptions::default()).expect("a log")
-            });
-        }
-        if let Some(nats) = Nats::start() {
-            super::measure("NATS JetStream", effort, folder, &|name| {
-                let url = format!("{}&fleet={name}", nats.url());
-                JetStreamLog::open(&url, &NatsOptions::default()).expect("a log")
-            });
-        }
-    }
 }
