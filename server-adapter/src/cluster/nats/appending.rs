@@ -51,7 +51,9 @@ impl Shared {
         let mut first = lock(&self.undecided).take(id);
         lock(&self.own).appending(id);
         let appended = self.append_until(id, body.clone(), &mut first).await;
-        lock(&self.own).appended(appended.as_ref().ok().copied(), id, body);
+        // One that was sent twice may have been announced twice.
+        let position = appended.as_ref().ok().filter(|_| first.is_none());
+        lock(&self.own).appended(position.copied(), id, body);
         if let (Err(_), Some(first)) = (&appended, first) {
             lock(&self.undecided).put(id, first);
         }

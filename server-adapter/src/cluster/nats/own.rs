@@ -1,10 +1,15 @@
 //! What this node appended, until it reads it back: all of an entry is known here but its time, which the servers announce.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bytes::Bytes;
 use deskfleet::{EntryId, LogEntry};
+use tokio::time::Instant;
 
+/// After this time an entry is read from the servers again: they may have lost it, and have another in its place. That takes another
+/// leader, which is elected after four seconds at the earliest.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
 /// The entries of one commit or two; each has up to a megabyte.
 const APPENDED_MAX: usize = 4;
 /// Announcements come about when an append is answered; those of others come in between.
@@ -15,9 +20,17 @@ const ANNOUNCED_MAX: usize = 64;
 pub(super) struct Own {
     /// What is being appended.
     appending: Vec<EntryId>,
-    appended: VecDeque<(u64, EntryId, Bytes)>,
+    appended: VecDeque<Appended>,
     /// Without their bodies.
     announced: VecDeque<LogEntry>,
+}
+
+#[derive(Debug)]
+struct Appended {
+    position: u64,
+    id: EntryId,
+    body: Bytes,
+    acknowledged: Instant,
 }
 
 impl Own {
@@ -25,11 +38,17 @@ impl Own {
         self.appending.push(id);
     }
 
-    /// `position` is `None` where it may not have been appended.
+    /// `position` is `None` where it is not known, or was appended more than once.
     pub(super) fn appended(&mut self, position: Option<u64>, id: EntryId, body: Bytes) {
         self.appending.retain(|appending| *appending != id);
         if let Some(position) = position {
-            keep(&mut self.appended, (position, id, body), APPENDED_MAX);
+            let appended = Appended {
+                position,
+                id,
+                body,
+                acknowledged: Instant::now(),
+            };
+            keep(&mut self.appended, appended, APPENDED_MAX);
         }
     }
 
@@ -40,14 +59,18 @@ impl Own {
         is_own
     }
 
-    /// The entry of a position, if it was appended here and announced; only once.
-    pub(super) fn take(&mut self, position: u64) -> Option<LogEntry> {
-        let index = self.appended.iter().position(|(at, ..)| *at == position)?;
-        let (_, id, body) = self.appended.remove(index)?;
-        let is_own = |entry: &&LogEntry| entry.position == position && entry.id == id;
+    /// The entry of a position, if it was appended here just now and announced; only once.
+    pub(super) fn take(&mut self, position: u64, now: Instant) -> Option<LogEntry> {
+        let mut appended = self.appended.iter();
+        let index = appended.position(|appended| appended.position == position)?;
+        let own = self.appended.remove(index)?;
+        if now.saturating_duration_since(own.acknowledged) > KNOWN_FOR {
+            return None;
+        }
+        let is_own = |entry: &&LogEntry| entry.position == position && entry.id == own.id;
         let announced = self.announced.iter().rev().find(is_own)?;
         Some(LogEntry {
-            body: body.into(),
+            body: own.body.into(),
             ..announced.clone()
         })
     }
@@ -78,6 +101,7 @@ mod tests {
 
     #[test]
     fn own_entry_has_its_body_and_the_announced_time() {
+        let now = Instant::now();
         let mut own = Own::default();
         own.announced(announced(6, 1, 600));
         own.announced(announced(7, 2, 700));
@@ -86,18 +110,32 @@ mod tests {
             body: b"body".to_vec(),
             ..announced(7, 2, 700)
         };
-        assert_eq!(own.take(6), None, "another node's");
-        assert_eq!(own.take(7), Some(expected));
-        assert_eq!(own.take(7), None);
+        assert_eq!(own.take(6, now), None, "another node's");
+        assert_eq!(own.take(7, now), Some(expected));
+        assert_eq!(own.take(7, now), None);
     }
 
     #[test]
-    fn entry_that_was_announced_as_another_or_not_at_all_is_not_known() {
+    fn entry_that_was_announced_as_another_or_not_at_all_or_long_ago_is_not_known() {
+        let now = Instant::now();
         let mut own = Own::default();
         own.announced(announced(7, 1, 700));
-        for position in [7, 8] {
+        own.announced(announced(9, 2, 900));
+        let later = now + KNOWN_FOR * 2;
+        for (position, now) in [(7, now), (8, now), (9, later)] {
             own.appended(Some(position), EntryId([2; 16]), Bytes::new());
-            assert_eq!(own.take(position), None);
+            assert_eq!(own.take(position, now), None);
         }
+    }
+
+    #[test]
+    fn only_what_is_being_appended_here_is_known_as_own() {
+        let mut own = Own::default();
+        own.appending(EntryId([2; 16]));
+        assert!(!own.announced(announced(6, 1, 600)));
+        assert!(own.announced(announced(7, 2, 700)));
+        own.appended(None, EntryId([2; 16]), Bytes::new());
+        assert!(!own.announced(announced(7, 2, 700)));
+        assert_eq!(own.take(7, Instant::now()), None);
     }
 }

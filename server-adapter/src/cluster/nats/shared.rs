@@ -224,7 +224,7 @@ impl Shared {
 
     /// An entry that this node appended, with the one before it as it is since then: the nearest copy may not have it yet.
     async fn own(&self, from: u64) -> Option<Vec<LogEntry>> {
-        let entry = lock(&self.own).take(from)?;
+        let entry = lock(&self.own).take(from, Instant::now())?;
         let before = self.leaders(from.checked_sub(1)?).await.ok()?;
         Some(vec![before, entry])
     }
