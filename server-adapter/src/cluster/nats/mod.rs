@@ -2,7 +2,8 @@
 //!
 //! The positions are the sequences of the stream. Copies of the stream hold only what most of them have, so an entry that one of
 //! them returns is the entry of that position: entries are read from the nearest copy. That there is none yet, and where the log
-//! begins and ends, only the leader is believed. A server that still takes itself for the leader after the others elected another
+//! begins and ends, only the leader is believed. What this node appended is not read back: the servers announce its time, and the leader
+//! has the entry before it. A server that still takes itself for the leader after the others elected another
 //! one answers with an end that is older than what is known here, and is asked again.
 
 mod address;
