@@ -9,9 +9,10 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::message::StreamMessage;
-use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
+use async_nats::jetstream::stream::{Info, LastRawMessageErrorKind, Stream};
 use async_nats::{Client, StatusCode, Subscriber};
 use deskfleet::{EntryId, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport, Timestamp};
+use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -144,21 +145,29 @@ impl Shared {
         }
     }
 
+    /// What the leader says of the stream. It is asked again while it does not answer, and any answer counts.
+    async fn info(&self, end: Instant) -> Result<Info, LogError> {
+        let mut asked = FuturesUnordered::new();
+        let mut pause = ATTEMPT_MIN;
+        loop {
+            asked.push(self.log.get_info());
+            let until = end.min(Instant::now() + pause);
+            if let Ok(Some(info)) = timeout_at(until, asked.next()).await {
+                return info.map_err(|error| self.unavailable(error));
+            }
+            if until == end {
+                return Err(self.unavailable("no response"));
+            }
+            pause *= 2;
+        }
+    }
+
     pub(super) async fn bounds(&self, seen: u64) -> Result<LogBounds, LogError> {
         let end = Instant::now() + REQUEST_MAX;
         self.end.saw(seen);
-        let mut attempt_max = ATTEMPT_MIN;
         loop {
             let known = self.end.known();
-            let until = end.min(Instant::now() + attempt_max);
-            let Ok(info) = timeout_at(until, self.log.get_info()).await else {
-                if until == end {
-                    return Err(self.unavailable("no response"));
-                }
-                attempt_max *= 2;
-                continue;
-            };
-            let state = info.map_err(|error| self.unavailable(error))?.state;
+            let state = self.info(end).await?.state;
             let last = state.last_sequence;
             if self.end.is_at(last, known, Instant::now()) {
                 let is_empty = state.messages == 0;
