@@ -24,10 +24,9 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
             PostgresLog::open(&url, &PostgresOptions::default()).expect("a log")
         };
         crate::measure("PostgreSQL", effort, folder, &open);
-        let node = Node::over(open(GAPS), folder, GAPS);
         gaps(
             effort,
-            &node,
+            || Node::over(open(GAPS), folder, GAPS),
             &mut postgres,
             &Failover {
                 fault: "the primary is killed and a standby promoted at once",
@@ -48,10 +47,9 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
             JetStreamLog::open(&url, &NatsOptions::default()).expect("a log")
         };
         crate::measure("NATS JetStream", effort, folder, &open);
-        let node = Node::over(open(GAPS), folder, GAPS);
         gaps(
             effort,
-            &node,
+            || Node::over(open(GAPS), folder, GAPS),
             &mut nats,
             &Failover {
                 fault: "the leader is killed",
@@ -77,13 +75,17 @@ fn acknowledged(node: &Node) {
 }
 
 /// From a fault of the log until a node acknowledges a post, which is sent again and again.
-fn gaps<S>(effort: Effort, node: &Node, servers: &mut S, failover: &Failover<S>) {
+fn gaps<S>(effort: Effort, node: impl FnOnce() -> Node, servers: &mut S, failover: &Failover<S>) {
+    if effort.failovers == 0 {
+        return;
+    }
+    let node = node();
     let mut times = Latencies::default();
     for _ in 0..effort.failovers {
-        acknowledged(node);
+        acknowledged(&node);
         let begun = Instant::now();
         (failover.fail)(servers);
-        acknowledged(node);
+        acknowledged(&node);
         times.add(begun.elapsed());
         (failover.repair)(servers);
     }
