@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use deskfleet::Log;
 use deskfleet_benches::latency::Latencies;
 use deskfleet_benches::{stats_body, stats_post};
 use deskfleet_server::cluster::{JetStreamLog, NatsOptions, PostgresLog, PostgresOptions};
@@ -23,19 +24,21 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
             let url = format!("{url}&fleet={name}");
             PostgresLog::open(&url, &PostgresOptions::default()).expect("a log")
         };
-        crate::measure("PostgreSQL", effort, folder, &open);
-        gaps(
-            effort,
-            || Node::over(open(GAPS), folder, GAPS),
-            &mut postgres,
-            &Failover {
-                fault: "the primary is killed and a standby promoted at once",
-                fail: |postgres| {
-                    postgres.kill_primary();
-                    postgres.promote();
-                },
-                repair: Postgres::revive,
+        let failover = Failover {
+            fault: "the primary is killed and a standby promoted at once",
+            fail: |postgres: &mut Postgres| {
+                postgres.kill_primary();
+                postgres.promote();
             },
+            repair: Postgres::revive,
+        };
+        measure(
+            "PostgreSQL",
+            effort,
+            folder,
+            &open,
+            &mut postgres,
+            &failover,
         );
     }
     if is_wanted("nats")
@@ -46,16 +49,18 @@ pub(super) fn measure_all(effort: Effort, folder: &Path) {
             let url = format!("{url}&fleet={name}");
             JetStreamLog::open(&url, &NatsOptions::default()).expect("a log")
         };
-        crate::measure("NATS JetStream", effort, folder, &open);
-        gaps(
+        let failover = Failover {
+            fault: "the leader is killed",
+            fail: |nats: &mut Nats| nats.kill_leader("df_gaps"),
+            repair: Nats::revive,
+        };
+        measure(
+            "NATS JetStream",
             effort,
-            || Node::over(open(GAPS), folder, GAPS),
+            folder,
+            &open,
             &mut nats,
-            &Failover {
-                fault: "the leader is killed",
-                fail: |nats| nats.kill_leader("df_gaps"),
-                repair: Nats::revive,
-            },
+            &failover,
         );
     }
 }
@@ -64,6 +69,21 @@ struct Failover<S> {
     fault: &'static str,
     fail: fn(&mut S),
     repair: fn(&mut S),
+}
+
+fn measure<L: Log, S>(
+    name: &str,
+    effort: Effort,
+    folder: &Path,
+    open: &dyn Fn(&str) -> L,
+    servers: &mut S,
+    failover: &Failover<S>,
+) {
+    crate::measure(name, effort, folder, open);
+    if effort.failovers > 0 {
+        let node = Node::over(open(GAPS), folder, GAPS);
+        gaps(effort, &node, servers, failover);
+    }
 }
 
 /// A post that is sent until it is acknowledged.
@@ -75,17 +95,13 @@ fn acknowledged(node: &Node) {
 }
 
 /// From a fault of the log until a node acknowledges a post, which is sent again and again.
-fn gaps<S>(effort: Effort, node: impl FnOnce() -> Node, servers: &mut S, failover: &Failover<S>) {
-    if effort.failovers == 0 {
-        return;
-    }
-    let node = node();
+fn gaps<S>(effort: Effort, node: &Node, servers: &mut S, failover: &Failover<S>) {
     let mut times = Latencies::default();
     for _ in 0..effort.failovers {
-        acknowledged(&node);
+        acknowledged(node);
         let begun = Instant::now();
         (failover.fail)(servers);
-        acknowledged(&node);
+        acknowledged(node);
         times.add(begun.elapsed());
         (failover.repair)(servers);
     }

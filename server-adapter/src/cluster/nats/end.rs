@@ -25,18 +25,19 @@ pub(super) struct End {
 impl End {
     /// No answer may be older from now on.
     pub(super) fn saw(&self, position: u64) {
-        self.known.send_if_modified(|known| {
-            let is_later = position > *known;
-            *known = position.max(*known);
-            is_later
-        });
+        self.raise(position, true);
     }
 
     /// The same for an entry that this node appended, and applies itself: nobody waits for it.
     pub(super) fn appended(&self, position: u64) {
+        self.raise(position, false);
+    }
+
+    fn raise(&self, position: u64, wakes: bool) {
         self.known.send_if_modified(|known| {
+            let is_later = position > *known;
             *known = position.max(*known);
-            false
+            is_later && wakes
         });
     }
 

@@ -234,14 +234,19 @@ impl Shared {
     /// An entry that this node appended, with the one before it as it is since then: the nearest copy may not have it yet.
     async fn own(&self, from: u64) -> Option<Vec<LogEntry>> {
         let entry = lock(&self.own).take(from, Instant::now())?;
-        let before = self.leaders(from.checked_sub(1)?).await.ok()?;
+        let before = from.checked_sub(1).filter(|before| *before > 0)?;
+        let before = self.leaders(before).await.ok()?;
         Some(vec![before, entry])
     }
 
     /// An entry as the leader has it.
     async fn leaders(&self, position: u64) -> Result<LogEntry, LogError> {
         let message = self.within(self.log.get_raw_message(position)).await?;
-        entry(message).map_err(|error| self.error(LogErrorKind::Unsafe, error))
+        self.entry(message)
+    }
+
+    fn entry(&self, message: StreamMessage) -> Result<LogEntry, LogError> {
+        entry(message).map_err(|said| self.error(LogErrorKind::Unsafe, said))
     }
 
     /// What the nearest copy of the stream has from before a position on, which may be less than there is.
@@ -279,7 +284,7 @@ impl Shared {
             if message.sequence != expected && !is_first {
                 return Ok(entries);
             }
-            let entry = entry(message).map_err(|error| self.error(LogErrorKind::Unsafe, error))?;
+            let entry = self.entry(message)?;
             if entry.position >= from {
                 bytes += entry.body.len();
             }
