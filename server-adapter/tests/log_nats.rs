@@ -135,6 +135,17 @@ fn body_of_the_documented_bound_is_kept() {
     assert_eq!(log.append(id(0, 2), b"after").unwrap().position, 2);
 }
 
+#[test]
+fn log_that_ends_before_what_was_seen_says_so() {
+    let Some(nats) = start(1, "always", "") else {
+        return;
+    };
+    let error = open(&nats.url()).bounds(5).unwrap_err();
+    assert_eq!(error.kind, LogErrorKind::Unavailable);
+    let said = "the stream ends at 0, before 5";
+    assert!(error.message.contains(said), "{error}");
+}
+
 /// What the threads of [`appended_while`] share.
 #[derive(Default)]
 struct Appending {

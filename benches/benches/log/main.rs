@@ -82,7 +82,7 @@ impl Effort {
                 rounds: 1,
                 turn: Duration::from_millis(20),
                 entries: 5,
-                failovers: 0,
+                failovers: 1,
             }
         }
     }

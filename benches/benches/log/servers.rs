@@ -80,10 +80,9 @@ fn measure<L: Log, S>(
     failover: &Failover<S>,
 ) {
     crate::measure(name, effort, folder, open);
-    if effort.failovers > 0 {
-        let node = Node::over(open(GAPS), folder, GAPS);
-        gaps(effort, &node, servers, failover);
-    }
+    let folder = tempfile::tempdir_in(folder).expect("a folder");
+    let node = Node::over(open(GAPS), folder.path(), GAPS);
+    gaps(effort, &node, servers, failover);
 }
 
 /// A post that is sent until it is acknowledged.

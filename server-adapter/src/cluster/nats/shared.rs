@@ -146,7 +146,8 @@ impl Shared {
     }
 
     /// What the leader says of the stream. It is asked again while it does not answer, and any answer counts.
-    async fn info(&self, end: Instant) -> Result<Info, LogError> {
+    async fn info(&self) -> Result<Info, LogError> {
+        let end = Instant::now() + REQUEST_MAX;
         let mut asked = FuturesUnordered::new();
         let mut pause = ATTEMPT_MIN;
         loop {
@@ -167,7 +168,7 @@ impl Shared {
         self.end.saw(seen);
         loop {
             let known = self.end.known();
-            let state = self.info(end).await?.state;
+            let state = self.info().await?.state;
             let last = state.last_sequence;
             if self.end.is_at(last, known, Instant::now()) {
                 let is_empty = state.messages == 0;
