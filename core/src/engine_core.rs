@@ -302,7 +302,7 @@ impl EngineCore {
         }
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
-            return self.write_as_node(cluster, writes, low);
+            return self.write_as_node(cluster, writes, low.as_ref());
         }
         let now = self.now();
         self.store.write(|tables| {

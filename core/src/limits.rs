@@ -66,6 +66,8 @@ pub const IMPORT_WARNINGS_MAX: usize = 20;
 pub const CSV_CELLS_MAX: usize = 256;
 /// Workspaces applied atomically by a bulk put, and committed at once by an import.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
+/// Bytes of texts at which a part of a bulk upsert ends before that: an entry of the log that nodes share takes no more.
+pub const BULK_UPSERT_BYTES: usize = 768 * 1024;
 /// Seconds after which an action that only the host ends is reported when no provider has begun it.
 pub const UNATTENDED_SECONDS: i64 = 15 * 60;
 /// Seconds after the last attempt at such an action, after which it is reported as stalled. A rebuild or a restore, the longest
@@ -187,6 +189,12 @@ pub const BLOCK_BYTES_MAX: usize = 60_000;
 /// to 1 MiB unless configured otherwise, headers included.
 #[cfg(feature = "cluster")]
 pub const LOG_ENTRY_BYTES: usize = 900_000;
+/// What a log takes at least, in bytes of an entry.
+#[cfg(feature = "cluster")]
+pub const LOG_BODY_BYTES_MIN: usize = 1_000_000;
+/// What an entry may have more than the JSON of a record in it and the records before that in its block, in bytes.
+#[cfg(feature = "cluster")]
+pub const LOG_OVERHEAD_BYTES: usize = 4096;
 /// Bytes of texts, repeated ones included, at which a queue block ends before that: reading one takes bounded memory.
 pub const BLOCK_TEXT_BYTES_MAX: usize = 1024 * 1024;
 

@@ -25,6 +25,12 @@ pub trait Log: Send + Sync + 'static {
     /// been: the engine then calls again with the same `id`.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError>;
 
+    /// The longest body that [`Self::append`] takes, in bytes: 1 000 000 at least. A node refuses reports that would not fit, beside the
+    /// 64 kB of other records that may share an entry with one.
+    fn body_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// The entries from `from` on, in order and without a gap: at least one where there is one, and no further ones once their bodies
     /// exceed `bytes_max`. Where there is none yet, waits up to `patience` for one to arrive.
     ///
@@ -70,6 +76,11 @@ pub trait Log: Send + Sync + 'static {
     /// # Errors
     /// [`LogErrorKind::Unavailable`]
     fn forget(&self, node: &str) -> Result<(), LogError>;
+
+    /// What may cost acknowledged entries as the servers of the log are set up, as far as is known without asking them; sentences.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Identifies an entry that a node appends, also over a connection that was lost meanwhile.

@@ -1,9 +1,11 @@
 //! `/operator/cluster`: the nodes that share a log, for a key of scope `admin`.
 
 use deskfleet::Code;
+#[cfg(not(feature = "cluster"))]
 use serde::Serialize;
 
 use crate::refusal::Refused;
+#[cfg(not(feature = "cluster"))]
 use crate::state::ServerState;
 
 const NO_LOG: Refused = (
@@ -13,12 +15,13 @@ const NO_LOG: Refused = (
 
 #[cfg(feature = "cluster")]
 mod node {
-    use deskfleet::{Code, Engine, EngineError};
+    use deskfleet::{Code, EngineError};
     use tokio::task::spawn_blocking;
 
     use super::NO_LOG;
     use crate::cluster::FleetStatus;
     use crate::refusal::{self, Refused};
+    use crate::state::ServerState;
 
     const NO_NODE: Refused = (
         Code::NotFound,
@@ -29,26 +32,27 @@ mod node {
     /// Of a log that cannot be reached.
     const STAYS: &str =
         "The log of the fleet cannot be reached, so the node stays on the list; try again.";
-
-    /// The fleet as this node sees it. Asks the log, which can take long.
-    pub(super) async fn status(engine: Engine) -> Result<FleetStatus, Refused> {
-        let asked = spawn_blocking(move || engine.cluster_status()).await;
-        let status = asked
-            .map_err(|_| refusal::ENDED)?
-            .map_err(|error| refused(&error, UNREADABLE))?;
-        status.map(FleetStatus::new).ok_or(NO_LOG)
+    /// The fleet as this node sees it.
+    pub(crate) async fn status(shared: &ServerState) -> Result<FleetStatus, Refused> {
+        let status = shared.fleet.get(&shared.engine).await;
+        let status = status.ok_or(refusal::ENDED)?;
+        status
+            .map_err(|error| refused(&error, UNREADABLE))?
+            .ok_or(NO_LOG)
     }
 
     /// Takes a node off the list.
-    pub(super) async fn forget(engine: Engine, node: String) -> Result<(), Refused> {
-        let known = status(engine.clone()).await?;
+    pub(crate) async fn forget(shared: &ServerState, node: String) -> Result<(), Refused> {
+        let known = status(shared).await?;
         if known.status.log.is_none() {
             return Err((Code::StorageUnavailable, STAYS));
         }
         if !known.status.nodes.iter().any(|said| said.node == node) {
             return Err(NO_NODE);
         }
+        let engine = shared.engine.clone();
         let forgotten = spawn_blocking(move || engine.forget_node(&node)).await;
+        shared.fleet.expire().await;
         let forgotten = forgotten.map_err(|_| refusal::ENDED)?;
         forgotten.map_err(|error| refused(&error, STAYS))
     }
@@ -59,14 +63,7 @@ mod node {
 }
 
 #[cfg(feature = "cluster")]
-pub(crate) async fn status(shared: &ServerState) -> Result<impl Serialize + use<>, Refused> {
-    node::status(shared.engine.clone()).await
-}
-
-#[cfg(feature = "cluster")]
-pub(crate) async fn forget(shared: &ServerState, node: String) -> Result<(), Refused> {
-    node::forget(shared.engine.clone(), node).await
-}
+pub(crate) use node::{forget, status};
 
 #[cfg(not(feature = "cluster"))]
 #[expect(

@@ -3,7 +3,11 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
+#[cfg(feature = "cluster")]
+use std::time::Duration;
 
+#[cfg(feature = "cluster")]
+use deskfleet::EngineError;
 use deskfleet::{Engine, Unattended};
 use http::HeaderMap;
 use hyper::server::conn::http1;
@@ -13,6 +17,8 @@ use tokio::sync::watch;
 
 use crate::access_log::LogFormat;
 use crate::budget::Room;
+#[cfg(feature = "cluster")]
+use crate::cluster::FleetStatus;
 #[cfg(feature = "console")]
 use crate::console::codes::SignInCodes;
 use crate::cors::Cors;
@@ -33,6 +39,9 @@ use crate::sources::{Bounds, RequestPlace, Sources, forwarded};
 
 /// Requests under way over HTTP/2, for each connection that is allowed; more are refused with 503. A head is 16 KiB at most.
 const STREAMS_PER_CONNECTION: usize = 8;
+/// How old a list of the nodes may be, each of which reports once a second.
+#[cfg(feature = "cluster")]
+const FLEET_AGE_MAX: Duration = Duration::from_secs(1);
 
 /// What can change while the server runs.
 #[derive(Debug)]
@@ -74,6 +83,9 @@ pub(crate) struct ServerState {
     proxied: bool,
     pub(crate) slow_reads: Arc<SlowReads>,
     pub(crate) event_streams: EventStreams,
+    /// The log is asked for one request at a time: where it is gone, that takes seconds.
+    #[cfg(feature = "cluster")]
+    pub(crate) fleet: Scraped<Result<Option<FleetStatus>, EngineError>>,
     #[cfg(feature = "cluster")]
     pub(crate) position_waiters: Arc<Semaphore>,
     /// Whether the server stops. hyper-util's `GracefulShutdown` watches connections of hyper; ours have none while they are parked.
@@ -117,6 +129,8 @@ impl ServerState {
             budget: Room::new(options.bodies_bytes_max, largest_body),
             sources: Sources::new(bounds),
             scraped: Scraped::new(Figures::of),
+            #[cfg(feature = "cluster")]
+            fleet: Scraped::pausing(FLEET_AGE_MAX, FleetStatus::of),
             unattended: Scraped::new(|engine| engine.unattended_actions().unwrap_or_default()),
             failed_keys: FailedKeys::default(),
             #[cfg(feature = "console")]

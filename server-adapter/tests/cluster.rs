@@ -19,6 +19,7 @@ mod load;
 mod servers;
 
 mod gate;
+mod node_starts;
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -220,7 +221,8 @@ fn node_joins_with_a_copy_of_another() {
     for number in 2..9 {
         assert_eq!(put(&mut client, &format!("ws-{number}")), 200);
     }
-    let behind = fleet.postgres.sql("SELECT seq FROM df_head");
+    // The node may not have applied the last one yet, of when its keys were used.
+    let behind = fleet.postgres.sql("SELECT seq - 2 FROM df_head");
     fleet
         .postgres
         .sql(&format!("DELETE FROM df_log WHERE seq < {behind}"));
@@ -340,31 +342,6 @@ fn file_of_a_node_is_served_alone_only_after_it_left() {
     done(place.path(), "cluster leave deskfleet.redb");
     let served = place.serve();
     assert!(has(&mut fleet.client(&served), "ws-1"));
-}
-
-#[test]
-fn file_of_another_fleet_is_not_made_a_node() {
-    let Some(fleet) = Fleet::begin() else { return };
-    let own = Place::new();
-    let refused = fleet.refused(&own, "");
-    assert!(refused.contains("has data of its own"), "{refused}");
-
-    let place = fleet.place();
-    let mut node = fleet.serve(&place);
-    assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
-    node.terminate();
-    let other = format!("--log {}?fleet=other --node n", fleet.url());
-    let mut node = place.serve_with(&other);
-    let line = node.wait_for("APPLIES NOTHING MORE");
-    assert!(line.contains("Export what this node holds"), "{line}");
-    let mut client = fleet.client(&node);
-    assert!(has(&mut client, "ws-1"));
-    assert_eq!(put(&mut client, "ws-2"), 503);
-    let (status, said) = readyz(&mut client);
-    assert_eq!(status, 503);
-    assert!(said.starts_with("Halted: "), "{said}");
-    node.terminate();
-    assert!(done(place.path(), "export workspaces").contains("ws-1"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod servers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use deskfleet::{Log as _, LogErrorKind};
 use deskfleet_server::cluster::{PostgresLog, PostgresOptions};
@@ -202,4 +203,30 @@ fn certificate_is_verified_as_sslmode_says() {
         let (_, said) = refusal(&url(host, mode), &with(ca));
         assert!(said.contains("certificate"), "{host} {mode}: {said}");
     }
+}
+
+/// The setting may change long after a node has started.
+#[test]
+fn server_is_asked_again_whether_its_standbys_are_synchronous() {
+    let Some(postgres) = Postgres::start_alone() else {
+        return;
+    };
+    let open = |url: &str| PostgresLog::open(url, &PostgresOptions::default()).unwrap();
+    let log = open(&postgres.url());
+    // On the connection that is asked.
+    log.bounds(0).unwrap();
+    let warned = log.warnings();
+    assert!(
+        warned[0].contains("synchronous_standby_names"),
+        "{warned:?}"
+    );
+    let unchecked = open(&format!("{}&unchecked_sync=yes", postgres.url()));
+    assert!(unchecked.warnings().is_empty());
+    postgres.sql("ALTER SYSTEM SET synchronous_standby_names = 's1'");
+    postgres.reload();
+    let is_silent = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        log.warnings().is_empty()
+    });
+    assert!(is_silent, "within a minute");
 }

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use deskfleet::{
-    ActionRequest, ActivityRecord, Clock as _, Config, Engine, ErrorKind, HistoryQuery,
-    ManualClock, MemoryLog, NewKey, Scope, State, StatsRecord, Stream, WorkspaceList,
+    ActionRequest, Clock as _, Config, Engine, ErrorKind, HistoryQuery, ManualClock, MemoryLog,
+    NewKey, Scope, State, StatsRecord, Stream, WorkspaceList,
 };
 use deskfleet_tests::cluster::node::{builder, follow, node, refusal, start, stopped, workspace};
 
@@ -78,7 +79,7 @@ fn a_key_of_one_node_is_accepted_on_the_others() {
     follow(&two);
     let request = http::Request::get("/operator/keys")
         .header("x-api-key", &issued.secret)
-        .body(bytes::Bytes::new())
+        .body(Bytes::new())
         .unwrap();
     assert_eq!(two.handle(request).status(), 200);
 }
@@ -265,32 +266,6 @@ fn what_is_too_old_goes_from_every_node() {
     assert_eq!(swept, one.store_status().unwrap().retention_applied);
 }
 
-/// More than one entry holds: it is split, and acknowledged as a whole.
-#[test]
-fn a_batch_that_is_longer_than_an_entry_is_on_every_node() {
-    let clock = ManualClock::new(start());
-    let log = MemoryLog::new(clock.clone());
-    let [one, two] = [1, 2].map(|seed| node(seed, &clock, &log));
-    let mut batch = one.batch();
-    for number in 0..60_u8 {
-        let text = char::from(b'0' + number % 60).to_string().repeat(40_000);
-        let record = ActivityRecord {
-            instance_id: "ws-1".into(),
-            activity: text.into(),
-            ..ActivityRecord::default()
-        };
-        batch.push(&record.into()).unwrap();
-    }
-    one.record_batch(batch).unwrap();
-    let bounds = deskfleet::Log::bounds(&log, 0).unwrap();
-    assert!(bounds.last > 2, "{bounds:?}");
-    follow(&two);
-    for engine in [&one, &two] {
-        let history = engine.all_history(HistoryQuery::new(Stream::Activity, "ws-1"));
-        assert_eq!(history.count(), 60);
-    }
-}
-
 #[test]
 fn a_node_reports_its_position_with_the_chain_of_it() {
     let clock = ManualClock::new(start());
@@ -313,4 +288,49 @@ fn a_node_reports_its_position_with_the_chain_of_it() {
         (other.position, &other.chain),
         "they hold the same"
     );
+}
+
+#[test]
+fn a_node_does_not_take_the_log_of_another_fleet_for_its_own() {
+    let clock = ManualClock::new(start());
+    let [own, other, empty] = [(); 3].map(|()| MemoryLog::new(clock.clone()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.redb");
+    let open = |log: &MemoryLog| builder(1, &clock).log(log.clone(), "one").open(&path);
+    let one = open(&own).unwrap();
+    record(&one, "ws-1", 12);
+    one.close().unwrap();
+    let two = node(2, &clock, &other);
+    record(&two, "ws-1", 12);
+    for (log, said) in [
+        (&other, "the log is that of another fleet"),
+        (&empty, "the log is empty"),
+    ] {
+        let one = open(log).unwrap();
+        let error = stopped(&one);
+        assert!(error.context().contains(said), "{error}");
+        assert!(error.context().contains("?fleet=NAME"), "{error}");
+        one.close().unwrap();
+    }
+    let nodes = two.cluster_status().unwrap().unwrap().nodes;
+    assert!(nodes.iter().all(|node| node.node == "node-2"), "{nodes:?}");
+}
+
+#[test]
+fn a_program_that_ends_soon_is_not_listed_among_the_nodes() {
+    let clock = ManualClock::new(start());
+    let log = MemoryLog::new(clock.clone());
+    let one = node(1, &clock, &log);
+    follow(&one);
+    let command = builder(2, &clock)
+        .log_unlisted(log)
+        .open_in_memory()
+        .unwrap();
+    command.put_workspace(workspace("ws-1")).unwrap();
+    follow(&command);
+    clock.advance_seconds(2);
+    follow(&one);
+    let nodes = one.cluster_status().unwrap().unwrap().nodes;
+    assert_eq!(nodes.len(), 1, "{nodes:?}");
+    assert!(one.workspace("ws-1").unwrap().is_some());
 }

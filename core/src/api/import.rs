@@ -125,7 +125,7 @@ impl Import {
     }
 
     fn has_part(&self) -> bool {
-        self.gathered.records.len() >= BULK_UPSERT_CHUNK && self.failure.is_none()
+        self.gathered.has_part() && self.failure.is_none()
     }
 
     /// The text ends. Of one that cannot be read to its end, whole parts alone are written; nothing of a smaller one.
@@ -219,7 +219,7 @@ impl Import {
 
     fn submit_part(&mut self, core: &EngineCore) {
         if self.has_part() {
-            let records = self.gathered.take(BULK_UPSERT_CHUNK);
+            let records = self.gathered.take_part();
             self.submit(core, records, None);
         }
     }
@@ -229,21 +229,24 @@ impl Import {
         if self.ended || self.in_flight.is_some() {
             return;
         }
-        self.ended = true;
-        let rest = self.gathered.records.len();
-        match &self.failure {
-            None => {
-                let rest = self.gathered.take(rest);
-                self.submit(core, rest, Some(AuditResult::Completed));
+        let (part, ends) = match &self.failure {
+            None => (self.gathered.take_part(), AuditResult::Completed),
+            Some(ImportFailure::Unreadable(_)) if self.gathered.has_part() => {
+                (self.gathered.take_part(), AuditResult::Failed)
             }
-            Some(ImportFailure::Unreadable(_)) => {
-                let whole_parts = self.gathered.take(rest - rest % BULK_UPSERT_CHUNK);
-                if self.row.is_some() || !whole_parts.is_empty() {
-                    self.submit(core, whole_parts, Some(AuditResult::Failed));
-                }
+            Some(ImportFailure::Unreadable(_)) if self.row.is_some() => {
+                (Vec::new(), AuditResult::Failed)
             }
-            Some(ImportFailure::Engine(_)) => {}
-        }
+            Some(ImportFailure::Unreadable(_) | ImportFailure::Engine(_)) => {
+                self.ended = true;
+                return;
+            }
+        };
+        self.ended = match &self.failure {
+            None => self.gathered.records.is_empty(),
+            Some(_) => !self.gathered.has_part(),
+        };
+        self.submit(core, part, self.ended.then_some(ends));
     }
 
     fn submit(

@@ -1,6 +1,7 @@
 //! The rules of the interface, free of storage and transport.
 
 pub(crate) mod advice;
+pub(crate) mod bulk;
 pub(crate) mod cost;
 pub(crate) mod editing;
 pub(crate) mod filing;

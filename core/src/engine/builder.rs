@@ -139,6 +139,13 @@ impl EngineBuilder {
         self
     }
 
+    /// As [`Self::log`], for a program that ends soon: it is not listed among the nodes, so the log is not kept for it, and its clock is
+    /// not compared.
+    #[cfg(feature = "cluster")]
+    pub fn log_unlisted(self, log: impl crate::log::Log) -> Self {
+        self.log(log, "")
+    }
+
     /// Opens the file at `path`, or creates it.
     ///
     /// # Errors

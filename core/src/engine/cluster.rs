@@ -59,7 +59,8 @@ impl Engine {
     }
 
     /// What an operator has to look into although this node serves, for 10 s after it was noticed last: another process that reports under
-    /// the same name, or a node that applied other entries up to the same position. Also that the log takes no reports of this node.
+    /// the same name, or a node that applied other entries up to the same position. Also that the log takes no reports of this node, and
+    /// what may cost entries that the log acknowledges.
     #[must_use]
     pub fn node_warning(&self) -> Option<String> {
         self.core().node_warning()

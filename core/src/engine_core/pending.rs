@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker, ready};
 
+use crate::domain::bulk;
 use crate::error::Result;
-use crate::limits::BULK_UPSERT_CHUNK;
 use crate::locks::lock;
 use crate::model::Workspace;
 use crate::mutation::{Mutation, Outcome, PutWorkspaces};
@@ -55,7 +55,7 @@ impl EngineCore {
 
     /// Submits workspaces of any number, each part of them as one mutation.
     pub(crate) fn submit_workspaces(&self, workspaces: Vec<Workspace>) -> Outcomes {
-        let parts = in_chunks(workspaces);
+        let parts = in_parts(workspaces);
         Outcomes::all(parts.map(|part| self.submit(part).claim).collect())
     }
 
@@ -71,10 +71,12 @@ impl EngineCore {
 
 /// The parts of a bulk upsert. Each has memory of its own: `Vec::split_off` would copy the rest once for each part, and leave each
 /// with the memory of the whole.
-fn in_chunks(workspaces: Vec<Workspace>) -> impl Iterator<Item = PutWorkspaces> {
+fn in_parts(workspaces: Vec<Workspace>) -> impl Iterator<Item = PutWorkspaces> {
     let mut rest = workspaces.into_iter();
     std::iter::from_fn(move || {
-        let part: Vec<_> = rest.by_ref().take(BULK_UPSERT_CHUNK).collect();
+        let sizes = rest.as_slice().iter();
+        let count = bulk::part_length(sizes.map(|each| bulk::text_bytes(&each.values())));
+        let part: Vec<_> = rest.by_ref().take(count).collect();
         (!part.is_empty()).then_some(PutWorkspaces(part))
     })
 }
@@ -145,6 +147,8 @@ impl Outcomes {
 
 #[cfg(test)]
 mod tests {
+    use crate::limits::BULK_UPSERT_CHUNK;
+
     use super::*;
 
     #[test]
@@ -154,7 +158,7 @@ mod tests {
             ..Workspace::default()
         };
         for count in [0, 1, BULK_UPSERT_CHUNK, 5 * BULK_UPSERT_CHUNK + 1] {
-            let parts: Vec<_> = in_chunks((0..count).map(workspace).collect()).collect();
+            let parts: Vec<_> = in_parts((0..count).map(workspace).collect()).collect();
             assert_eq!(parts.len(), count.div_ceil(BULK_UPSERT_CHUNK));
             let kept: usize = parts
                 .iter()

@@ -17,6 +17,7 @@ pub struct MemoryLog(Arc<Shared>);
 
 struct Shared {
     clock: Box<dyn Clock>,
+    body_max: usize,
     held: Mutex<Held>,
     appended: Condvar,
 }
@@ -46,8 +47,14 @@ impl Held {
 impl MemoryLog {
     /// An empty log with a clock of its own.
     pub fn new(clock: impl Clock) -> Self {
+        Self::bounded(clock, usize::MAX)
+    }
+
+    /// The same, whose entries have at most that many bytes, as those of NATS JetStream have.
+    pub fn bounded(clock: impl Clock, body_max: usize) -> Self {
         Self(Arc::new(Shared {
             clock: Box::new(clock),
+            body_max,
             held: Mutex::default(),
             appended: Condvar::new(),
         }))
@@ -65,6 +72,10 @@ impl MemoryLog {
 
 impl Log for MemoryLog {
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
+        if body.len() > self.0.body_max {
+            let said = format!("an entry of {} bytes is too long", body.len());
+            return Err(LogError::new(LogErrorKind::Unavailable, said));
+        }
         let mut held = lock(&self.0.held);
         if let Some(position) = held.positions.get(&id) {
             return Ok(Appended {
@@ -93,6 +104,10 @@ impl Log for MemoryLog {
             at: Some(at),
             chain: Some(chain),
         })
+    }
+
+    fn body_max(&self) -> usize {
+        self.0.body_max
     }
 
     fn read(

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use super::client_socket::connect;
 #[cfg(feature = "tls")]
 use super::client_tls::ClientTls;
 use super::failure::Failure;
@@ -128,7 +129,7 @@ impl Client {
             (HeaderName::from_static("x-api-key"), self.key.clone()),
         ];
         request.headers_mut().extend(headers);
-        let socket = TcpStream::connect((&*self.url.host, self.url.port))
+        let socket = connect(&self.url.host, self.url.port)
             .map_err(|error| Failure::caused(&self.url, &error))?;
         let broke_off = |error: BrokenOff| {
             let error = broken_off(&self.url, &*error);
@@ -139,7 +140,7 @@ impl Client {
             let error = Failure::caused(format_args!("no connection to {}", self.url), &error);
             if self.url.is_tls {
                 Failure(format!(
-                    "{error}; the CAs that are trusted are those of --ca"
+                    "{error}; the CAs that are trusted are those of --ca, and for --join those of --join-ca"
                 ))
             } else {
                 error

@@ -28,6 +28,9 @@ pub(crate) struct ClusterArgs {
     /// The file with an admin key of the fleet, for --join
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     join_key_file: Option<String>,
+    /// The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    join_ca: Option<String>,
 }
 
 impl ClusterArgs {
@@ -48,6 +51,7 @@ impl ClusterArgs {
                 &self.join_key_file,
                 "--join-key-file",
             ),
+            ("cluster.join_ca", &self.join_ca, "--join-ca"),
         ]
         .into_iter()
         .filter_map(|(name, text, option)| Some((name, Value::Text(text.clone()?), option)))

@@ -1,15 +1,15 @@
 //! A node begins with a copy of another node's store.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use deskfleet::EngineError;
 use deskfleet_server::cluster::FleetStatus;
 
-use super::client::Client;
+use super::client::{Client, KEY_VARIABLE};
 use super::configuration::ClusterSettings;
 use super::failure::Failure;
 use super::output::log;
@@ -20,6 +20,8 @@ use super::server_url::ServerUrl;
 const DOWNLOAD: &str = "/operator/backups/download";
 const STATUS: &str = "/operator/cluster";
 const MB: u64 = 1_000_000;
+/// How often a copy says how far it has come, where that is not a terminal.
+const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// The node to copy.
 pub(crate) struct Peer {
@@ -35,11 +37,16 @@ impl Peer {
         Some(Self {
             url: settings.join.as_deref()?.parse().ok()?,
             key_file: settings.join_key_file.clone(),
-            ca: settings.log_ca.clone(),
+            ca: settings.join_ca.clone(),
         })
     }
 
     fn client(&self) -> Result<Client, Failure> {
+        if self.key_file.is_none() && std::env::var_os(KEY_VARIABLE).is_none() {
+            return Err(Failure(format!(
+                "--join needs an admin key of the fleet: name its file with --join-key-file, or put it into the variable {KEY_VARIABLE}"
+            )));
+        }
         let files = ServerArgs {
             key_file: self.key_file.clone(),
             ca: self.ca.clone(),
@@ -59,24 +66,16 @@ impl Peer {
         let client = self.client()?;
         require_running(&self.url, &client)?;
         log!("Copying the store of {}.", self.url);
-        let part = beside(file, ".joining");
-        let written = write(&client, &part).and_then(|bytes| {
-            std::fs::rename(&part, file).map_err(|error| cannot_write(file, &error))?;
-            sync_folder(file).map_err(|error| cannot_write(file, &error))?;
-            Ok(bytes)
-        });
-        match written {
-            Ok(bytes) => {
-                let (mb, seconds) = (bytes / MB, begun.elapsed().as_secs());
-                log!("Copied {mb} MB from {} in {seconds} s.", self.url);
-                Ok(())
-            }
-            Err(failure) => {
-                // What is left of it is written over next time.
-                let _ = std::fs::remove_file(&part);
-                Err(failure)
-            }
+        let part = Part::create(file)?;
+        let path = part.path.clone();
+        let copied = part.write(&client).and_then(|part| part.finish(file));
+        if copied.is_err() {
+            // What is left of it would be written over next time.
+            let _ = std::fs::remove_file(&path);
         }
+        let (mb, seconds) = (copied? / MB, begun.elapsed().as_secs());
+        log!("Copied {mb} MB from {} in {seconds} s.", self.url);
+        Ok(())
     }
 }
 
@@ -100,29 +99,69 @@ fn require_running(url: &ServerUrl, client: &Client) -> Result<(), Failure> {
     })
 }
 
-fn write(client: &Client, part: &Path) -> Result<u64, Failure> {
-    let failed = |error: &io::Error| cannot_write(part, error);
-    let pieces = client.post_for_download(DOWNLOAD)?;
-    let mut file = create(part).map_err(|error| failed(&error))?;
-    let mut progress = ProgressLine::new(None);
-    let mut bytes = 0;
-    for piece in pieces {
-        let piece = piece?;
-        file.write_all(&piece).map_err(|error| failed(&error))?;
-        progress.advance(piece.len());
-        bytes += piece.len() as u64;
-    }
-    file.sync_all().map_err(|error| failed(&error))?;
-    Ok(bytes)
+/// The copy until it is whole, which one process at a time writes.
+struct Part {
+    path: PathBuf,
+    /// Locked.
+    file: File,
+    bytes: u64,
 }
 
-/// For the owner alone, as a store is.
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+impl Part {
+    /// An empty file beside the store that `store` will be, for the owner alone, as a store is.
+    fn create(store: &Path) -> Result<Self, Failure> {
+        let path = beside(store, ".joining");
+        let failed = |error: &io::Error| cannot_write(&path, error);
+        let mut options = OpenOptions::new();
+        // What a killed process left is written over, but not before it is locked.
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(|error| failed(&error))?;
+        let is_locked = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        };
+        // Another process keeps its lock until the copy is the store.
+        if !is_locked || store.exists() {
+            let said = "another process copies a store to it";
+            return Err(Failure(format!("cannot write {}: {said}", path.display())));
+        }
+        file.set_len(0).map_err(|error| failed(&error))?;
+        Ok(Self {
+            path,
+            file,
+            bytes: 0,
+        })
+    }
+
+    /// Writes the store of the peer.
+    fn write(mut self, client: &Client) -> Result<Self, Failure> {
+        let mut progress = ProgressLine::new(None);
+        let mut said_at = Instant::now();
+        for piece in client.post_for_download(DOWNLOAD)? {
+            let piece = piece?;
+            let written = self.file.write_all(&piece);
+            written.map_err(|error| cannot_write(&self.path, &error))?;
+            progress.advance(piece.len());
+            self.bytes += piece.len() as u64;
+            if said_at.elapsed() > PROGRESS_EVERY && !io::stderr().is_terminal() {
+                said_at = Instant::now();
+                log!("Copied {} MB so far.", self.bytes / MB);
+            }
+        }
+        Ok(self)
+    }
+
+    /// Makes it the store in `store`; returns how many bytes that has.
+    fn finish(self, store: &Path) -> Result<u64, Failure> {
+        let synced = self.file.sync_all();
+        let renamed = synced.and_then(|()| std::fs::rename(&self.path, store));
+        let renamed = renamed.and_then(|()| sync_folder(store));
+        renamed.map_err(|error| cannot_write(store, &error))?;
+        Ok(self.bytes)
+    }
 }
 
 /// Makes the new name durable.

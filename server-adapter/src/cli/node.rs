@@ -56,6 +56,11 @@ impl Node {
     pub(crate) fn share(&self, builder: EngineBuilder) -> EngineBuilder {
         builder.log(self.log.clone(), self.name.clone())
     }
+
+    /// The same for the engine of a command, which is no node that the others should wait for.
+    pub(crate) fn share_unlisted(&self, builder: EngineBuilder) -> EngineBuilder {
+        builder.log_unlisted(self.log.clone())
+    }
 }
 
 /// The name of this machine.
@@ -121,6 +126,30 @@ pub(crate) fn require_all(engine: &Engine) -> Result<(), Failure> {
     }
 }
 
+/// Says which bodies are refused because an entry of the log does not take them.
+fn warn_of_bounds(settings: &Settings, engine: &Engine) {
+    let (set, bound) = (&settings.engine.limits, &engine.config().limits);
+    for (name, set, bound) in [
+        (
+            "record_body_bytes",
+            set.record_body_bytes,
+            bound.record_body_bytes,
+        ),
+        (
+            "processes_body_bytes",
+            set.processes_body_bytes,
+            bound.processes_body_bytes,
+        ),
+    ] {
+        if bound < set {
+            log!(
+                "deskfleet: limits.{name} is {set}, but bodies above {bound} bytes are refused, as an entry of the log takes no more; raise \
+                 max_payload of the NATS servers"
+            );
+        }
+    }
+}
+
 /// The engine of a node that is about to serve, and whether it has all that the others have. `open` opens the store.
 pub(crate) fn start(
     settings: &Settings,
@@ -157,17 +186,17 @@ pub(crate) fn start(
         engine = open()?;
         caught_up = catch_up(&engine);
     }
+    warn_of_bounds(settings, &engine);
     match caught_up {
         CaughtUp::Whole => {}
-        // Reads go on. The thread that follows the log says what is wrong.
-        CaughtUp::Unreachable(_) => {
-            if !engine.has_key() {
-                log!(
-                    "deskfleet: this node knows no API key; the fleet's first one is issued at a start that reaches the log."
-                );
-            }
-            return Ok((engine, false));
+        // Nobody could read anything.
+        CaughtUp::Unreachable(error) if !engine.has_key() => {
+            let said =
+                "this node knows no API key yet, and has to reach the log of the fleet to begin";
+            return Err(Failure::caused(said, &error));
         }
+        // Reads go on. The thread that follows the log says what is wrong.
+        CaughtUp::Unreachable(_) => return Ok((engine, false)),
         CaughtUp::Halted(error)
             if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat) =>
         {

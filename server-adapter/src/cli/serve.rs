@@ -48,12 +48,15 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let tls = settings.tls.read();
     let tls = tls.map_err(|error| Failure(error.to_string()))?;
     let metrics = Metrics::default();
+    // One more for a node, which asks the log for its status: where that is gone it takes seconds, and reads go on.
+    let blocking = usize::from(settings.cluster.log.is_some());
+    let blocking = blocking + available_parallelism().map_or(1, NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_io()
         .enable_time()
         // Slow reads run here. More threads would not make them faster, and each keeps memory of its own in the allocator: with
         // one for each read at once, pages of the store's cache end up in all of them, hundreds of megabytes.
-        .max_blocking_threads(available_parallelism().map_or(1, NonZero::get))
+        .max_blocking_threads(blocking)
         .build()
         .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
     // Before a store is opened: a start that fails here leaves no new file behind.
@@ -69,6 +72,7 @@ pub(crate) fn run(configuration: &Configuration, args: &ServeArgs) -> Result<(),
     let place = KeyPlace {
         file,
         is_node: settings.cluster.log.is_some(),
+        has_credentials: settings.cluster.log_credentials.is_some(),
     };
     if args.configure_fleet && !place.is_node {
         let said = "--configure-fleet is for the nodes of a fleet; start with --log";

@@ -16,6 +16,8 @@ pub(crate) struct KeyPlace<'a> {
     pub(crate) file: Option<&'a Path>,
     /// Whether the server is a node of a fleet, which has the keys in its log.
     pub(crate) is_node: bool,
+    /// Whether it has credentials for the log.
+    pub(crate) has_credentials: bool,
 }
 
 /// A server that other machines can reach, or whose standard output is the journal, needs a key that can be used, issued before the
@@ -35,7 +37,7 @@ pub(crate) fn require(
         return Ok(());
     };
     let advice = match place.file {
-        Some(file) => format!("Issue one first:\n  {}", command(file, place.is_node)),
+        Some(file) => format!("Issue one first:\n  {}", command(file, place)),
         None => "A store in memory has none: listen on 127.0.0.1.".to_owned(),
     };
     Err(Failure(format!(
@@ -43,15 +45,13 @@ pub(crate) fn require(
     )))
 }
 
-fn command(file: &Path, is_node: bool) -> String {
-    let (file, log) = (
-        file.display(),
-        if is_node {
-            " --set cluster.log=URL"
-        } else {
-            ""
-        },
-    );
+fn command(file: &Path, place: KeyPlace<'_>) -> String {
+    let log = match (place.is_node, place.has_credentials) {
+        (false, _) => "",
+        (true, false) => " --set cluster.log=URL",
+        (true, true) => " --set cluster.log=URL --set cluster.log_credentials=FILE",
+    };
+    let file = file.display();
     format!("deskfleet keys issue --name admin --scope admin --data {file}{log}")
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn issue_first(
         if let Some(file) = place.file.filter(|_| !administers) {
             log!(
                 "The store has no key of the scope admin that can be used. To issue one, stop the server and run:\n  {}",
-                command(file, place.is_node)
+                command(file, place)
             );
         }
         return Ok(false);

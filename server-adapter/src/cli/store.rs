@@ -98,7 +98,8 @@ pub(crate) fn open(
         .map_err(|error| explain(error, file, when_locked))
 }
 
-/// Opens the store in `file` for a command that changes it; as the node that it is where the settings name a log.
+/// Opens the store in `file` for a command that changes it. Where the settings name a log, it changes the fleet through that, and needs
+/// no file.
 pub(crate) fn open_to_change(
     configuration: &Configuration,
     file: &Path,
@@ -107,7 +108,13 @@ pub(crate) fn open_to_change(
     let builder = builder(configuration);
     #[cfg(feature = "cluster")]
     if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
-        let engine = open(node.share(builder), file, when_locked)?;
+        let builder = node.share_unlisted(builder);
+        // A file that is made here would be that of the user who gives the command, and not of the server's.
+        let engine = if file.exists() {
+            open(builder, file, when_locked)?
+        } else {
+            builder.open_in_memory()?
+        };
         node::require_all(&engine)?;
         return Ok(engine);
     }

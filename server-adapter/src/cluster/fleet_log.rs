@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet::{Appended, EntryId, Log, LogBounds, LogEntry, LogError, LogErrorKind, NodeReport};
 
 use crate::locks::try_lock;
@@ -110,7 +111,7 @@ fn connect(url: &str, options: &LogOptions) -> Result<Connected, LogError> {
                 ..super::NatsOptions::default()
             };
             let log = super::JetStreamLog::open(url, &options)?;
-            let warnings = log.warnings().to_vec();
+            let warnings = [log.notices(), &log.warnings()].concat();
             Ok((Box::new(log), warnings))
         }
         _ => {
@@ -130,6 +131,15 @@ impl Log for FleetLog {
         let appended = log.append(id, body);
         self.0.metrics.appended(begun.elapsed(), appended.is_ok());
         appended
+    }
+
+    /// Of one that is not connected to yet, what such a log takes at least.
+    fn body_max(&self) -> usize {
+        match self.0.connected.get() {
+            Some(log) => log.body_max(),
+            None if self.0.url.starts_with("postgres") => usize::MAX,
+            None => LOG_BODY_BYTES_MIN,
+        }
     }
 
     fn read(
@@ -159,6 +169,11 @@ impl Log for FleetLog {
 
     fn forget(&self, node: &str) -> Result<(), LogError> {
         self.0.connected()?.forget(node)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let log = self.0.connected.get();
+        log.map_or_else(Vec::new, |log| log.warnings())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deskfleet::{ClusterStatus, NodeStatus, Timestamp};
+use deskfleet::{ClusterStatus, Engine, EngineError, NodeStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Seconds without a report, of which a node makes one a second, after which something is wrong with it.
@@ -20,6 +20,11 @@ pub struct FleetStatus {
 }
 
 impl FleetStatus {
+    /// The fleet as a node sees it; `None` where it shares no log. Asks the log, which can take long.
+    pub(crate) fn of(engine: &Engine) -> Result<Option<Self>, EngineError> {
+        Ok(engine.cluster_status()?.map(Self::new))
+    }
+
     /// Finds what is wrong with a fleet.
     #[must_use]
     pub fn new(status: ClusterStatus) -> Self {

@@ -192,6 +192,10 @@ impl Log for FaultyLog {
         }
     }
 
+    fn body_max(&self) -> usize {
+        self.log.body_max()
+    }
+
     fn read(
         &self,
         from: u64,

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, Limits};
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::limits::LOG_READ_BYTES;
+use crate::limits::{BLOCK_BYTES_MAX, LOG_OVERHEAD_BYTES, LOG_READ_BYTES};
 use crate::locks::{lock, read};
 use crate::log::{Appended, EntryId, Log, LogError, LogErrorKind};
 use crate::mutation::Outcome;
@@ -38,7 +38,7 @@ use positions::PositionWaiters;
 /// What makes an engine a node.
 pub(crate) struct Cluster {
     log: Box<dyn Log>,
-    /// The name of this node.
+    /// The name of this node; empty where it is not listed.
     node: String,
     /// Distinguishes this process from others that run under the same name.
     process: String,
@@ -99,6 +99,7 @@ impl Cluster {
         if let Some(lines) = stored::fleet_configuration(&snapshot)? {
             take_over(config, &lines);
         }
+        bound_records(&mut config.limits, shared.log.body_max());
         let position = applied.map_or(0, |applied| applied.position);
         Ok(Self {
             log: shared.log,
@@ -230,6 +231,16 @@ impl Cluster {
         self.halt(ErrorKind::Configuration, said)
     }
 
+    /// This node has applied another log than the one that is there.
+    fn other_log(&self, kind: ErrorKind, what: &str) -> EngineError {
+        let said = format!(
+            "{what}, and this node has applied one up to entry {}: check the address of the log and its ?fleet=NAME. Where the log of \
+             this fleet is lost, one node goes on with another",
+            self.position()
+        );
+        self.halt(kind, said)
+    }
+
     /// Appends the settings of this node; `founds` says, for the first entry, whether the fleet begins with nothing.
     fn append_configuration(&self, id: EntryId, founds: Option<bool>) -> Result<Appended> {
         let configure = Configure {
@@ -252,6 +263,17 @@ impl Cluster {
         // Where this fails for whatever reason, the first one may be there.
         let again = self.log.append(id, body);
         again.map_err(|_| self.failed(first))
+    }
+}
+
+/// Bounds the bodies of records such that one fits an entry, with the records before it in its block.
+fn bound_records(limits: &mut Limits, body_max: usize) {
+    let most = body_max.saturating_sub(BLOCK_BYTES_MAX + LOG_OVERHEAD_BYTES);
+    for bytes in [
+        &mut limits.record_body_bytes,
+        &mut limits.processes_body_bytes,
+    ] {
+        *bytes = most.min(*bytes);
     }
 }
 
@@ -329,7 +351,8 @@ impl EngineCore {
             // What the log may have lost meanwhile shall be on this disk at least; the error is the one that counts.
             let _ = self.sync_applied(cluster);
         }
-        if cluster.halted().is_some() {
+        let is_of_fleet = |error: EngineError| error.kind() != ErrorKind::Configuration;
+        if cluster.halted().is_some_and(is_of_fleet) {
             // So that the other nodes show why.
             let _ = self.report_when_due(cluster);
         }

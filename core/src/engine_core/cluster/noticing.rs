@@ -84,7 +84,14 @@ impl Cluster {
             differed
                 .map(|(_, said)| said.clone())
                 .or_else(|| noticed.unreported.as_ref().map(|error| unreported(error)))
+                .or_else(|| self.log_warning())
         })
+    }
+
+    /// What may cost entries that the log acknowledges.
+    pub(super) fn log_warning(&self) -> Option<String> {
+        let warnings = self.log.warnings();
+        (!warnings.is_empty()).then(|| format!("the log of the fleet: {}", warnings.join("; ")))
     }
 }
 

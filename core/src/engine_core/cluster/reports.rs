@@ -113,6 +113,9 @@ impl EngineCore {
 
     /// Says where this node stands. A log that keeps entries but no reports stops nothing: the operator is warned.
     pub(super) fn report(&self, cluster: &Cluster) -> Result<()> {
+        if cluster.node.is_empty() {
+            return Ok(());
+        }
         let applied = stored::applied(&self.store.snapshot()?)?;
         let report = Report {
             applied: applied.map_or(0, |applied| applied.position),
@@ -183,6 +186,7 @@ impl EngineCore {
         let unreachable = bounds.as_ref().err().or_else(|| reports.as_ref().err());
         let problem = halted.or_else(|| unreachable.map(ToString::to_string));
         let problem = problem.or_else(|| cluster.doubled(self.injected.clock.now()));
+        let problem = problem.or_else(|| cluster.log_warning());
         let last = bounds.as_ref().map_or(0, |bounds| bounds.last);
         let nodes = reports.unwrap_or_default().into_iter();
         let nodes = nodes.map(|said| {

@@ -82,11 +82,13 @@ impl EngineCore {
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
+        if let Some(applied) = applied {
+            // Before the report: a node does not list itself in the log of another fleet.
+            check_same(cluster, &applied, bounds)?;
+        }
         // Before anything is appended: this is how a node learns that its clock is wrong.
         self.report(cluster)?;
-        if let Some(applied) = applied {
-            check_same(cluster, &applied, bounds)?;
-        } else {
+        if applied.is_none() {
             if bounds.first > 1 {
                 if !stored::is_fresh(&self.store.snapshot()?)? {
                     return Err(cluster.foreign());
@@ -103,12 +105,7 @@ impl EngineCore {
 /// Halts where the log does not hold what was applied here.
 pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> Result<()> {
     if applied.position > bounds.last {
-        let said = format!(
-            "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Export what \
-             this node holds, then remove its file and start it again",
-            bounds.last, applied.position
-        );
-        return Err(cluster.halt(ErrorKind::Corrupted, said));
+        return Err(not_in_the_log(cluster, applied, bounds));
     }
     if applied.position < bounds.first {
         return Err(cluster.behind());
@@ -118,7 +115,35 @@ pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds
     let mut entries = entries.iter();
     match entries.find(|entry| entry.position == applied.position) {
         Some(entry) if is_same(applied, entry) => Ok(()),
-        _ => Err(cluster.lost_entries(applied.position)),
+        _ => Err(not_in_the_log(cluster, applied, bounds)),
+    }
+}
+
+/// Why the log does not hold what was applied here.
+fn not_in_the_log(cluster: &Cluster, applied: &Applied, bounds: LogBounds) -> EngineError {
+    // Its first entry says which fleet it is of, unless it was trimmed.
+    let first = if bounds.first == 1 && bounds.last > 0 {
+        match cluster.log.read(1, 1, Duration::ZERO) {
+            Ok(entries) => entries.into_iter().next(),
+            Err(error) => return cluster.read_failed(error),
+        }
+    } else {
+        None
+    };
+    if bounds.last == 0 {
+        // It may have been lost: the node serves what it has.
+        cluster.other_log(ErrorKind::Corrupted, "the log is empty")
+    } else if first.is_some_and(|first| first.id.0 != applied.fleet) {
+        cluster.other_log(ErrorKind::Configuration, "the log is that of another fleet")
+    } else if applied.position > bounds.last {
+        let said = format!(
+            "the log ends at {}, but this node has applied it up to {}: the log lost entries that it had acknowledged. Export what \
+             this node holds, then remove its file and start it again",
+            bounds.last, applied.position
+        );
+        cluster.halt(ErrorKind::Corrupted, said)
+    } else {
+        cluster.lost_entries(applied.position)
     }
 }
 

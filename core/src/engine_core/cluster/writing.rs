@@ -13,24 +13,29 @@ use super::super::write::{Write, not_logged};
 use super::{Cluster, Own};
 
 impl EngineCore {
-    /// Writes through the log. With `low` space, what does not relieve is refused before it is there.
+    /// Writes through the log. What is refused for its length, or with `low` space as it relieves nothing, is refused before it is there.
     pub(in crate::engine_core) fn write_as_node(
         &self,
         cluster: &Cluster,
         writes: Vec<Write>,
-        low: Option<LowDisk>,
+        low: Option<&LowDisk>,
     ) -> Result<Vec<Outcome>, WriteFailure> {
-        let Some(low) = low else {
-            return self.write_to_log(cluster, writes);
+        let body_max = cluster.log.body_max();
+        let refusals: Vec<_> = writes
+            .iter()
+            .map(|write| match low {
+                Some(low) if !write.relieves => Some(low.error.clone()),
+                _ => too_long(write, body_max),
+            })
+            .collect();
+        let accepted = writes.into_iter().zip(&refusals);
+        let accepted = accepted.filter_map(|(write, refusal)| refusal.is_none().then_some(write));
+        let mut written = self.write_to_log(cluster, accepted.collect())?.into_iter();
+        let outcome = |refusal: Option<EngineError>| {
+            let written = || written.next().unwrap_or_else(|| Err(outcome_unknown()));
+            refusal.map_or_else(written, Err)
         };
-        let relieves: Vec<_> = writes.iter().map(|write| write.relieves).collect();
-        let relieving = writes.into_iter().filter(|write| write.relieves).collect();
-        let mut written = self.write_to_log(cluster, relieving)?.into_iter();
-        let outcome = |relieves| {
-            let written = if relieves { written.next() } else { None };
-            written.unwrap_or_else(|| Err(low.error.clone()))
-        };
-        Ok(relieves.into_iter().map(outcome).collect())
+        Ok(refusals.into_iter().map(outcome).collect())
     }
 
     fn write_to_log(
@@ -135,6 +140,18 @@ fn in_entries(writes: Vec<Write>) -> Result<Vec<(Vec<u8>, Vec<Write>)>> {
         entries.push((body.finish(), held));
     }
     Ok(entries)
+}
+
+/// Why a write cannot have an entry of its own, if it is longer than the log takes.
+fn too_long(write: &Write, body_max: usize) -> Option<EngineError> {
+    let (_, bytes) = write.logged.as_ref()?;
+    let bytes = bytes.len() + EntryWriter::OVERHEAD_BYTES;
+    (bytes > body_max).then(|| {
+        let said = format!(
+            "the write takes {bytes} bytes, and the log that the nodes share {body_max} at most"
+        );
+        EngineError::new(ErrorKind::InvalidParameter, said)
+    })
 }
 
 /// The error of a write to a node that applies nothing more.

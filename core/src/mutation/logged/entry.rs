@@ -20,6 +20,9 @@ pub(crate) struct EntryWriter {
 }
 
 impl EntryWriter {
+    /// What a body with one mutation has at most beside the bytes of that.
+    pub(crate) const OVERHEAD_BYTES: usize = 16;
+
     /// A body without mutations.
     pub(crate) fn new() -> Self {
         let mut body = Encoder::default();

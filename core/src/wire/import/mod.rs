@@ -6,7 +6,7 @@ mod format;
 
 use std::collections::VecDeque;
 
-use crate::domain::validation;
+use crate::domain::{bulk, validation};
 use crate::limits::IMPORT_WARNINGS_MAX;
 use crate::model::{LineWarning, WorkspacePatch};
 use crate::nearest::nearest;
@@ -145,8 +145,14 @@ impl Gathered {
         records + self.text_bytes + self.errors.bytes()
     }
 
-    /// Takes the first `count` records.
-    pub(crate) fn take(&mut self, count: usize) -> Vec<(u64, WorkspacePatch)> {
+    /// Whether the records fill a part, which is committed at once.
+    pub(crate) fn has_part(&self) -> bool {
+        bulk::fills_part(self.records.len(), self.text_bytes)
+    }
+
+    /// Takes the records of the next part: all, where they do not fill one.
+    pub(crate) fn take_part(&mut self) -> Vec<(u64, WorkspacePatch)> {
+        let count = bulk::part_length(self.records.iter().map(|(_, patch)| text_bytes(patch)));
         let taken: Vec<_> = if count < self.records.len() {
             self.records.drain(..count).collect()
         } else {
@@ -210,7 +216,7 @@ impl Gathered {
 
 /// The memory that the texts of a record take, in bytes.
 fn text_bytes(patch: &WorkspacePatch) -> usize {
-    patch.values().into_iter().flatten().map(str::len).sum()
+    bulk::text_bytes(&patch.values())
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ settings! {
         pub(crate) join: Option<String> = None, Form::Text("a URL such as \"http://node-2:8080\"", is_server_url);
         /// The file with an admin key of the fleet, for `join`.
         pub(crate) join_key_file: Option<PathBuf> = None;
+        /// The file with the CAs, in PEM, that may have signed the certificate of the node of `join`; with none those of the system.
+        pub(crate) join_ca: Option<PathBuf> = None;
     }
 }
 

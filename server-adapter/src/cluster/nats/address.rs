@@ -37,14 +37,30 @@ pub(super) struct Address {
     pub(super) servers: Vec<ServerAddr>,
     /// The servers, for messages.
     pub(super) names: String,
-    /// `HOST:PORT` of each monitoring endpoint.
-    pub(super) monitors: Vec<String>,
-    /// The operator answers for `sync_interval`.
-    pub(super) unchecked_sync: bool,
+    pub(super) sync: SyncCheck,
     /// For how long the servers recognise an entry by its id.
     pub(super) duplicate_window: Duration,
     /// Without the servers.
     pub(super) connect: ConnectOptions,
+}
+
+/// How it is known that the servers write to the disk before they acknowledge.
+pub(super) struct SyncCheck {
+    /// `HOST:PORT` of each monitoring endpoint.
+    pub(super) monitors: Vec<String>,
+    /// The operator answers for it.
+    pub(super) unchecked: bool,
+}
+
+impl SyncCheck {
+    /// What the operator who answers for it is reminded of.
+    pub(super) fn notice(&self) -> Vec<String> {
+        let said = "it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries";
+        self.unchecked
+            .then(|| said.to_owned())
+            .into_iter()
+            .collect()
+    }
 }
 
 impl Address {
@@ -90,11 +106,13 @@ impl Address {
             fleet: fleet.to_owned(),
             servers: names.split(',').map(server).collect::<Result<_, _>>()?,
             names: names.to_owned(),
-            monitors: monitors
-                .into_iter()
-                .map(monitor)
-                .collect::<Result<_, _>>()?,
-            unchecked_sync,
+            sync: SyncCheck {
+                monitors: monitors
+                    .into_iter()
+                    .map(monitor)
+                    .collect::<Result<_, _>>()?,
+                unchecked: unchecked_sync,
+            },
             duplicate_window: options.duplicate_window.unwrap_or(DUPLICATE_WINDOW),
             connect: connect_options(options, requires_tls)?,
         })

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::locks::lock;
 
-use super::shared::{HEADER_BYTES, RETRY_INTERVAL, Shared};
+use super::shared::{RETRY_INTERVAL, Shared};
 use super::undecided::Attempted;
 
 /// After this time an append has failed, which is tried again meanwhile: a stopped leader is replaced after four to nine seconds.
@@ -40,8 +40,7 @@ impl Shared {
     /// An entry that may have been appended is appended again for as long as there is time: while another leader is elected, nobody
     /// answers.
     pub(super) async fn append(&self, id: EntryId, body: Bytes) -> Result<u64, LogError> {
-        let body_max = self.client.server_info().max_payload;
-        let body_max = body_max.saturating_sub(HEADER_BYTES);
+        let body_max = self.body_max();
         if body.len() > body_max {
             let bytes = body.len();
             let said = format!("an entry of {bytes} bytes: max_payload leaves {body_max}");

@@ -1,11 +1,14 @@
 //! What must hold of the servers and the streams such that an acknowledged entry survives.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_nats::ServerInfo;
 use async_nats::jetstream::context::{Context, CreateStreamErrorKind, GetStreamErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType};
 use async_nats::jetstream::{self, ErrorCode};
+use deskfleet::limits::LOG_BODY_BYTES_MIN;
 use deskfleet::{LogError, LogErrorKind};
 use http::{Request, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
@@ -15,15 +18,21 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::address::{Address, DUPLICATE_WINDOW};
+use crate::locks::lock;
+
+use super::address::{DUPLICATE_WINDOW, SyncCheck};
 
 /// Older servers have no answers of several entries, or lose acknowledged messages.
 const VERSION_MIN: [u32; 3] = [2, 12, 0];
 /// What this was tried with.
 const VERSION_TRIED: [u32; 3] = [2, 15, 1];
+/// What of `max_payload` is left for the header of an entry.
+pub(super) const HEADER_BYTES: usize = 512;
 const MONITOR_MAX: Duration = Duration::from_secs(5);
+/// Between two looks at how the servers are set up.
+const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 const MONITOR_BYTES_MAX: usize = 1 << 20;
 const UNLIMITED: i64 = -1;
 
@@ -153,6 +162,20 @@ fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     different.collect()
 }
 
+/// Refuses a server that does not keep streams, or takes no entries as long as those of the engine.
+pub(super) fn server(server: &ServerInfo) -> Result<(), String> {
+    if !server.jetstream {
+        return Err("JetStream is off: set the section `jetstream` of the server".to_owned());
+    }
+    if server.max_payload < LOG_BODY_BYTES_MIN + HEADER_BYTES {
+        return Err(format!(
+            "max_payload is {}, and must be 1MB at least",
+            server.max_payload
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses servers that are too old; returns a warning on those that were not tried.
 pub(super) fn version(version: &str) -> Result<Option<String>, LogError> {
     let mut numbers = version
@@ -208,7 +231,7 @@ impl Default for MetaCluster {
 
 /// Refuses servers that acknowledge what is not on their disks. A server that is down cannot be asked, and acknowledges nothing: it
 /// is a warning as long as most of them are known.
-pub(super) async fn sync(address: &Address) -> Result<Vec<String>, LogError> {
+pub(super) async fn sync(sync: &SyncCheck) -> Result<Vec<String>, LogError> {
     let refused = |said: String| {
         LogError::new(
             LogErrorKind::Unsafe,
@@ -217,17 +240,17 @@ pub(super) async fn sync(address: &Address) -> Result<Vec<String>, LogError> {
             ),
         )
     };
-    if address.unchecked_sync {
-        return Ok(vec!["it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries".to_owned()]);
+    if sync.unchecked {
+        return Ok(Vec::new());
     }
-    if address.monitors.is_empty() {
+    if sync.monitors.is_empty() {
         return Err(refused(
             "it cannot be checked that the NATS servers write to the disk before they acknowledge"
                 .to_owned(),
         ));
     }
     let (mut known, mut warnings, mut size) = (BTreeSet::new(), Vec::new(), 1);
-    for monitor in &address.monitors {
+    for monitor in &sync.monitors {
         match timeout(MONITOR_MAX, ask(monitor)).await {
             Ok(Ok(server)) if !server.config.sync_always => {
                 return Err(refused(format!(
@@ -252,6 +275,19 @@ pub(super) async fn sync(address: &Address) -> Result<Vec<String>, LogError> {
         return Err(refused(warnings.join("; ")));
     }
     Ok(warnings)
+}
+
+/// Looks now and then whether the servers are still set up as they were at the start. With `alone` there is one server only.
+pub(super) async fn watch(known: Arc<Mutex<Vec<String>>>, check: SyncCheck, alone: Option<String>) {
+    loop {
+        sleep(WATCH_INTERVAL).await;
+        let mut warnings = match sync(&check).await {
+            Ok(warnings) => warnings,
+            Err(error) => vec![error.message],
+        };
+        warnings.extend(alone.clone());
+        *lock(&known) = warnings;
+    }
 }
 
 fn unasked(monitor: &str, said: &str) -> String {

@@ -10,6 +10,7 @@ mod address;
 mod appending;
 mod checks;
 mod end;
+mod moment;
 mod own;
 mod shared;
 mod undecided;
@@ -25,6 +26,8 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use address::NatsOptions;
 
+use crate::locks::lock;
+
 use address::Address;
 use shared::Shared;
 
@@ -36,7 +39,7 @@ pub struct JetStreamLog {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     shared: Arc<Shared>,
-    warnings: Vec<String>,
+    notices: Vec<String>,
 }
 
 impl fmt::Debug for JetStreamLog {
@@ -72,18 +75,18 @@ impl JetStreamLog {
             .enable_all()
             .build()
             .map_err(|error| LogError::new(LogErrorKind::Unavailable, error.to_string()))?;
-        let (shared, warnings) = run(&runtime, Shared::open(address))?;
+        let (shared, notices) = run(&runtime, Shared::open(address))?;
         Ok(Self {
             runtime: Some(runtime),
-            shared: Arc::new(shared),
-            warnings,
+            shared,
+            notices,
         })
     }
 
-    /// What the operator should know about the servers; sentences.
+    /// What the operator should know once; sentences.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     fn run<T: Send + 'static, F: Future<Output = Result<T, LogError>> + Send + 'static>(
@@ -115,8 +118,6 @@ fn ended() -> LogError {
 }
 
 impl Log for JetStreamLog {
-    /// A body has at most the servers' `max_payload` less 512 bytes, and that is at least 1 000 000 bytes.
-    ///
     /// The servers know an `id` for five minutes. Where it is appended again, however late, the entries since it was appended first are
     /// looked through as well; of the entries whose append returned [`LogErrorKind::Unknown`], the last 256 are known.
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
@@ -128,6 +129,10 @@ impl Log for JetStreamLog {
             at: None,
             chain: None,
         })
+    }
+
+    fn body_max(&self) -> usize {
+        self.shared.body_max()
     }
 
     fn read(
@@ -154,6 +159,10 @@ impl Log for JetStreamLog {
             let purge = shared.log.purge().sequence(below);
             shared.within(purge.into_future()).await.map(drop)
         })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        lock(&self.shared.warnings).clone()
     }
 
     fn report(&self, node: &str, report: &str) -> Result<(), LogError> {

@@ -19,8 +19,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use crate::locks::lock;
 
 use super::address::{Address, connect_failure};
-use super::checks;
+use super::checks::{self, HEADER_BYTES};
 use super::end::End;
+use super::moment::Moment;
 use super::own::Own;
 use super::undecided::Undecided;
 
@@ -33,10 +34,6 @@ const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const REPLICAS: usize = 3;
-/// What of `max_payload` is left for the header of an entry.
-pub(super) const HEADER_BYTES: usize = 512;
-/// What a server must take: more than the entries of the engine.
-const BODY_BYTES_MIN: usize = 1_000_000;
 /// The most bytes and entries of one read.
 const READ_BYTES_MAX: usize = 4 << 20;
 const READ_ENTRIES_MAX: usize = 1000;
@@ -56,37 +53,32 @@ pub(super) struct Shared {
     pub(super) undecided: Mutex<Undecided>,
     /// How long the servers recognise an entry by its id.
     pub(super) duplicate_window: Duration,
+    /// Of the servers as they are set up.
+    pub(super) warnings: Arc<Mutex<Vec<String>>>,
 }
 
 impl Shared {
-    pub(super) async fn open(address: Address) -> Result<(Self, Vec<String>), LogError> {
-        let mut warnings = checks::sync(&address).await?;
+    /// Also what the operator should know once.
+    pub(super) async fn open(address: Address) -> Result<(Arc<Self>, Vec<String>), LogError> {
+        let mut warnings = checks::sync(&address.sync).await?;
+        let mut notices = address.sync.notice();
         let names = address.names;
         let fail = |kind, said: String| LogError::new(kind, format!("NATS at {names}: {said}"));
         let client = address.connect.connect(address.servers.as_slice()).await;
         let client =
             client.map_err(|error| fail(LogErrorKind::Unavailable, connect_failure(&error)))?;
         let server = client.server_info();
-        warnings.extend(checks::version(&server.version)?);
-        if !server.jetstream {
-            let said = "JetStream is off: set the section `jetstream` of the server";
-            return Err(fail(LogErrorKind::Unsafe, said.to_owned()));
-        }
-        if server.max_payload < BODY_BYTES_MIN + HEADER_BYTES {
-            let said = format!(
-                "max_payload is {}, and must be 1MB at least",
-                server.max_payload
-            );
-            return Err(fail(LogErrorKind::Unsafe, said));
-        }
+        notices.extend(checks::version(&server.version)?);
+        checks::server(&server).map_err(|said| fail(LogErrorKind::Unsafe, said))?;
         let replicas = if server.cluster.is_some() {
             REPLICAS
         } else {
             1
         };
-        if replicas == 1 {
-            warnings.push(format!("NATS at {names} is one server without a cluster: its disk is the only one that has the log"));
-        }
+        let alone = (replicas == 1).then(|| {
+            format!("NATS at {names} is one server without a cluster: its disk is the only one that has the log")
+        });
+        warnings.extend(alone.clone());
         let mut context = jetstream::new(client.clone());
         context.set_timeout(REQUEST_MAX);
         let fleet = address.fleet;
@@ -101,7 +93,7 @@ impl Shared {
         checks::stream(&context, checks::reports(&nodes, &subjects, replicas)).await?;
         let stream = async |name| context.get_stream_no_info(name).await;
         let failed = |error: &dyn fmt::Display| fail(LogErrorKind::Unavailable, error.to_string());
-        let shared = Self {
+        let shared = Arc::new(Self {
             log: stream(log).await.map_err(|error| failed(&error))?,
             nodes: stream(nodes).await.map_err(|error| failed(&error))?,
             end: Arc::default(),
@@ -112,7 +104,8 @@ impl Shared {
             client: client.clone(),
             context,
             names: names.clone(),
-        };
+            warnings: Arc::new(Mutex::new(warnings)),
+        });
         let announced = client
             .subscribe(tail)
             .await
@@ -123,7 +116,18 @@ impl Shared {
             Arc::clone(&shared.own),
         ));
         shared.bounds(0).await?;
-        Ok((shared, warnings))
+        tokio::spawn(checks::watch(
+            Arc::clone(&shared.warnings),
+            address.sync,
+            alone,
+        ));
+        Ok((shared, notices))
+    }
+
+    /// The longest body of an entry, in bytes.
+    pub(super) fn body_max(&self) -> usize {
+        let max_payload = self.client.server_info().max_payload;
+        max_payload.saturating_sub(HEADER_BYTES)
     }
 
     pub(super) fn error(&self, kind: LogErrorKind, said: impl fmt::Display) -> LogError {
@@ -203,6 +207,7 @@ impl Shared {
             let entries = self.near(from, bytes_max.clamp(1, READ_BYTES_MAX)).await?;
             if let Some(last) = entries.last().filter(|last| last.position >= from) {
                 self.end.saw(last.position);
+                lock(&self.own).read_through(last.position);
                 return Ok(entries);
             }
             let bounds = self.bounds(0).await?;
@@ -234,7 +239,7 @@ impl Shared {
 
     /// An entry that this node appended, with the one before it as it is since then: the nearest copy may not have it yet.
     async fn own(&self, from: u64) -> Option<Vec<LogEntry>> {
-        let entry = lock(&self.own).take(from, Instant::now())?;
+        let entry = lock(&self.own).take(from, Moment::now())?;
         let before = from.checked_sub(1).filter(|before| *before > 0)?;
         let before = self.leaders(before).await.ok()?;
         Some(vec![before, entry])

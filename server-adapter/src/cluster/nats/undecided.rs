@@ -1,9 +1,11 @@
 //! What is known of entries that may have been appended.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use deskfleet::EntryId;
+
+use super::moment::Moment;
 
 /// Entries that may have been appended, of which it is known since where. The engine appends one again at once, and few at a time.
 const UNDECIDED_MAX: usize = 256;
@@ -13,9 +15,7 @@ const UNDECIDED_MAX: usize = 256;
 pub(super) struct Attempted {
     /// The log does not have the entry up to here.
     pub(super) absent_through: u64,
-    at: Instant,
-    /// A machine that was suspended notices it by this clock alone.
-    by_the_clock: SystemTime,
+    at: Moment,
 }
 
 impl Attempted {
@@ -23,16 +23,14 @@ impl Attempted {
     pub(super) fn now(absent_through: u64) -> Self {
         Self {
             absent_through,
-            at: Instant::now(),
-            by_the_clock: SystemTime::now(),
+            at: Moment::now(),
         }
     }
 
     /// Whether the servers may not recognise the entry any more, which they do for `window`.
     pub(super) fn may_be_forgotten(&self, window: Duration) -> bool {
-        let by_the_clock = self.by_the_clock.elapsed();
         // Half of it is for an answer that is under way, and for what the clocks of the servers differ by.
-        self.at.elapsed() >= window / 2 || by_the_clock.is_ok_and(|time| time >= window / 2)
+        Moment::now().since(self.at) >= window / 2
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Address {
     pub(super) stream: String,
     /// The servers, of which one is the primary.
     pub(super) servers: Vec<Server>,
+    /// The operator answers for what is acknowledged without a synchronous standby.
+    pub(super) unchecked_sync: bool,
     pub(super) tls: MakeRustlsConnect,
 }
 
@@ -93,6 +95,7 @@ impl Address {
         });
         Ok(Self {
             stream: fleet.to_owned(),
+            unchecked_sync: parts.unchecked_sync,
             servers: servers(&config)?,
             tls: tls::connector(verification, options.ca.as_deref()).map_err(wrong)?,
         })
@@ -104,6 +107,7 @@ struct Parts<'a> {
     rest: String,
     fleet: Option<&'a str>,
     ssl_mode: Option<&'a str>,
+    unchecked_sync: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -122,11 +126,13 @@ impl<'a> Parts<'a> {
             rest: format!("postgres://{user}@{place}?"),
             fleet: None,
             ssl_mode: None,
+            unchecked_sync: false,
         };
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {
                 Some(("fleet", fleet)) => parts.fleet = Some(fleet),
                 Some(("sslmode", mode)) => parts.ssl_mode = Some(mode),
+                Some(("unchecked_sync", "yes")) => parts.unchecked_sync = true,
                 Some(("sslrootcert", _)) => {
                     return Err(wrong("in place of sslrootcert give the file with --log-ca"));
                 }

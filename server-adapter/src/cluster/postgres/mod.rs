@@ -29,7 +29,7 @@ use crate::locks::lock;
 use address::Address;
 pub use address::PostgresOptions;
 use session::Session;
-use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, TRIM};
+use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, STANDBYS, TRIM};
 
 /// After this time a statement has failed: the primary, or the way to it, is gone, or it waits for its standbys.
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
@@ -39,6 +39,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const READ_BYTES_MAX: usize = 4 << 20;
 /// How many entries are removed at a time.
 const TRIM_ENTRIES: i64 = 256;
+/// Between two looks at the settings of the server.
+const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 /// Before an entry is appended again that may have been.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -72,7 +74,7 @@ impl PostgresLog {
     /// Connects, makes the tables where they are missing, and checks the settings that an acknowledged entry depends on.
     ///
     /// `url` is one of libpq, `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&fleet=NAME`. With several hosts the
-    /// primary among them is taken, again after each failover.
+    /// primary among them is taken, again after each failover. With `unchecked_sync=yes` nothing warns of a server without standbys.
     ///
     /// # Errors
     /// [`LogErrorKind::Unsafe`] where the URL cannot be used or the server would lose acknowledged entries,
@@ -92,18 +94,16 @@ impl PostgresLog {
                 appends: Lane::new(APPEND),
                 others: Lane::new(READ),
                 timeline: AtomicU32::new(0),
-                warnings: StdMutex::default(),
+                warning: StdMutex::default(),
             }),
         };
         let shared = Arc::clone(&log.shared);
-        log.run(async move { shared.session(&shared.appends, deadline()).await.map(drop) })?;
+        log.run(async move {
+            shared.session(&shared.appends, deadline()).await?;
+            tokio::spawn(watch(shared));
+            Ok(())
+        })?;
         Ok(log)
-    }
-
-    /// What the operator should know about the server, as of the last connection; sentences.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        lock(&self.shared.warnings).clone()
     }
 
     /// Runs `task` to its end; also on a thread of another runtime.
@@ -170,6 +170,10 @@ impl Log for PostgresLog {
         Ok(LogBounds { first, last })
     }
 
+    fn warnings(&self) -> Vec<String> {
+        lock(&self.shared.warning).clone().into_iter().collect()
+    }
+
     fn trim(&self, below: u64) -> Result<(), LogError> {
         // Those that are appended meanwhile stay.
         let below = below.min(self.bounds(0)?.last + 1);
@@ -228,7 +232,8 @@ struct Shared {
     others: Lane,
     /// That of the last primary.
     timeline: AtomicU32,
-    warnings: StdMutex<Vec<String>>,
+    /// Of the primary as it is set up.
+    warning: StdMutex<Option<String>>,
 }
 
 impl Shared {
@@ -324,11 +329,27 @@ impl Shared {
             }
             let opened = Session::open(&self.address, timeline, lane.statement).await?;
             self.timeline.fetch_max(opened.timeline, Ordering::Relaxed);
-            *lock(&self.warnings) = opened.warning.clone().into_iter().collect();
+            lock(&self.warning).clone_from(&opened.warning);
             Ok(Arc::clone(session.insert(Arc::new(opened))))
         });
         let late = || LogError::new(LogErrorKind::Unavailable, "no server of the log responds");
         opened.await.unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// Looks now and then whether the server is still set up as it was when it was connected to.
+async fn watch(shared: Arc<Shared>) {
+    loop {
+        sleep(WATCH_INTERVAL).await;
+        // Where it cannot be asked, the next connection shows it.
+        let Ok(rows) = shared.other(Some(STANDBYS), &[]).await else {
+            continue;
+        };
+        let standbys = rows.first().and_then(|row| get::<String>(row, 0).ok());
+        let session = shared.others.session.lock().await.clone();
+        if let (Some(standbys), Some(session)) = (standbys, session) {
+            *lock(&shared.warning) = session.warning_of(&shared.address, &standbys);
+        }
     }
 }
 

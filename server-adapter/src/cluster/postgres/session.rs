@@ -22,8 +22,10 @@ const OTHERS_MAX: Duration = Duration::from_millis(100);
 const VERSION_MIN: i32 = 120_000;
 
 /// Sets up a session; returns what is checked. The server gives up a connection whose client is gone, which may hold the lock, and a
-/// statement before the client does: then it is known that it did nothing. A commit that waits for its standbys ends by neither.
+/// statement before the client does: then it is known that it did nothing. A commit that waits for its standbys ends by neither. A
+/// warning says that such a commit did not wait, so no setting of the role may hide those.
 const SET_UP: &str = "
+SET client_min_messages = 'warning';
 SET statement_timeout = '4s';
 SET tcp_keepalives_idle = 3;
 SET tcp_keepalives_interval = 1;
@@ -83,7 +85,8 @@ struct Primary {
     server: Server,
     timeline: u32,
     has_tables: bool,
-    is_synchronous: bool,
+    /// The setting of the synchronous ones.
+    standbys: String,
 }
 
 impl Session {
@@ -102,7 +105,7 @@ impl Session {
             server,
             timeline,
             has_tables,
-            is_synchronous,
+            standbys,
         } = Primary::find(address, timeline).await?;
         let set_up = async {
             if !has_tables {
@@ -114,20 +117,26 @@ impl Session {
         let statement = set_up
             .await
             .map_err(|error| server.unavailable(&said(&error)))?;
-        let warning = (!is_synchronous).then(|| {
-            format!(
-                "{}: synchronous_standby_names is empty: what is acknowledged is on one server only and lost with it, unless its \
-                 storage is replicated",
-                server.name
-            )
-        });
-        Ok(Self {
+        let mut session = Self {
             client,
             statement,
             server: server.name,
             timeline,
-            warning,
+            warning: None,
             driver,
+        };
+        session.warning = session.warning_of(address, &standbys);
+        Ok(session)
+    }
+
+    /// What the operator should know of a server with this setting of synchronous standbys.
+    pub(super) fn warning_of(&self, address: &Address, standbys: &str) -> Option<String> {
+        (standbys.is_empty() && !address.unchecked_sync).then(|| {
+            format!(
+                "{}: synchronous_standby_names is empty: what is acknowledged is on one server only and lost with it; where its storage is \
+                 replicated, say so with ?unchecked_sync=yes",
+                self.server
+            )
         })
     }
 
@@ -233,7 +242,7 @@ impl Primary {
         Ok(Self {
             timeline: u32::from_str_radix(value(6), 16).unwrap_or(0),
             has_tables: value(5) == "t",
-            is_synchronous: !value(4).is_empty(),
+            standbys: value(4).to_owned(),
             server: server.clone(),
             client,
             driver,

@@ -46,3 +46,7 @@ pub(super) const REPORTS: &str =
     WHERE stream = $1 ORDER BY node COLLATE \"C\"";
 
 pub(super) const FORGET: &str = "DELETE FROM df_node WHERE stream = $1 AND node = $2";
+
+/// The head is there wherever there is a log.
+pub(super) const STANDBYS: &str =
+    "SELECT current_setting('synchronous_standby_names') FROM df_head WHERE stream = $1";

@@ -1,0 +1,80 @@
+//! Nodes that do not begin, and commands that are none.
+
+use super::load::{Place, command, done};
+use super::{Fleet, has, put, readyz};
+
+#[test]
+fn file_of_another_fleet_is_not_made_a_node() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let own = Place::new();
+    let refused = fleet.refused(&own, "");
+    assert!(refused.contains("has data of its own"), "{refused}");
+
+    let place = fleet.place();
+    let mut node = fleet.serve(&place);
+    assert_eq!(put(&mut fleet.client(&node), "ws-1"), 200);
+    node.terminate();
+    let other = format!("--log {}?fleet=other --node n", fleet.url());
+    let mut node = place.serve_with(&other);
+    let line = node.wait_for("APPLIES NOTHING MORE");
+    assert!(line.contains("the log is empty"), "{line}");
+    let mut client = fleet.client(&node);
+    assert!(has(&mut client, "ws-1"));
+    assert_eq!(put(&mut client, "ws-2"), 503);
+    let (status, said) = readyz(&mut client);
+    assert_eq!(status, 503);
+    assert!(said.starts_with("Halted: "), "{said}");
+    node.terminate();
+    assert!(done(place.path(), "export workspaces").contains("ws-1"));
+
+    // Another node begins that fleet.
+    let another = fleet.place();
+    let mut begun = another.serve_with(&other.replace("--node n", "--node m"));
+    let refused = format!("serve --listen 127.0.0.1:0 {other}");
+    let refused = command(place.path(), &refused).output().unwrap();
+    let refused = super::said(&refused);
+    assert!(
+        refused.contains("the log is that of another fleet"),
+        "{refused}"
+    );
+    begun.terminate();
+}
+
+/// A command is no node: nobody waits for it. Its user's file would not be that of the server's user.
+#[test]
+fn command_that_writes_through_the_log_leaves_no_file_and_no_node() {
+    let Some(fleet) = Fleet::begin() else { return };
+    let place = fleet.place();
+    let mut node = fleet.serve(&place);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let issue = format!(
+        "keys issue --name two --scope read --set cluster.log={}",
+        fleet.url()
+    );
+    assert!(done(elsewhere.path(), &issue).starts_with("dfk_"));
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    let (_, status) = fleet
+        .client(&node)
+        .ask("GET /operator/cluster", "")
+        .unwrap();
+    assert_eq!(
+        status.matches(r#""node":"#).count(),
+        2,
+        "itself and the list: {status}"
+    );
+    node.terminate();
+}
+
+/// Without any key it could answer nothing.
+#[test]
+fn node_that_never_reached_the_log_says_so_and_does_not_start() {
+    let Some(fleet) = Fleet::begin() else { return };
+    fleet.gate.close();
+    let refused = fleet.refused(&fleet.place(), "");
+    assert!(
+        refused.contains("has to reach the log of the fleet to begin"),
+        "{refused}"
+    );
+    assert!(refused.contains("cannot be used"), "{refused}");
+    fleet.gate.open();
+}
