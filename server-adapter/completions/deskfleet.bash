@@ -309,7 +309,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__config)
-            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --help"
+            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --join-ca --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -449,6 +449,21 @@ _deskfleet() {
                     return 0
                     ;;
                 --join-key-file)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --join-ca)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -756,7 +771,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__serve)
-            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --demo --configure-fleet --help"
+            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --join-ca --demo --configure-fleet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -896,6 +911,21 @@ _deskfleet() {
                     return 0
                     ;;
                 --join-key-file)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --join-ca)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"

@@ -54,6 +54,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l log-creden
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l node -d 'The name of this node among all of them; by default that of the host' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-ca -d 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
@@ -77,6 +78,7 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l log-crede
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l node -d 'The name of this node among all of them; by default that of the host' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l join-ca -d 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'

@@ -2,36 +2,35 @@
 
 use std::error::Error;
 use std::future::poll_fn;
-use std::io::{self, Read};
+use std::io;
 use std::net::TcpStream;
 use std::path::Path;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body, Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, handshake};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
+use tokio::time::timeout;
 
+use super::client_body::Pieces;
 use super::client_socket::connect;
 #[cfg(feature = "tls")]
 use super::client_tls::ClientTls;
 use super::failure::Failure;
 use super::output::visible;
-use super::progress_line::ProgressLine;
 use super::server_args::ServerArgs;
 use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
 pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
-/// Bytes of the input that are read at once.
-pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 /// Most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
@@ -43,6 +42,8 @@ pub(crate) struct Client {
     #[cfg(feature = "tls")]
     tls: Option<ClientTls>,
     runtime: Runtime,
+    /// After this time a request without a response has failed; `None` where it may take any time.
+    patience: Option<Duration>,
 }
 
 impl Client {
@@ -51,6 +52,7 @@ impl Client {
     pub(crate) fn new(url: ServerUrl, args: &ServerArgs) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
+            .enable_time()
             .build()
             .map_err(|error| Failure::caused("cannot start the runtime", &error))?;
         Ok(Self {
@@ -59,7 +61,17 @@ impl Client {
             tls: url.is_tls.then(|| ClientTls::new(args)).transpose()?,
             url,
             runtime,
+            patience: None,
         })
+    }
+
+    /// Waits for a response no longer than `patience`.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn within(self, patience: Duration) -> Self {
+        Self {
+            patience: Some(patience),
+            ..self
+        }
     }
 
     /// The body of the response to a GET of `target`.
@@ -146,7 +158,15 @@ impl Client {
                 error
             }
         })?;
-        let responded = self.runtime.block_on(respond(socket, request));
+        let responded = self.runtime.block_on(async {
+            let responded = respond(socket, request);
+            match self.patience {
+                None => responded.await,
+                Some(patience) => timeout(patience, responded)
+                    .await
+                    .unwrap_or_else(|_| Err("no response in time".into())),
+            }
+        });
         let (response, connection) = responded.map_err(broke_off)?;
         let status = response.status();
         let download = Download {
@@ -324,75 +344,4 @@ fn key(file: Option<&Path>) -> Result<HeaderValue, Failure> {
         .ok_or_else(|| Failure(format!("{place} holds no API key")))?;
     key.set_sensitive(true);
     Ok(key)
-}
-
-/// A body that another thread reads, piece by piece: a response that comes early does not wait for the input. By default there is
-/// none.
-#[derive(Debug, Default)]
-pub(crate) struct Pieces(Option<Reading>);
-
-#[derive(Debug)]
-struct Reading {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
-    progress: ProgressLine,
-}
-
-impl Pieces {
-    /// Reads `input` on a thread of its own; `length` is its length in bytes where that is known.
-    pub(crate) fn read(
-        mut input: impl Read + Send + 'static,
-        length: Option<u64>,
-    ) -> io::Result<Self> {
-        let (send, pieces) = mpsc::channel(1);
-        let thread = std::thread::Builder::new().name("deskfleet-input".into());
-        thread.spawn(move || {
-            let mut done = 0;
-            loop {
-                let mut piece = vec![0; PIECE_BYTES];
-                let read = match input.read(&mut piece) {
-                    Ok(0) => return,
-                    Ok(read) => {
-                        piece.truncate(read);
-                        done += read;
-                        Ok(Bytes::from(piece))
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => {
-                        let said = format!("cannot read the input after {done} bytes: {error}");
-                        Err(io::Error::new(error.kind(), said))
-                    }
-                };
-                let is_last = read.is_err();
-                // The receiver is gone when the response is there.
-                if send.blocking_send(read).is_err() || is_last {
-                    return;
-                }
-            }
-        })?;
-        let progress = ProgressLine::new(length);
-        Ok(Self(Some(Reading { pieces, progress })))
-    }
-}
-
-impl Body for Pieces {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let Some(reading) = &mut self.0 else {
-            return Poll::Ready(None);
-        };
-        let piece = ready!(reading.pieces.poll_recv(context));
-        if let Some(Ok(piece)) = &piece {
-            reading.progress.advance(piece.len());
-        }
-        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_none()
-    }
 }

@@ -53,7 +53,7 @@ const AUDIT_FIELDS: [&str; 14] = [
 pub(super) fn rows(source: Source, rows: ListedRows, span: Span) -> Rows {
     match source {
         Source::Store(engine) => rows_of_store(&engine, rows, span),
-        Source::Server(client) => rows_of_server(client, rows, span),
+        Source::Server(client) => rows_of_server(*client, rows, span),
     }
 }
 

@@ -16,7 +16,7 @@ const WHEN_LOCKED: &str =
 /// Where the rows come from.
 pub(super) enum Source {
     Store(Engine),
-    Server(Client),
+    Server(Box<Client>),
 }
 
 impl Source {
@@ -25,7 +25,7 @@ impl Source {
         configuration: &Configuration,
     ) -> Result<Self, Failure> {
         Ok(match &server.url {
-            Some(url) => Self::Server(Client::new(url.clone(), server)?),
+            Some(url) => Self::Server(Client::new(url.clone(), server)?.into()),
             None => Self::Store(open_read_only(configuration, WHEN_LOCKED)?),
         })
     }

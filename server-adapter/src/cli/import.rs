@@ -8,7 +8,8 @@ use deskfleet::WorkspaceImport;
 use serde::Deserialize;
 
 use super::args::ImportArgs;
-use super::client::{Client, PIECE_BYTES, Pieces};
+use super::client::Client;
+use super::client_body::{PIECE_BYTES, Pieces};
 use super::configuration::Configuration;
 use super::failure::Failure;
 use super::output::{data, say, visible};

@@ -20,6 +20,9 @@ use super::server_url::ServerUrl;
 const DOWNLOAD: &str = "/operator/backups/download";
 const STATUS: &str = "/operator/cluster";
 const MB: u64 = 1_000_000;
+/// After this time a node does not say whether it can be copied: it asks the log, or starts itself, as this one does where it should
+/// join itself.
+const STATUS_MAX: Duration = Duration::from_secs(15);
 /// How often a copy says how far it has come, where that is not a terminal.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
@@ -57,14 +60,14 @@ impl Peer {
 
     /// Refuses one that cannot be copied now.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        require_running(&self.url, &self.client()?)
+        require_running(&self.url, self.client()?)
     }
 
     /// Copies its store to `file`, which must not exist.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
         let begun = Instant::now();
+        self.check()?;
         let client = self.client()?;
-        require_running(&self.url, &client)?;
         log!("Copying the store of {}.", self.url);
         let part = Part::create(file)?;
         let path = part.path.clone();
@@ -80,8 +83,8 @@ impl Peer {
 }
 
 /// Refuses a node that has halted, or may be about to, before its whole store is copied.
-fn require_running(url: &ServerUrl, client: &Client) -> Result<(), Failure> {
-    let body = client.get(STATUS)?;
+fn require_running(url: &ServerUrl, client: Client) -> Result<(), Failure> {
+    let body = client.within(STATUS_MAX).get(STATUS)?;
     let fleet: FleetStatus = serde_json::from_slice(&body).map_err(|error| {
         Failure::caused(format_args!("{url} returned no list of nodes"), &error)
     })?;

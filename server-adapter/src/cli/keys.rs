@@ -15,9 +15,9 @@ const WHEN_LOCKED: &str = "If that is a running server, use it instead:\n  \
 /// Prints the secret alone on standard output, so that it can go straight to where it is kept.
 pub(crate) fn issue(key: NewKey, configuration: &Configuration) -> Result<(), Failure> {
     let file = file(configuration)?;
-    let made = !file.exists();
+    let is_new = !file.exists();
     let engine = open_to_change(configuration, file, WHEN_LOCKED)?;
-    if made {
+    if is_new && file.exists() {
         let path = std::path::absolute(file);
         let path = path.as_deref().unwrap_or(file).display();
         say!("There was no store {path}; it is made now.");

@@ -3,6 +3,7 @@
 mod args;
 mod backups;
 mod client;
+mod client_body;
 mod client_socket;
 #[cfg(feature = "tls")]
 mod client_tls;
