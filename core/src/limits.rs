@@ -66,7 +66,8 @@ pub const IMPORT_WARNINGS_MAX: usize = 20;
 pub const CSV_CELLS_MAX: usize = 256;
 /// Workspaces applied atomically by a bulk put, and committed at once by an import.
 pub const BULK_UPSERT_CHUNK: usize = 1000;
-/// Bytes of texts at which a part of a bulk upsert ends before that: an entry of the log that nodes share takes no more.
+/// Bytes of texts at which a part of a bulk upsert of a node ends before that: an entry of the log takes no more.
+#[cfg(feature = "cluster")]
 pub const BULK_UPSERT_BYTES: usize = 768 * 1024;
 /// Seconds after which an action that only the host ends is reported when no provider has begun it.
 pub const UNATTENDED_SECONDS: i64 = 15 * 60;

@@ -314,6 +314,8 @@ fn a_node_does_not_take_the_log_of_another_fleet_for_its_own() {
     }
     let nodes = two.cluster_status().unwrap().unwrap().nodes;
     assert!(nodes.iter().all(|node| node.node == "node-2"), "{nodes:?}");
+    let reports = deskfleet::Log::reports(&empty).unwrap();
+    assert!(reports.is_empty(), "{reports:?}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Exchange {
             RequestBody::None => Body::Ignored,
             RequestBody::Workspaces => {
                 let by = Caller::of(call.key.as_deref());
-                Body::Import(Box::new(Import::of_body(limits, &head.headers, by)))
+                Body::Import(Box::new(Import::of_body(core, &head.headers, by)))
             }
             RequestBody::Batch => Body::Lines(Box::new(BatchLines::new(limits))),
             RequestBody::Record(_)

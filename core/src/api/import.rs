@@ -5,7 +5,6 @@ use std::task::{Poll, Waker, ready};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response};
 
-use crate::config::Limits;
 use crate::engine_core::{EngineCore, PendingWrite};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::limits::BULK_UPSERT_CHUNK;
@@ -45,10 +44,10 @@ enum ImportFailure {
 }
 
 impl Import {
-    pub(crate) fn new(limits: &Limits, declared: Declared, by: Caller) -> Self {
+    pub(crate) fn new(core: &EngineCore, declared: Declared, by: Caller) -> Self {
         Self {
-            reader: ImportReader::new(declared, limits.record_body_bytes),
-            gathered: Gathered::default(),
+            reader: ImportReader::new(declared, core.config.limits.record_body_bytes),
+            gathered: Gathered::in_parts(core.bulk_bytes_max()),
             in_flight: None,
             counts: ImportCounts::default(),
             row: None,
@@ -59,7 +58,7 @@ impl Import {
     }
 
     /// An import of a request's body.
-    pub(super) fn of_body(limits: &Limits, headers: &HeaderMap, by: Caller) -> Self {
+    pub(super) fn of_body(core: &EngineCore, headers: &HeaderMap, by: Caller) -> Self {
         let essence = accept::essence(headers).unwrap_or_default();
         let declared = match essence.as_str() {
             "text/csv" => Declared::Csv,
@@ -67,7 +66,7 @@ impl Import {
             _ if accept::is_json(headers) => Declared::Json,
             _ => Declared::Nothing,
         };
-        Self::new(limits, declared, by)
+        Self::new(core, declared, by)
     }
 
     /// Reads the next piece.
@@ -229,24 +228,24 @@ impl Import {
         if self.ended || self.in_flight.is_some() {
             return;
         }
-        let (part, ends) = match &self.failure {
-            None => (self.gathered.take_part(), AuditResult::Completed),
-            Some(ImportFailure::Unreadable(_)) if self.gathered.has_part() => {
-                (self.gathered.take_part(), AuditResult::Failed)
-            }
-            Some(ImportFailure::Unreadable(_)) if self.row.is_some() => {
-                (Vec::new(), AuditResult::Failed)
-            }
-            Some(ImportFailure::Unreadable(_) | ImportFailure::Engine(_)) => {
+        let is_whole = match &self.failure {
+            None => true,
+            Some(ImportFailure::Unreadable(_)) => false,
+            Some(ImportFailure::Engine(_)) => {
                 self.ended = true;
                 return;
             }
         };
-        self.ended = match &self.failure {
-            None => self.gathered.records.is_empty(),
-            Some(_) => !self.gathered.has_part(),
-        };
-        self.submit(core, part, self.ended.then_some(ends));
+        let part = self.gathered.take_rest(is_whole);
+        self.ended = !self.gathered.has_rest(is_whole);
+        if is_whole || self.row.is_some() || !part.is_empty() {
+            let ends = if is_whole {
+                AuditResult::Completed
+            } else {
+                AuditResult::Failed
+            };
+            self.submit(core, part, self.ended.then_some(ends));
+        }
     }
 
     fn submit(

@@ -37,8 +37,7 @@ pub(super) fn list_workspaces(call: &Call<'_>) -> Handled {
 }
 
 pub(super) fn import_workspaces(call: &Call<'_>) -> Handled {
-    let limits = &call.core.config.limits;
-    let mut import = Import::of_body(limits, call.headers, call.caller());
+    let mut import = Import::of_body(call.core, call.headers, call.caller());
     import.push(call.body);
     Ok(Completion::import(import.finish(call.core)?))
 }

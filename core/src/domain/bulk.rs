@@ -1,24 +1,27 @@
 //! How a bulk upsert is cut into the parts that are committed at once.
 
-use crate::limits::{BULK_UPSERT_BYTES, BULK_UPSERT_CHUNK};
+use crate::limits::BULK_UPSERT_CHUNK;
 
 /// Bytes of the texts of a workspace.
 pub(crate) fn text_bytes(values: &[Option<&str>]) -> usize {
     values.iter().flatten().map(|text| text.len()).sum()
 }
 
-/// Whether that many workspaces with texts of that many bytes fill a part.
-pub(crate) fn fills_part(workspaces: usize, text_bytes: usize) -> bool {
-    workspaces >= BULK_UPSERT_CHUNK || text_bytes >= BULK_UPSERT_BYTES
+/// Whether that many workspaces with texts of that many bytes fill a part, which `bytes_max` also do, if given.
+pub(crate) fn fills_part(workspaces: usize, text_bytes: usize, bytes_max: Option<usize>) -> bool {
+    workspaces >= BULK_UPSERT_CHUNK || bytes_max.is_some_and(|max| text_bytes >= max)
 }
 
 /// How many workspaces the first part has, of those whose texts have these bytes: all of them where they do not fill it.
-pub(crate) fn part_length(text_bytes: impl Iterator<Item = usize>) -> usize {
+pub(crate) fn part_length(
+    text_bytes: impl Iterator<Item = usize>,
+    bytes_max: Option<usize>,
+) -> usize {
     let (mut count, mut bytes) = (0, 0);
     for more in text_bytes {
         count += 1;
         bytes += more;
-        if fills_part(count, bytes) {
+        if fills_part(count, bytes, bytes_max) {
             break;
         }
     }
@@ -31,13 +34,15 @@ mod tests {
 
     #[test]
     fn part_ends_at_a_thousand_workspaces_or_before_that_where_their_texts_are_long() {
-        assert_eq!(part_length([].into_iter()), 0);
-        assert_eq!(part_length([20; 999].into_iter()), 999);
-        assert_eq!(part_length([20; 1001].into_iter()), BULK_UPSERT_CHUNK);
-        // The longest that one may be: 64 and nine times 256 code points, of four bytes each.
-        let longest = 4 * (64 + 9 * 256);
-        let count = part_length([longest; 1000].into_iter());
-        assert_eq!(count, BULK_UPSERT_BYTES.div_ceil(longest));
-        assert_eq!(part_length([BULK_UPSERT_BYTES; 2].into_iter()), 1);
+        let length = |text_bytes: &[usize]| part_length(text_bytes.iter().copied(), Some(700));
+        assert_eq!(length(&[]), 0);
+        assert_eq!(length(&[0; 999]), 999);
+        assert_eq!(length(&[0; 1001]), BULK_UPSERT_CHUNK);
+        assert_eq!(length(&[200; 5]), 4);
+        assert_eq!(length(&[700; 2]), 1);
+        assert_eq!(
+            part_length([700; 1001].into_iter(), None),
+            BULK_UPSERT_CHUNK
+        );
     }
 }

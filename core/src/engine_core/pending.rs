@@ -53,9 +53,22 @@ impl EngineCore {
         pending.output.take()
     }
 
+    /// Bytes of texts that end a part of a bulk upsert: those that an entry of the log takes. None without a log.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn bulk_bytes_max(&self) -> Option<usize> {
+        self.cluster().map(|_| crate::limits::BULK_UPSERT_BYTES)
+    }
+
+    /// The same without a log.
+    #[cfg(not(feature = "cluster"))]
+    #[expect(clippy::unused_self, reason = "with a log it is bounded")]
+    pub(crate) fn bulk_bytes_max(&self) -> Option<usize> {
+        None
+    }
+
     /// Submits workspaces of any number, each part of them as one mutation.
     pub(crate) fn submit_workspaces(&self, workspaces: Vec<Workspace>) -> Outcomes {
-        let parts = in_parts(workspaces);
+        let parts = in_parts(workspaces, self.bulk_bytes_max());
         Outcomes::all(parts.map(|part| self.submit(part).claim).collect())
     }
 
@@ -71,11 +84,15 @@ impl EngineCore {
 
 /// The parts of a bulk upsert. Each has memory of its own: `Vec::split_off` would copy the rest once for each part, and leave each
 /// with the memory of the whole.
-fn in_parts(workspaces: Vec<Workspace>) -> impl Iterator<Item = PutWorkspaces> {
+fn in_parts(
+    workspaces: Vec<Workspace>,
+    bytes_max: Option<usize>,
+) -> impl Iterator<Item = PutWorkspaces> {
     let mut rest = workspaces.into_iter();
     std::iter::from_fn(move || {
         let sizes = rest.as_slice().iter();
-        let count = bulk::part_length(sizes.map(|each| bulk::text_bytes(&each.values())));
+        let sizes = sizes.map(|each| bulk::text_bytes(&each.values()));
+        let count = bulk::part_length(sizes, bytes_max);
         let part: Vec<_> = rest.by_ref().take(count).collect();
         (!part.is_empty()).then_some(PutWorkspaces(part))
     })
@@ -158,7 +175,7 @@ mod tests {
             ..Workspace::default()
         };
         for count in [0, 1, BULK_UPSERT_CHUNK, 5 * BULK_UPSERT_CHUNK + 1] {
-            let parts: Vec<_> = in_parts((0..count).map(workspace).collect()).collect();
+            let parts: Vec<_> = in_parts((0..count).map(workspace).collect(), None).collect();
             assert_eq!(parts.len(), count.div_ceil(BULK_UPSERT_CHUNK));
             let kept: usize = parts
                 .iter()

@@ -31,6 +31,8 @@ use super::server_url::ServerUrl;
 
 /// The environment variable that may hold the API key. Not an argument: other users of the machine can read those.
 pub(crate) const KEY_VARIABLE: &str = "DESKFLEET_KEY";
+/// After this time a server does not begin TLS.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(15);
 /// Most bytes of a response: a page of 500 rows has a tenth of that.
 const RESPONSE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
@@ -147,7 +149,10 @@ impl Client {
             let error = broken_off(&self.url, &*error);
             Failure(format!("{error}{advice}"))
         };
-        let connected = self.runtime.block_on(self.transport(socket));
+        let connected = self.runtime.block_on(async {
+            let connected = timeout(HANDSHAKE_MAX, self.transport(socket)).await;
+            connected.unwrap_or_else(|_| Err(io::Error::other("no handshake in time")))
+        });
         let socket = connected.map_err(|error| {
             let error = Failure::caused(format_args!("no connection to {}", self.url), &error);
             if self.url.is_tls {

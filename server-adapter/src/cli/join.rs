@@ -63,22 +63,17 @@ impl Peer {
         require_running(&self.url, self.client()?)
     }
 
-    /// Copies its store to `file`, which must not exist.
-    pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
-        let begun = Instant::now();
-        self.check()?;
-        let client = self.client()?;
-        log!("Copying the store of {}.", self.url);
-        let part = Part::create(file)?;
-        let path = part.path.clone();
-        let copied = part.write(&client).and_then(|part| part.finish(file));
+    /// Copies its store to `file`, which `part` keeps from other processes.
+    pub(crate) fn copy_to(&self, file: &Path, mut part: Part) -> Result<(), Failure> {
+        let copied = self.check().and_then(|()| {
+            log!("Copying the store of {}.", self.url);
+            part.write(&self.client()?)?;
+            part.finish(file)
+        });
         if copied.is_err() {
-            // What is left of it would be written over next time.
-            let _ = std::fs::remove_file(&path);
+            part.remove();
         }
-        let (mb, seconds) = (copied? / MB, begun.elapsed().as_secs());
-        log!("Copied {mb} MB from {} in {seconds} s.", self.url);
-        Ok(())
+        copied
     }
 }
 
@@ -103,16 +98,17 @@ fn require_running(url: &ServerUrl, client: Client) -> Result<(), Failure> {
 }
 
 /// The copy until it is whole, which one process at a time writes.
-struct Part {
+pub(crate) struct Part {
     path: PathBuf,
-    /// Locked.
+    /// Locked until it is the store, or removed.
     file: File,
+    begun: Instant,
     bytes: u64,
 }
 
 impl Part {
     /// An empty file beside the store that `store` will be, for the owner alone, as a store is.
-    fn create(store: &Path) -> Result<Self, Failure> {
+    pub(crate) fn create(store: &Path) -> Result<Self, Failure> {
         let path = beside(store, ".joining");
         let failed = |error: &io::Error| cannot_write(&path, error);
         let mut options = OpenOptions::new();
@@ -126,21 +122,20 @@ impl Part {
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
         };
-        // Another process keeps its lock until the copy is the store.
         if !is_locked || store.exists() {
-            let said = "another process copies a store to it";
-            return Err(Failure(format!("cannot write {}: {said}", path.display())));
+            return Err(taken(&path));
         }
         file.set_len(0).map_err(|error| failed(&error))?;
         Ok(Self {
             path,
             file,
+            begun: Instant::now(),
             bytes: 0,
         })
     }
 
-    /// Writes the store of the peer.
-    fn write(mut self, client: &Client) -> Result<Self, Failure> {
+    /// Writes the store of a peer.
+    fn write(&mut self, client: &Client) -> Result<(), Failure> {
         let mut progress = ProgressLine::new(None);
         let mut said_at = Instant::now();
         for piece in client.post_for_download(DOWNLOAD)? {
@@ -154,17 +149,35 @@ impl Part {
                 log!("Copied {} MB so far.", self.bytes / MB);
             }
         }
-        Ok(self)
+        Ok(())
     }
 
-    /// Makes it the store in `store`; returns how many bytes that has.
-    fn finish(self, store: &Path) -> Result<u64, Failure> {
+    /// Makes it the store in `store`.
+    fn finish(&self, store: &Path) -> Result<(), Failure> {
+        if store.exists() {
+            return Err(taken(store));
+        }
         let synced = self.file.sync_all();
         let renamed = synced.and_then(|()| std::fs::rename(&self.path, store));
         let renamed = renamed.and_then(|()| sync_folder(store));
         renamed.map_err(|error| cannot_write(store, &error))?;
-        Ok(self.bytes)
+        let (mb, seconds) = (self.bytes / MB, self.begun.elapsed().as_secs());
+        log!("Copied {mb} MB in {seconds} s.");
+        Ok(())
     }
+
+    /// Removes what there is of it, while it is locked.
+    pub(crate) fn remove(self) {
+        // What is left would be written over next time.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn taken(path: &Path) -> Failure {
+    let path = path.display();
+    Failure(format!(
+        "cannot write {path}: another process copies a store to it"
+    ))
 }
 
 /// Makes the new name durable.

@@ -9,7 +9,7 @@ use deskfleet_server::cluster::{FleetLog, LogOptions};
 
 use super::configuration::{ClusterSettings, Settings, is_node_name};
 use super::failure::Failure;
-use super::join::{self, Peer};
+use super::join::{self, Part, Peer};
 use super::output::log;
 
 /// How often a node that is far behind says how far it has come.
@@ -46,10 +46,10 @@ impl Node {
     }
 
     /// Copies the store of a peer. Before that this node says that it holds nothing yet: the log is not trimmed while it copies.
-    fn copy(&self, peer: &Peer, file: &Path) -> Result<(), Failure> {
+    fn copy(&self, peer: &Peer, file: &Path, part: Part) -> Result<(), Failure> {
         // Where the log cannot be reached, nobody trims it.
         let _ = self.log.report(&self.name, "0");
-        peer.copy_to(file)
+        peer.copy_to(file, part)
     }
 
     /// Has the engine that `builder` opens share the log.
@@ -143,8 +143,8 @@ fn warn_of_bounds(settings: &Settings, engine: &Engine) {
     ] {
         if bound < set {
             log!(
-                "deskfleet: limits.{name} is {set}, but bodies above {bound} bytes are refused, as an entry of the log takes no more; raise \
-                 max_payload of the NATS servers"
+                "deskfleet: limits.{name} is {set}, but bodies above {bound} bytes are refused: the log takes no more, or could not be asked. \
+                 NATS takes more with a larger max_payload"
             );
         }
     }
@@ -163,7 +163,9 @@ pub(crate) fn start(
     if let Some((file, peer)) = &peer
         && !file.exists()
     {
-        match node.copy(peer, file) {
+        // Another process that copies to it will be the node.
+        let part = Part::create(file)?;
+        match node.copy(peer, file, part) {
             Ok(()) => is_copy = true,
             // The first node of a fleet has none to copy.
             Err(failure) => {
@@ -182,7 +184,7 @@ pub(crate) fn start(
         let position = engine.position().unwrap_or_default();
         engine.close()?;
         join::set_aside(file, position, error)?;
-        node.copy(peer, file)?;
+        node.copy(peer, file, Part::create(file)?)?;
         engine = open()?;
         caught_up = catch_up(&engine);
     }

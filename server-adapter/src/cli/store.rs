@@ -110,13 +110,19 @@ pub(crate) fn open_to_change(
     if let Some(node) = Node::connect(&configuration.settings.cluster, Metrics::default())? {
         let builder = node.share_unlisted(builder);
         // A file that is made here would be that of the user who gives the command, and not of the server's.
-        let engine = if file.exists() {
+        let has_file = file.exists();
+        let engine = if has_file {
             open(builder, file, when_locked)?
         } else {
             builder.open_in_memory()?
         };
-        node::require_all(&engine)?;
-        return Ok(engine);
+        return match node::require_all(&engine) {
+            Err(_) if !has_file && engine.halted().is_some() => Err(Failure(
+                "the log of the fleet no longer has its first entries: ask a node over HTTP instead, or name the store of one that is \
+                 stopped with --data".to_owned(),
+            )),
+            required => required.map(|()| engine),
+        };
     }
     open(builder, file, when_locked)
 }
@@ -135,13 +141,15 @@ pub(crate) fn file(configuration: &Configuration) -> Result<&Path, Failure> {
     file.ok_or_else(|| Failure("`data` is \"none\"; name a store with --data".to_owned()))
 }
 
-/// The same for a store that must be there already.
+/// The same for a store that must be there already, or a log in its place.
 pub(crate) fn open_existing(
     configuration: &Configuration,
     when_locked: &str,
 ) -> Result<Engine, Failure> {
     let file = file(configuration)?;
-    must_exist(file)?;
+    if configuration.settings.cluster.log.is_none() {
+        must_exist(file)?;
+    }
     open_to_change(configuration, file, when_locked)
 }
 

@@ -85,7 +85,7 @@ impl Engine {
     pub fn import(&self) -> WorkspaceImport {
         let core = Arc::clone(&self.running.core);
         WorkspaceImport {
-            import: Import::new(&core.config.limits, Declared::Nothing, Caller::HOST),
+            import: Import::new(&core, Declared::Nothing, Caller::HOST),
             core,
         }
     }

@@ -11,7 +11,7 @@ mod verifying;
 mod writing;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
@@ -68,6 +68,8 @@ pub(crate) struct Cluster {
     clock_ahead_ms: AtomicI64,
     /// Why this node applies nothing more; an operator has to act.
     halted: Mutex<Option<EngineError>>,
+    /// Whether that is because the log is another one, whose nodes this is none of.
+    has_other_log: AtomicBool,
     waiters: PositionWaiters,
     /// When the file was synced and a report given last, in ticks, and how many were given.
     reported_at: Mutex<Option<(i64, i64)>>,
@@ -118,6 +120,7 @@ impl Cluster {
             verifying: Mutex::default(),
             own: Mutex::default(),
             halted: Mutex::default(),
+            has_other_log: AtomicBool::default(),
             waiters: PositionWaiters::default(),
             reported_at: Mutex::default(),
             noticed: Mutex::default(),
@@ -238,6 +241,7 @@ impl Cluster {
              this fleet is lost, one node goes on with another",
             self.position()
         );
+        self.has_other_log.store(true, Ordering::Release);
         self.halt(kind, said)
     }
 
@@ -351,8 +355,7 @@ impl EngineCore {
             // What the log may have lost meanwhile shall be on this disk at least; the error is the one that counts.
             let _ = self.sync_applied(cluster);
         }
-        let is_of_fleet = |error: EngineError| error.kind() != ErrorKind::Configuration;
-        if cluster.halted().is_some_and(is_of_fleet) {
+        if cluster.halted().is_some() && !cluster.has_other_log.load(Ordering::Acquire) {
             // So that the other nodes show why.
             let _ = self.report_when_due(cluster);
         }

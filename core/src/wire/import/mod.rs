@@ -7,7 +7,7 @@ mod format;
 use std::collections::VecDeque;
 
 use crate::domain::{bulk, validation};
-use crate::limits::IMPORT_WARNINGS_MAX;
+use crate::limits::{BULK_UPSERT_CHUNK, IMPORT_WARNINGS_MAX};
 use crate::model::{LineWarning, WorkspacePatch};
 use crate::nearest::nearest;
 
@@ -26,6 +26,8 @@ type Unreadable = String;
 /// What was read and not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
+    /// Bytes of texts that end a part which has fewer records than one has; `None`: none do.
+    part_bytes_max: Option<usize>,
     /// Readable records, each with its line.
     pub(crate) records: VecDeque<(u64, WorkspacePatch)>,
     pub(crate) errors: LineErrors,
@@ -139,6 +141,14 @@ impl ImportReader {
 }
 
 impl Gathered {
+    /// Nothing yet, of which that many bytes of texts end a part at the latest.
+    pub(crate) fn in_parts(part_bytes_max: Option<usize>) -> Self {
+        Self {
+            part_bytes_max,
+            ..Self::default()
+        }
+    }
+
     /// The memory that is taken, in bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         let records = self.records.capacity() * size_of::<(u64, WorkspacePatch)>();
@@ -147,12 +157,38 @@ impl Gathered {
 
     /// Whether the records fill a part, which is committed at once.
     pub(crate) fn has_part(&self) -> bool {
-        bulk::fills_part(self.records.len(), self.text_bytes)
+        bulk::fills_part(self.records.len(), self.text_bytes, self.part_bytes_max)
     }
 
     /// Takes the records of the next part: all, where they do not fill one.
     pub(crate) fn take_part(&mut self) -> Vec<(u64, WorkspacePatch)> {
-        let count = bulk::part_length(self.records.iter().map(|(_, patch)| text_bytes(patch)));
+        let sizes = self.records.iter().map(|(_, patch)| text_bytes(patch));
+        self.take(bulk::part_length(sizes, self.part_bytes_max))
+    }
+
+    /// Takes what is left once the text has ended: all of it, or of a text that could not be read to its end the whole parts. Where the
+    /// bytes of a part are bounded, the first of these parts.
+    pub(crate) fn take_rest(&mut self, is_whole: bool) -> Vec<(u64, WorkspacePatch)> {
+        let rest = self.records.len();
+        match (self.part_bytes_max, is_whole) {
+            (None, true) => self.take(rest),
+            (None, false) => self.take(rest - rest % BULK_UPSERT_CHUNK),
+            (Some(_), _) if self.has_rest(is_whole) => self.take_part(),
+            (Some(_), _) => Vec::new(),
+        }
+    }
+
+    /// Whether more would be taken by [`Self::take_rest`].
+    pub(crate) fn has_rest(&self, is_whole: bool) -> bool {
+        if is_whole {
+            !self.records.is_empty()
+        } else {
+            self.has_part()
+        }
+    }
+
+    /// Takes the first `count` records.
+    fn take(&mut self, count: usize) -> Vec<(u64, WorkspacePatch)> {
         let taken: Vec<_> = if count < self.records.len() {
             self.records.drain(..count).collect()
         } else {
