@@ -198,6 +198,12 @@ impl<'a> From<&'a String> for FieldValue<'a> {
     }
 }
 
+impl From<&Timestamp> for FieldValue<'_> {
+    fn from(value: &Timestamp) -> Self {
+        Self::Time(*value)
+    }
+}
+
 impl From<&f64> for FieldValue<'_> {
     fn from(value: &f64) -> Self {
         Self::Double(*value)

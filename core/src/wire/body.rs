@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-
 use crate::domain::{keys, validation};
 use crate::limits::{LINE_ERRORS_MAX, PREVIEW_IDS_MAX};
 use crate::model::field::record;
@@ -16,8 +14,8 @@ use crate::timestamp::Timestamp;
 use crate::view::query::preview::PreviewQuery;
 
 use super::problem::{Code, Problem};
-use super::record::{read_fields, read_line, read_record};
-use super::tokens::{JsonError, located};
+use super::record::{read_fields, read_fields_and_list, read_line, read_record};
+use super::tokens::JsonError;
 
 record! {
     /// A hold to place.
@@ -58,6 +56,26 @@ record! {
         attempt: Option<i32> = "attempt",
         /// What the cloud calls it.
         request_id: Option<String> = "requestId",
+    }
+}
+
+record! {
+    /// A key to issue, but for its scopes.
+    struct KeyBody {
+        /// What it is called.
+        name: Option<String> = "name",
+        /// When it is no longer accepted.
+        expires: Nullable<Timestamp> = "expires",
+    }
+}
+
+record! {
+    /// An action to preview, but for the workspaces.
+    struct PreviewBody {
+        /// Its name.
+        action: Option<String> = "action",
+        /// The new compute type of a change of that.
+        compute_type: Nullable<String> = "computeType",
     }
 }
 
@@ -230,29 +248,20 @@ pub(crate) fn note_body(text: &[u8]) -> Result<(u32, String), InvalidBody> {
 
 /// Reads a key to issue at `now`.
 pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBody> {
-    #[derive(Deserialize)]
-    struct Body {
-        #[serde(alias = "Name")]
-        name: Option<String>,
-        #[serde(alias = "Scopes")]
-        scopes: Option<Vec<String>>,
-        #[serde(alias = "Expires")]
-        expires: Option<Timestamp>,
-    }
-    let body: Body =
-        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let mut body = KeyBody::default();
+    let scopes = read_fields_and_list(text, &mut body, "scopes")?;
+    let expires = body.expires.value().copied();
     let name = body.name.unwrap_or_default();
     validation::short_text("name", &name)?;
-    if !keys::is_unexpired(body.expires, now) {
+    if !keys::is_unexpired(expires, now) {
         return Err(invalid("expires", keys::EXPIRED));
     }
-    let scopes = body.scopes.unwrap_or_default();
     let known: Option<Vec<Scope>> = scopes.iter().map(|scope| Scope::named(scope)).collect();
     match known {
         Some(known) if !known.is_empty() => Ok(NewKey {
             name,
             scopes: known.into_iter().collect(),
-            expires: body.expires,
+            expires,
         }),
         _ => Err(invalid(
             "scopes",
@@ -263,24 +272,14 @@ pub(crate) fn key_body(text: &[u8], now: Timestamp) -> Result<NewKey, InvalidBod
 
 /// Reads which action to preview, on which workspaces.
 pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
-    #[derive(Deserialize)]
-    struct Body {
-        #[serde(alias = "Action")]
-        action: Option<String>,
-        #[serde(alias = "WorkSpaceIds", rename = "workSpaceIds")]
-        ids: Option<Vec<String>>,
-        #[serde(alias = "ComputeType", rename = "computeType")]
-        compute_type: Option<String>,
-    }
-    let body: Body =
-        serde_json::from_slice(text).map_err(|error| InvalidBody::at("$", located(&error)))?;
+    let mut body = PreviewBody::default();
+    let workspace_ids = read_fields_and_list(text, &mut body, "workSpaceIds")?;
     let name = body.action.unwrap_or_default();
     let action = Action::named(&name).ok_or_else(|| {
         let known: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
         let said = format!("The field action must be one of {}.", known.join(", "));
         invalid("action", said)
     })?;
-    let workspace_ids = body.ids.unwrap_or_default();
     if !(1..=PREVIEW_IDS_MAX).contains(&workspace_ids.len()) {
         let said = format!("The field workSpaceIds must list 1 to {PREVIEW_IDS_MAX} ids.");
         return Err(invalid("workSpaceIds", said));
@@ -288,7 +287,7 @@ pub(crate) fn preview_body(text: &[u8]) -> Result<PreviewQuery, InvalidBody> {
     Ok(PreviewQuery {
         action,
         workspace_ids,
-        compute_type: body.compute_type,
+        compute_type: body.compute_type.value().cloned(),
     })
 }
 

@@ -10,6 +10,17 @@ use crate::model::{
 
 use super::tokens::{ARRAY, JsonError, OBJECT, Read, Tokens};
 
+/// A member of an array of strings.
+const TEXT: FieldSpec = FieldSpec {
+    name: "",
+    kind: FieldKind::Text,
+    nullable: false,
+    length_max: None,
+    #[cfg(feature = "schema")]
+    doc: "",
+    key: "",
+};
+
 /// Reads the JSON object `text` into `record`, which must be empty.
 pub(crate) fn read_record<'a>(text: &'a [u8], record: &mut RecordRef<'a>) -> Read<()> {
     let (specs, values) = record.table_mut();
@@ -27,14 +38,42 @@ pub(crate) fn read_known_fields(
     fields: &mut dyn Fields,
     unknown: &mut dyn FnMut(&str),
 ) -> Read<()> {
+    read_members(text, fields, &mut |name, _, _, _| {
+        unknown(name);
+        None
+    })
+}
+
+/// As [`read_fields`]; returns also the texts of the member `list`, an array of strings. None where it is absent.
+pub(crate) fn read_fields_and_list(
+    text: &[u8],
+    fields: &mut dyn Fields,
+    list: &'static str,
+) -> Read<Vec<String>> {
+    let mut all = Vec::new();
+    read_members(text, fields, &mut |name, is_duplicate, tokens, depth| {
+        let is_list = name.eq_ignore_ascii_case(list);
+        is_list.then(|| {
+            let read = name_end(tokens, is_duplicate).and_then(|()| texts(tokens, depth));
+            let read = read.map(|read| all = read);
+            read.map_err(|error| error.within(format_args!(".{list}")))
+        })
+    })?;
+    Ok(all)
+}
+
+fn read_members(text: &[u8], fields: &mut dyn Fields, other: OtherMember<'_>) -> Read<()> {
     let specs = fields.specs();
     let mut values = [const { None }; FIELDS_MAX];
     read(text, |tokens| {
-        object_noting(tokens, specs, &mut values, 1, unknown)
+        object_and_others(tokens, specs, &mut values, 1, other)
     })?;
     store(values, fields);
     Ok(())
 }
+
+/// Reads what follows the name of a member that is in no table, and may be given twice, at that depth; `None`: it is to be skipped.
+type OtherMember<'o> = &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>, usize) -> Option<Read<()>>;
 
 fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn Fields) {
     for (index, value) in values.into_iter().enumerate() {
@@ -99,16 +138,16 @@ fn object<'a>(
     values: &mut [Option<FieldValue<'a>>],
     depth: usize,
 ) -> Read<()> {
-    object_noting(tokens, specs, values, depth, &mut |_| {})
+    object_and_others(tokens, specs, values, depth, &mut |_, _, _, _| None)
 }
 
-/// As [`object`]; `note_unknown` gets the names of the other members.
-fn object_noting<'a>(
+/// As [`object`]; `other` may read the other members.
+fn object_and_others<'a>(
     tokens: &mut Tokens<'a>,
     specs: &[FieldSpec],
     values: &mut [Option<FieldValue<'a>>],
     depth: usize,
-    note_unknown: &mut dyn FnMut(&str),
+    other: OtherMember<'_>,
 ) -> Read<()> {
     open_object(tokens, "an object")?;
     let mut unknown = BTreeSet::new();
@@ -128,11 +167,13 @@ fn object_noting<'a>(
             let mut known = specs.iter().zip(values.iter_mut()).enumerate();
             let known = known.find(|(_, (spec, _))| spec.name.eq_ignore_ascii_case(&name));
             let Some((index, (spec, value))) = known else {
-                note_unknown(&name);
-                let name = name.to_ascii_lowercase();
-                skip_member(tokens, unknown.contains(&name), depth)
-                    .map_err(|error| error.within(format_args!(".{name}")))?;
-                unknown.insert(name);
+                let lower = name.to_ascii_lowercase();
+                let in_member = |error: JsonError| error.within(format_args!(".{lower}"));
+                let is_duplicate = unknown.contains(&lower);
+                let read = other(&name, is_duplicate, tokens, depth + 1);
+                let skip = || skip_member(tokens, is_duplicate, depth + 1).map_err(in_member);
+                read.unwrap_or_else(skip)?;
+                unknown.insert(lower);
                 continue;
             };
             name_end(tokens, value.is_some())
@@ -150,7 +191,7 @@ fn object_noting<'a>(
 /// Skips the value of a member that is not in the table.
 fn skip_member(tokens: &mut Tokens<'_>, is_duplicate: bool, depth: usize) -> Read<()> {
     name_end(tokens, is_duplicate)?;
-    tokens.skip(depth + 1)
+    tokens.skip(depth)
 }
 
 /// Reads the colon after a name.
@@ -238,6 +279,28 @@ fn next_item(
     object(tokens, ProcessItem::FIELDS, &mut values, depth)?;
     store(values, item);
     Ok(true)
+}
+
+/// Reads an array of strings.
+fn texts(tokens: &mut Tokens<'_>, depth: usize) -> Read<Vec<String>> {
+    if !tokens.open(&ARRAY) {
+        let found = match tokens.peek() {
+            Some(b'{') => "map".to_owned(),
+            Some(b'"') => "a string".to_owned(),
+            _ => tokens.described_scalar()?,
+        };
+        let message = format_args!("invalid type: {found}, expected an array of strings");
+        return Err(tokens.error(message));
+    }
+    let mut texts = Vec::new();
+    while tokens.next_in(&ARRAY, texts.is_empty())? {
+        let read = read_value(tokens, &TEXT, depth + 1);
+        let read = read.map_err(|error| error.within(format_args!("[{}]", texts.len())))?;
+        if let FieldValue::Text(text) = read {
+            texts.push(text.into_owned());
+        }
+    }
+    Ok(texts)
 }
 
 /// The error of a value of the wrong kind, or out of range.

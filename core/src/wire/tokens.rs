@@ -365,6 +365,7 @@ impl<'a> Tokens<'a> {
 }
 
 /// The message of a `serde_json` error, with its position in the form of every other message.
+#[cfg(test)]
 pub(super) fn located(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     format!("{}, at line {line}, byte {column}.", without_place(error))

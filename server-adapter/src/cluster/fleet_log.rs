@@ -137,7 +137,8 @@ impl Log for FleetLog {
     fn body_max(&self) -> usize {
         match self.0.connected.get() {
             Some(log) => log.body_max(),
-            None if self.0.url.starts_with("postgres") => usize::MAX,
+            #[cfg(feature = "postgres")]
+            None if self.0.url.starts_with("postgres") => super::postgres::BODY_BYTES_MAX,
             None => LOG_BODY_BYTES_MIN,
         }
     }

@@ -99,18 +99,39 @@ fn issue_bodies() -> Case {
         r#"{"name":"n","scopes":["read"],"expires":"never"}"#,
         r#"{"name":"n","scopes":["read"],"expires":5}"#,
         r#"{"name":"n","Name":"n","scopes":["read"]}"#,
+        r#"{"name":"n","scopes":["read"],"SCOPES":["admin"]}"#,
+        r#"{"name":"n","scopes":["read"],"other":1,"OTHER":2}"#,
+        r#"["n",["admin"],null]"#,
     ] {
         case = case.call(issue(bad).refused("InvalidBody"));
     }
+    for (bad, place) in [
+        (r#"{"name":5,"scopes":["read"]}"#, "$.name"),
+        (r#"{"name":"n","scopes":"read"}"#, "$.scopes"),
+        (r#"{"name":"n","SCOPES":["read",1]}"#, "$.scopes[1]"),
+        (r#"{"name":"n","scopes":["read"],"expires":5}"#, "$.expires"),
+    ] {
+        let refused = issue(bad).refused("InvalidBody");
+        case = case.call(refused.error_holding(place, &["expected"]));
+    }
+    let deep = format!("{}{}", "[".repeat(32), "]".repeat(32));
+    let deep = issue(&format!(r#"{{"name":"n","scopes":["read"],"z":{deep}}}"#));
+    case = case.call(deep.refused("InvalidBody"));
     for content_type in ["", "text/plain", "application/x-ndjson"] {
         let typed = call("POST admin /operator/keys")
             .body(content_type, r#"{"name":"n","scopes":["read"]}"#);
         case = case.call(typed.refused("UnsupportedMediaType"));
     }
+    case = case.call(
+        issue(r#"{"name":"r","scopes":["read"],"EXPIRES":"2027-01-01"}"#)
+            .with_status(201)
+            .gives(r#"{"id":«_»,"name":"r","scopes":["read"],"created":"«_»","expires":"2027-01-01T00:00:00Z","lastUsed":null,"revoked":null,"key":"«_»"}"#),
+    );
     for good in [
         r#"{"name":"n","scopes":["read"]}"#,
         r#"{"name":"o","scopes":["read"],"expires":null}"#,
         r#"{"Name":"p","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
+        r#"{"NAME":"q","sCoPeS":["read"]}"#,
     ] {
         case = case.call(issue(good).with_status(201).gives_any());
     }

@@ -72,6 +72,45 @@ fn formats() -> Case {
         )
 }
 
+/// Bodies, the field that each is refused for, and words of the message.
+const UNREADABLE: [(&str, &str, &[&str]); 11] = [
+    ("", "$", &["line 1"]),
+    ("[]", "$", &[]),
+    (r#"{"action":7}"#, "$.action", &["a string", "line 1"]),
+    (
+        r#"{"action":"StartWorkSpace","workspaceids":"ws-1"}"#,
+        "$.workSpaceIds",
+        &["an array of strings", "line 1"],
+    ),
+    (
+        r#"{"action":"StartWorkSpace","workSpaceIds":["a",7]}"#,
+        "$.workSpaceIds[1]",
+        &["a string", "line 1"],
+    ),
+    (
+        r#"{"action":"StartWorkSpace","workSpaceIds":["a"],"WORKSPACEIDS":["b"]}"#,
+        "$.workSpaceIds",
+        &["given twice"],
+    ),
+    (r#"["StartWorkSpace",["a"],null]"#, "$", &["an object"]),
+    ("{}", "$.action", &["must be one of RebootWorkSpace, "]),
+    (
+        r#"{"action":"Reboot","workSpaceIds":["ws-1"]}"#,
+        "$.action",
+        &["must be one of RebootWorkSpace, "],
+    ),
+    (
+        r#"{"action":"StartWorkSpace"}"#,
+        "$.workSpaceIds",
+        &["1 to 1000"],
+    ),
+    (
+        r#"{"action":"StartWorkSpace","workSpaceIds":[]}"#,
+        "$.workSpaceIds",
+        &["1 to 1000"],
+    ),
+];
+
 fn wrong() -> Case {
     let key = |key: &str| call(&format!("POST {key} /query/preview")).json("{}");
     let good = r#"{"action":"StartWorkSpace","workSpaceIds":["ws-1"]}"#;
@@ -105,41 +144,11 @@ fn wrong() -> Case {
                 .refused("InvalidParameter")
                 .error("computeType", "The value 'HUGE' is not valid."),
         );
-    [
-        ("", "$", &["line 1"][..]),
-        ("[]", "$", &[]),
-        (r#"{"action":7}"#, "$", &["line 1"]),
-        (
-            r#"{"action":"StartWorkSpace","workSpaceIds":"ws-1"}"#,
-            "$",
-            &["line 1"],
-        ),
-        (
-            r#"{"action":"StartWorkSpace","workSpaceIds":[7]}"#,
-            "$",
-            &["line 1"],
-        ),
-        ("{}", "$.action", &["must be one of RebootWorkSpace, "]),
-        (
-            r#"{"action":"Reboot","workSpaceIds":["ws-1"]}"#,
-            "$.action",
-            &["must be one of RebootWorkSpace, "],
-        ),
-        (
-            r#"{"action":"StartWorkSpace"}"#,
-            "$.workSpaceIds",
-            &["1 to 1000"],
-        ),
-        (
-            r#"{"action":"StartWorkSpace","workSpaceIds":[]}"#,
-            "$.workSpaceIds",
-            &["1 to 1000"],
-        ),
-    ]
-    .into_iter()
-    .fold(case, |case, (body, field, words)| {
-        case.call(ask(body).refused("InvalidBody").error_holding(field, words))
-    })
+    UNREADABLE
+        .into_iter()
+        .fold(case, |case, (body, field, words)| {
+            case.call(ask(body).refused("InvalidBody").error_holding(field, words))
+        })
 }
 
 fn sizes() -> Case {

@@ -90,6 +90,8 @@ fn is_sent(value: Option<&FieldValue<'_>>, object: &Value, spec: &FieldSpec) -> 
 fn is_same(value: &FieldValue<'_>, sent: &Value) -> bool {
     match value {
         FieldValue::Null => sent.is_null(),
+        // `serde_json` takes -0 for a float.
+        FieldValue::Int(0) => sent.as_f64() == Some(0.0),
         FieldValue::Int(value) => sent.as_i64() == Some(*value),
         FieldValue::Float(value) => sent.as_f64().map(|sent| sent as f32) == Some(*value),
         FieldValue::Double(value) => sent.as_f64().map(f64::to_bits) == Some(value.to_bits()),

@@ -35,14 +35,14 @@ impl Tokens<'_> {
         (count == 1 || (count > 1 && !zero)).then_some((value, count))
     }
 
-    /// Reads an integer without fraction and exponent; returns `None` if there is none, or it is out of range or `-0`.
+    /// Reads an integer without fraction and exponent; returns `None` if there is none, or it is out of range.
     pub(in crate::wire) fn integer(&mut self) -> Option<i64> {
         /// Integers of up to this number of digits are always in range.
         const DIGITS_MAX: usize = 18;
         let start = self.rest;
         let negative = self.eat_byte(b'-');
         let (value, count) = self.whole()?;
-        if (negative && value == 0) || matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) {
+        if matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) {
             return None;
         }
         if count > DIGITS_MAX {

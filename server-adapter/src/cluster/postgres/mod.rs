@@ -35,6 +35,8 @@ use statements::{APPEND, BOUNDS, FORGET, READ, REPORT, REPORTS, STANDBYS, TRIM};
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
 /// How often a waiting read looks again. Not NOTIFY: it takes a lock of the whole server at each commit.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The longest body of an entry: it must be written, by the standbys too, within [`STATEMENT_MAX`].
+pub(super) const BODY_BYTES_MAX: usize = 64 << 20;
 /// The most bytes of bodies that one read returns: they must arrive within [`STATEMENT_MAX`].
 const READ_BYTES_MAX: usize = 4 << 20;
 /// How many entries are removed at a time.
@@ -140,6 +142,10 @@ impl Log for PostgresLog {
     fn append(&self, id: EntryId, body: &[u8]) -> Result<Appended, LogError> {
         let (shared, body) = (Arc::clone(&self.shared), body.to_vec());
         self.run(async move { shared.append(id, &body).await })
+    }
+
+    fn body_max(&self) -> usize {
+        BODY_BYTES_MAX
     }
 
     fn read(
