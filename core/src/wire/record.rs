@@ -38,7 +38,7 @@ pub(crate) fn read_known_fields(
     fields: &mut dyn Fields,
     unknown: &mut dyn FnMut(&str),
 ) -> Read<()> {
-    read_members(text, fields, &mut |name, _, _, _| {
+    read_members(text, fields, &mut |name, _, _| {
         unknown(name);
         None
     })
@@ -51,10 +51,10 @@ pub(crate) fn read_fields_and_list(
     list: &'static str,
 ) -> Read<Vec<String>> {
     let mut all = Vec::new();
-    read_members(text, fields, &mut |name, is_duplicate, tokens, depth| {
+    read_members(text, fields, &mut |name, is_duplicate, tokens| {
         let is_list = name.eq_ignore_ascii_case(list);
         is_list.then(|| {
-            let read = name_end(tokens, is_duplicate).and_then(|()| texts(tokens, depth));
+            let read = name_end(tokens, is_duplicate).and_then(|()| texts(tokens));
             let read = read.map(|read| all = read);
             read.map_err(|error| error.within(format_args!(".{list}")))
         })
@@ -72,8 +72,8 @@ fn read_members(text: &[u8], fields: &mut dyn Fields, other: OtherMember<'_>) ->
     Ok(())
 }
 
-/// Reads what follows the name of a member that is in no table, and may be given twice, at that depth; `None`: it is to be skipped.
-type OtherMember<'o> = &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>, usize) -> Option<Read<()>>;
+/// Reads what follows the name of a member that is in no table, and may be given twice; `None`: it is to be skipped.
+type OtherMember<'o> = &'o mut dyn FnMut(&str, bool, &mut Tokens<'_>) -> Option<Read<()>>;
 
 fn store<const N: usize>(values: [Option<FieldValue<'_>>; N], fields: &mut dyn Fields) {
     for (index, value) in values.into_iter().enumerate() {
@@ -138,7 +138,7 @@ fn object<'a>(
     values: &mut [Option<FieldValue<'a>>],
     depth: usize,
 ) -> Read<()> {
-    object_and_others(tokens, specs, values, depth, &mut |_, _, _, _| None)
+    object_and_others(tokens, specs, values, depth, &mut |_, _, _| None)
 }
 
 /// As [`object`]; `other` may read the other members.
@@ -170,7 +170,7 @@ fn object_and_others<'a>(
                 let lower = name.to_ascii_lowercase();
                 let in_member = |error: JsonError| error.within(format_args!(".{lower}"));
                 let is_duplicate = unknown.contains(&lower);
-                let read = other(&name, is_duplicate, tokens, depth + 1);
+                let read = other(&name, is_duplicate, tokens);
                 let skip = || skip_member(tokens, is_duplicate, depth + 1).map_err(in_member);
                 read.unwrap_or_else(skip)?;
                 unknown.insert(lower);
@@ -282,7 +282,7 @@ fn next_item(
 }
 
 /// Reads an array of strings.
-fn texts(tokens: &mut Tokens<'_>, depth: usize) -> Read<Vec<String>> {
+fn texts(tokens: &mut Tokens<'_>) -> Read<Vec<String>> {
     if !tokens.open(&ARRAY) {
         let found = match tokens.peek() {
             Some(b'{') => "map".to_owned(),
@@ -294,11 +294,13 @@ fn texts(tokens: &mut Tokens<'_>, depth: usize) -> Read<Vec<String>> {
     }
     let mut texts = Vec::new();
     while tokens.next_in(&ARRAY, texts.is_empty())? {
-        let read = read_value(tokens, &TEXT, depth + 1);
-        let read = read.map_err(|error| error.within(format_args!("[{}]", texts.len())))?;
-        if let FieldValue::Text(text) = read {
-            texts.push(text.into_owned());
-        }
+        let start = tokens.rest();
+        let Some(text) = tokens.string() else {
+            tokens.back_to(start);
+            let wrong = wrong_value(tokens, &TEXT);
+            return Err(wrong.within(format_args!("[{}]", texts.len())));
+        };
+        texts.push(text.into_owned());
     }
     Ok(texts)
 }
