@@ -771,7 +771,7 @@ _deskfleet() {
             return 0
             ;;
         deskfleet__subcmd__serve)
-            opts="-h --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --join-ca --demo --configure-fleet --help"
+            opts="-h --demo --data --config --set --memory --listen --quiet --host --proxied --tls-cert --tls-key --client-ca --backups --connections --connections-per-source --log --log-ca --log-credentials --node --join --join-key-file --join-ca --configure-fleet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

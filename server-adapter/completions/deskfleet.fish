@@ -55,10 +55,10 @@ complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l node -d 'T
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join -d 'Another node, such as `http://node-2:8080`, whose store is copied where there is none here, or the log no longer has what this one lacks' -r
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-key-file -d 'The file with an admin key of the fleet, for --join' -r -F
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l join-ca -d 'The CAs that may have signed the certificate of the node of --join, in PEM; by default those of the system' -r -F
+complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l memory -d 'Keep everything in memory; it is gone at the end'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l quiet -d 'No access log'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l proxied -d 'A proxy adds the source of each request as the last address in X-Forwarded-For; only where nobody can bypass the proxy'
-complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l demo -d 'Load a demo fleet with telemetry into an empty store'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -l configure-fleet -d 'Make the settings that all nodes share, `actions` and `retention_days`, those of this node'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c deskfleet -n "__fish_deskfleet_using_subcommand config" -l data -d 'The file of the store; by default deskfleet.redb' -r -F

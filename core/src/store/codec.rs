@@ -253,7 +253,7 @@ pub(crate) fn unzigzag(value: u64) -> i64 {
 pub(crate) fn damaged() -> EngineError {
     EngineError::new(
         ErrorKind::Corrupted,
-        "a stored value cannot be read: the file is damaged; run `deskfleet check`, then restore a backup",
+        "a stored value cannot be read: the file is damaged: restore a backup",
     )
 }
 

@@ -16,7 +16,7 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
     match error {
         StorageError::Corrupted(_) => EngineError::caused(
             ErrorKind::Corrupted,
-            "the file is damaged; run `deskfleet check`, then restore a backup",
+            "the file is damaged: restore a backup",
             error,
         ),
         // redb reads nothing after the end of the file unless the bytes that send it there are wrong.
@@ -28,7 +28,7 @@ pub(super) fn from_storage(error: StorageError) -> EngineError {
         {
             EngineError::caused(
                 ErrorKind::Corrupted,
-                "the file is damaged or cut short; run `deskfleet check`, then restore a backup",
+                "the file is damaged or cut short: restore a backup",
                 error,
             )
         }

@@ -93,7 +93,7 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         Err(EngineError::caused(
             ErrorKind::Corrupted,
-            "the file is damaged; run `deskfleet check`, then restore a backup",
+            "the file is damaged: restore a backup",
             panic_text(&*panic).to_owned(),
         ))
     })

@@ -228,11 +228,12 @@ pub(crate) struct ImportArgs {
 /// The options of `serve`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct ServeArgs {
-    #[command(flatten)]
-    settings: SettingArgs,
+    // First: those below are under headings.
     /// Load a demo fleet with telemetry into an empty store
     #[arg(long)]
     pub(crate) demo: bool,
+    #[command(flatten)]
+    settings: SettingArgs,
     /// Make the settings that all nodes share, `actions` and `retention_days`, those of this node
     #[arg(long, help_heading = "Several nodes")]
     pub(crate) configure_fleet: bool,

@@ -39,7 +39,9 @@ impl Reloads {
                 in_force.reload();
             });
             if let Err(error) = begun {
-                log!("The configuration stays as it was: no thread can be started: {error}");
+                log!(
+                    "deskfleet: the configuration stays as it was: no thread can be started: {error}"
+                );
             }
         }
     }
@@ -50,7 +52,7 @@ impl InForce {
         let mut wanted = match self.configuration.again() {
             Ok(wanted) => wanted,
             Err(invalid) => {
-                log!("The configuration stays as it was:\n{invalid}");
+                log!("deskfleet: the configuration stays as it was:\n{invalid}");
                 return;
             }
         };
@@ -64,7 +66,7 @@ impl InForce {
         let certificate = match tls.read() {
             Ok(certificate) => certificate,
             Err(error) => {
-                log!("The configuration and the certificate stay as they were: {error}");
+                log!("deskfleet: the configuration and the certificate stay as they were: {error}");
                 return;
             }
         };
@@ -73,7 +75,7 @@ impl InForce {
             ..settings.server.reloaded(&wanted.settings.server)
         };
         if let Err(error) = self.server.reload(&server) {
-            log!("The configuration stays as it was: {error}");
+            log!("deskfleet: the configuration stays as it was: {error}");
             return;
         }
         let reloaded = Settings {

@@ -254,7 +254,8 @@ impl<'a> From<&'a CheckReport> for Found<'a> {
 /// `backup`: a consistent copy.
 pub(crate) fn backup(destination: &Path, configuration: &Configuration) -> Result<(), Failure> {
     let file = file(configuration)?;
-    let when_locked = "If that is a running server, send it SIGUSR1; see --backups in --help.";
+    let when_locked =
+        "If that is a running server, send it SIGUSR1; see --backups in `deskfleet serve --help`.";
     let engine = open_read_only(configuration, when_locked)?;
     engine.backup(destination)?;
     engine.close()?;

@@ -210,9 +210,14 @@ fn other_encodings() -> Case {
 
 fn warnings() -> Case {
     let lines = "{\"workSpId\":\"ws-1\",\"userName2\":\"jdoe\"}\n{\"workSpId\":\"ws-2\",\"userName2\":1,\"x\":{}}";
-    Case::new(MERGES, "unknown members are reported once").call(bulk(NDJSON, lines).gives(
-        r#"{"upserted":2,"rejected":0,"committed":2,"errors":[],"warnings":[{"line":1,"message":"unknown member userName2; did you mean username?"},{"line":2,"message":"unknown member x"}]}"#,
-    ))
+    let values = "workSpId,state,runningMode,protocol\nws-1,availabel,ALWAYSON,RDP\nws-2,availabel,auto_stop,wsp\nws-3,On fire,,";
+    Case::new(MERGES, "unknown members and misspelled values are reported once")
+        .call(bulk(NDJSON, lines).gives(
+            r#"{"upserted":2,"rejected":0,"committed":2,"errors":[],"warnings":[{"line":1,"message":"unknown member userName2; did you mean username?"},{"line":2,"message":"unknown member x"}]}"#,
+        ))
+        .call(bulk("text/csv", values).gives(
+            r#"{"upserted":3,"rejected":0,"committed":3,"errors":[],"warnings":[{"line":2,"message":"unknown state availabel, kept as it is; did you mean AVAILABLE?"},{"line":2,"message":"unknown runningMode ALWAYSON, kept as it is; did you mean ALWAYS_ON?"}]}"#,
+        ))
 }
 
 /// A state that an action is changing is refused; everything else goes in, and the action goes on.

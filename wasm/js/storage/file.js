@@ -186,7 +186,7 @@ function openOrCreate(name) {
     } catch (error) {
         if (error?.code !== "ENOENT") throw error;
     }
-    const handle = fs.openSync(name, "wx+", 0o666);
+    const handle = fs.openSync(name, "wx+", 0o600);
     syncFolder(path.dirname(name));
     return handle;
 }

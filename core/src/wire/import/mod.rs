@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::domain::{bulk, validation};
 use crate::limits::{BULK_UPSERT_CHUNK, IMPORT_WARNINGS_MAX};
-use crate::model::{LineWarning, WorkspacePatch};
+use crate::model::{LineWarning, Protocol, RunningMode, State, Vocabulary, WorkspacePatch};
 use crate::nearest::nearest;
 
 use super::body::LineErrors;
@@ -32,7 +32,7 @@ pub(crate) struct Gathered {
     pub(crate) records: VecDeque<(u64, WorkspacePatch)>,
     pub(crate) errors: LineErrors,
     pub(crate) warnings: Vec<LineWarning>,
-    /// The unknown names that were warned of, in lower case.
+    /// The unknown names that were warned of, in lower case, and unknown values with the names of their fields.
     unknown: Vec<String>,
     /// The memory of the texts of the records, roughly.
     text_bytes: usize,
@@ -225,11 +225,43 @@ impl Gathered {
     pub(crate) fn add(&mut self, line: u64, column: u64, patch: WorkspacePatch) {
         match validation::workspace(&patch.values()) {
             Ok(()) => {
+                self.warn_misspelled(line, "state", patch.state.value(), State::ALL);
+                let mode = patch.running_mode.value();
+                self.warn_misspelled(line, "runningMode", mode, RunningMode::ALL);
+                self.warn_misspelled(line, "protocol", patch.protocol.value(), Protocol::ALL);
                 self.text_bytes += text_bytes(&patch);
                 self.records.push_back((line, patch));
             }
             Err(violation) => self.errors.add(line, Some(column), violation.message),
         }
+    }
+
+    /// Warns once of each value that is nearly one of the vocabulary of its field. It is kept all the same.
+    fn warn_misspelled<T: Vocabulary>(
+        &mut self,
+        line: u64,
+        field: &str,
+        value: Option<&String>,
+        known: &'static [T],
+    ) {
+        let Some(value) = value.filter(|value| T::named(value).is_none()) else {
+            return;
+        };
+        // Of many unknown values few are compared.
+        if self.unknown.len() >= 2 * IMPORT_WARNINGS_MAX
+            || self.warnings.len() == IMPORT_WARNINGS_MAX
+        {
+            return;
+        }
+        let named = format!("{field} {value}");
+        if self.unknown.contains(&named) {
+            return;
+        }
+        if let Some(meant) = nearest(value, known.iter().map(T::as_str)) {
+            let message = format!("unknown {named}, kept as it is; did you mean {meant}?");
+            self.warnings.push(LineWarning { line, message });
+        }
+        self.unknown.push(named);
     }
 
     /// Warns once of each unknown name.

@@ -33,7 +33,7 @@ export function SignIn() {
             <label>Your name, for the audit <input name="name" maxlength="100" autocomplete="name" value=${requester.value} /></label>
             <button class="primary" disabled=${busy}>${busy ? "Signing in …" : "Sign in"}</button>
             <p class="note">
-                A key of scope <code>admin</code> is exchanged for one of 12 hours, which is revoked when you sign out. It is kept for this tab, and for those that you open beside it. A server
+                An admin key is exchanged for one that expires after 12 hours and that signing out revokes. It is kept for this tab, and for those that you open beside it. A server
                 that is started in a terminal prints a link that signs in once.
             </p>
         </form>
