@@ -221,7 +221,7 @@ fn node_joins_with_a_copy_of_another() {
     for number in 2..9 {
         assert_eq!(put(&mut client, &format!("ws-{number}")), 200);
     }
-    // The node may not have applied the last one yet, of when its keys were used.
+    // The node may be about to apply the last one.
     let behind = fleet.postgres.sql("SELECT seq - 2 FROM df_head");
     fleet
         .postgres

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::locks::lock;
-use crate::log::LogBounds;
+use crate::log::{LogBounds, LogErrorKind};
 use crate::mutation::configure::Configure;
 use crate::mutation::logged::entry::EntryReader;
 use crate::store::cluster::{self as stored, Applied};
@@ -107,11 +107,19 @@ pub(super) fn check_same(cluster: &Cluster, applied: &Applied, bounds: LogBounds
     if applied.position > bounds.last {
         return Err(not_in_the_log(cluster, applied, bounds));
     }
+    // Another thread may have applied more meanwhile, and the log be trimmed up to there: that is looked at next time.
+    let has_gone_on = || cluster.position() > applied.position;
     if applied.position < bounds.first {
-        return Err(cluster.behind());
+        return if has_gone_on() {
+            Ok(())
+        } else {
+            Err(cluster.behind())
+        };
     }
-    let read = cluster.log.read(applied.position, 1, Duration::ZERO);
-    let entries = read.map_err(|error| cluster.read_failed(error))?;
+    let entries = match cluster.log.read(applied.position, 1, Duration::ZERO) {
+        Err(error) if error.kind == LogErrorKind::Trimmed && has_gone_on() => return Ok(()),
+        read => read.map_err(|error| cluster.read_failed(error))?,
+    };
     let mut entries = entries.iter();
     match entries.find(|entry| entry.position == applied.position) {
         Some(entry) if is_same(applied, entry) => Ok(()),
