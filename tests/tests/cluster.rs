@@ -316,6 +316,18 @@ fn a_node_does_not_take_the_log_of_another_fleet_for_its_own() {
     assert!(nodes.iter().all(|node| node.node == "node-2"), "{nodes:?}");
     let reports = deskfleet::Log::reports(&empty).unwrap();
     assert!(reports.is_empty(), "{reports:?}");
+
+    // A store that was served alone.
+    let path = folder.path().join("own.redb");
+    let own = builder(3, &clock).open(&path).unwrap();
+    own.put_workspace(workspace("ws-9")).unwrap();
+    own.close().unwrap();
+    let own = builder(3, &clock).log(other, "alone").open(&path).unwrap();
+    assert_eq!(stopped(&own).kind(), ErrorKind::Configuration);
+    clock.advance_seconds(2);
+    stopped(&own);
+    let nodes = two.cluster_status().unwrap().unwrap().nodes;
+    assert!(nodes.iter().all(|node| node.node == "node-2"), "{nodes:?}");
 }
 
 #[test]

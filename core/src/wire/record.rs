@@ -283,8 +283,9 @@ fn next_item(
 
 /// Reads an array of strings.
 fn texts(tokens: &mut Tokens<'_>) -> Read<Vec<String>> {
+    let next = tokens.peek();
     if !tokens.open(&ARRAY) {
-        let found = match tokens.peek() {
+        let found = match next {
             Some(b'{') => "map".to_owned(),
             Some(b'"') => "a string".to_owned(),
             _ => tokens.described_scalar()?,
@@ -294,6 +295,7 @@ fn texts(tokens: &mut Tokens<'_>) -> Read<Vec<String>> {
     }
     let mut texts = Vec::new();
     while tokens.next_in(&ARRAY, texts.is_empty())? {
+        tokens.peek();
         let start = tokens.rest();
         let Some(text) = tokens.string() else {
             tokens.back_to(start);

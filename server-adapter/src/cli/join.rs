@@ -122,7 +122,7 @@ impl Part {
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
         };
-        if !is_locked || store.exists() {
+        if !is_locked || store.exists() || !is_at(&file, &path) {
             return Err(taken(&path));
         }
         file.set_len(0).map_err(|error| failed(&error))?;
@@ -154,13 +154,14 @@ impl Part {
 
     /// Makes it the store in `store`.
     fn finish(&self, store: &Path) -> Result<(), Failure> {
+        let failed = |error: io::Error| cannot_write(store, &error);
+        self.file.sync_all().map_err(failed)?;
         if store.exists() {
             return Err(taken(store));
         }
-        let synced = self.file.sync_all();
-        let renamed = synced.and_then(|()| std::fs::rename(&self.path, store));
+        let renamed = std::fs::rename(&self.path, store);
         let renamed = renamed.and_then(|()| sync_folder(store));
-        renamed.map_err(|error| cannot_write(store, &error))?;
+        renamed.map_err(failed)?;
         let (mb, seconds) = (self.bytes / MB, self.begun.elapsed().as_secs());
         log!("Copied {mb} MB in {seconds} s.");
         Ok(())
@@ -171,6 +172,21 @@ impl Part {
         // What is left would be written over next time.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Whether the file that was opened is still the one at its path: the process that had locked it may have removed it.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |about: std::fs::Metadata| (about.dev(), about.ino());
+    let opened = file.metadata().map(place).ok();
+    opened.is_some() && opened == std::fs::metadata(path).map(place).ok()
+}
+
+/// An open file cannot be removed there.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 fn taken(path: &Path) -> Failure {

@@ -116,11 +116,13 @@ pub(crate) fn open_to_change(
         } else {
             builder.open_in_memory()?
         };
-        return match node::require_all(&engine) {
-            Err(_) if !has_file && engine.halted().is_some() => Err(Failure(
-                "the log of the fleet no longer has its first entries: ask a node over HTTP instead, or name the store of one that is \
-                 stopped with --data".to_owned(),
-            )),
+        let required = node::require_all(&engine);
+        let is_behind = !has_file && engine.halted().is_some();
+        return match required {
+            Err(failure) if is_behind => Err(Failure(format!(
+                "{failure}; a command without the file of a node needs all of the log: ask a node over HTTP, or name the store of one that \
+                 is stopped with --data"
+            ))),
             required => required.map(|()| engine),
         };
     }
@@ -141,15 +143,13 @@ pub(crate) fn file(configuration: &Configuration) -> Result<&Path, Failure> {
     file.ok_or_else(|| Failure("`data` is \"none\"; name a store with --data".to_owned()))
 }
 
-/// The same for a store that must be there already, or a log in its place.
+/// The same for a store that must be there already.
 pub(crate) fn open_existing(
     configuration: &Configuration,
     when_locked: &str,
 ) -> Result<Engine, Failure> {
     let file = file(configuration)?;
-    if configuration.settings.cluster.log.is_none() {
-        must_exist(file)?;
-    }
+    must_exist(file)?;
     open_to_change(configuration, file, when_locked)
 }
 

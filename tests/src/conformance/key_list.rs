@@ -132,6 +132,7 @@ fn issue_bodies() -> Case {
         r#"{"name":"o","scopes":["read"],"expires":null}"#,
         r#"{"Name":"p","Scopes":["read","act","admin","ingest"],"Expires":"2027-01-01","other":1}"#,
         r#"{"NAME":"q","sCoPeS":["read"]}"#,
+        "{\n  \"name\": \"s\",\n  \"scopes\": [ \"read\" , \"act\" ],\n  \"expires\": null\n}",
     ] {
         case = case.call(issue(good).with_status(201).gives_any());
     }

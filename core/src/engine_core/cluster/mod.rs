@@ -231,6 +231,7 @@ impl Cluster {
     fn foreign(&self) -> EngineError {
         let said = "the file has data of its own, and the log is that of another fleet: start this node without a file, or \
                     give the fleet another log";
+        self.has_other_log.store(true, Ordering::Release);
         self.halt(ErrorKind::Configuration, said)
     }
 

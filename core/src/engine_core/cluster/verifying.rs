@@ -82,20 +82,23 @@ impl EngineCore {
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
-        if let Some(applied) = applied {
-            // Before the report: a node does not list itself in the log of another fleet.
-            check_same(cluster, &applied, bounds)?;
-        }
-        // Before anything is appended: this is how a node learns that its clock is wrong.
-        self.report(cluster)?;
-        if applied.is_none() {
-            if bounds.first > 1 {
+        let begins = applied.is_none() && bounds.last == 0;
+        // Before the report: a node does not list itself in the log of another fleet.
+        match applied {
+            Some(applied) => check_same(cluster, &applied, bounds)?,
+            None if bounds.first > 1 && !begins => {
                 if !stored::is_fresh(&self.store.snapshot()?)? {
                     return Err(cluster.foreign());
                 }
                 return Err(cluster.behind());
             }
-            self.begin_fleet(cluster, bounds.last == 0)?;
+            None if !begins => self.begin_fleet(cluster, false)?,
+            None => {}
+        }
+        // Before anything is appended: this is how a node learns that its clock is wrong.
+        self.report(cluster)?;
+        if begins {
+            self.begin_fleet(cluster, true)?;
         }
         cluster.verified.store(failures, Ordering::Release);
         Ok(())

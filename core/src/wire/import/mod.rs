@@ -258,7 +258,7 @@ impl Gathered {
             return;
         }
         if let Some(meant) = nearest(value, known.iter().map(T::as_str)) {
-            let message = format!("unknown {named}, kept as it is; did you mean {meant}?");
+            let message = format!("unknown {named}; did you mean {meant}?");
             self.warnings.push(LineWarning { line, message });
         }
         self.unknown.push(named);

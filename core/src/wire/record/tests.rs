@@ -91,7 +91,10 @@ fn is_same(value: &FieldValue<'_>, sent: &Value) -> bool {
     match value {
         FieldValue::Null => sent.is_null(),
         // `serde_json` takes -0 for a float.
-        FieldValue::Int(0) => sent.as_f64() == Some(0.0),
+        FieldValue::Int(0) => {
+            let is_negative = |sent: f64| sent == 0.0 && sent.is_sign_negative();
+            sent.as_i64() == Some(0) || sent.as_f64().is_some_and(is_negative)
+        }
         FieldValue::Int(value) => sent.as_i64() == Some(*value),
         FieldValue::Float(value) => sent.as_f64().map(|sent| sent as f32) == Some(*value),
         FieldValue::Double(value) => sent.as_f64().map(f64::to_bits) == Some(value.to_bits()),
