@@ -54,15 +54,15 @@ impl EngineCore {
     }
 
     /// Bytes of texts that end a part of a bulk upsert: those that an entry of the log takes. None without a log.
-    #[cfg(feature = "cluster")]
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(clippy::unused_self, reason = "a node writes through its log")
+    )]
     pub(crate) fn bulk_bytes_max(&self) -> Option<usize> {
-        self.cluster().map(|_| crate::limits::BULK_UPSERT_BYTES)
-    }
-
-    /// The same without a log.
-    #[cfg(not(feature = "cluster"))]
-    #[expect(clippy::unused_self, reason = "with a log it is bounded")]
-    pub(crate) fn bulk_bytes_max(&self) -> Option<usize> {
+        #[cfg(feature = "cluster")]
+        if self.cluster().is_some() {
+            return Some(crate::limits::BULK_UPSERT_BYTES);
+        }
         None
     }
 

@@ -154,7 +154,8 @@ impl Engine {
     }
 
     /// Creates or replaces workspaces as [`Self::put_workspace`] does, all or nothing in each 1000, on a node in fewer where their
-    /// texts are longer than 768 KiB; returns their number. Only a change of the state or the user of a workspace makes an audit row. [`Self::import_workspaces`] changes single fields.
+    /// texts are longer than 768 KiB; returns their number. Only a change of the state or the user of a workspace makes an audit row.
+    /// [`Self::import_workspaces`] changes single fields.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] when a value is empty or too long; nothing is stored then.

@@ -82,22 +82,21 @@ impl EngineCore {
         let bounds = cluster.log.bounds(seen);
         let bounds = bounds.map_err(|error| cluster.failed(error))?;
         cluster.last.store(bounds.last, Ordering::Release);
-        let begins = applied.is_none() && bounds.last == 0;
         // Before the report: a node does not list itself in the log of another fleet.
         match applied {
             Some(applied) => check_same(cluster, &applied, bounds)?,
-            None if bounds.first > 1 && !begins => {
+            None if bounds.first > 1 => {
                 if !stored::is_fresh(&self.store.snapshot()?)? {
                     return Err(cluster.foreign());
                 }
                 return Err(cluster.behind());
             }
-            None if !begins => self.begin_fleet(cluster, false)?,
+            None if bounds.last > 0 => self.begin_fleet(cluster, false)?,
             None => {}
         }
         // Before anything is appended: this is how a node learns that its clock is wrong.
         self.report(cluster)?;
-        if begins {
+        if applied.is_none() && bounds.last == 0 {
             self.begin_fleet(cluster, true)?;
         }
         cluster.verified.store(failures, Ordering::Release);

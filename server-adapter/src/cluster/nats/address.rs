@@ -54,12 +54,9 @@ pub(super) struct SyncCheck {
 
 impl SyncCheck {
     /// What the operator who answers for it is reminded of.
-    pub(super) fn notice(&self) -> Vec<String> {
+    pub(super) fn notice(&self) -> Option<String> {
         let said = "it was not checked that the NATS servers have `sync_interval: always`: without it a loss of power loses acknowledged entries";
-        self.unchecked
-            .then(|| said.to_owned())
-            .into_iter()
-            .collect()
+        self.unchecked.then(|| said.to_owned())
     }
 }
 

@@ -61,7 +61,7 @@ impl Shared {
     /// Also what the operator should know once.
     pub(super) async fn open(address: Address) -> Result<(Arc<Self>, Vec<String>), LogError> {
         let mut warnings = checks::sync(&address.sync).await?;
-        let mut notices = address.sync.notice();
+        let mut notices = Vec::from_iter(address.sync.notice());
         let names = address.names;
         let fail = |kind, said: String| LogError::new(kind, format!("NATS at {names}: {said}"));
         let client = address.connect.connect(address.servers.as_slice()).await;

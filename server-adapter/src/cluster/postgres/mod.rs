@@ -335,7 +335,7 @@ impl Shared {
             }
             let opened = Session::open(&self.address, timeline, lane.statement).await?;
             self.timeline.fetch_max(opened.timeline, Ordering::Relaxed);
-            lock(&self.warning).clone_from(&opened.warning);
+            *lock(&self.warning) = opened.warning_of(&self.address, &opened.standbys);
             Ok(Arc::clone(session.insert(Arc::new(opened))))
         });
         let late = || LogError::new(LogErrorKind::Unavailable, "no server of the log responds");

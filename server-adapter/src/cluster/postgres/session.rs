@@ -73,8 +73,8 @@ pub(super) struct Session {
     server: String,
     /// One more with each failover.
     pub(super) timeline: u32,
-    /// What the operator should know.
-    pub(super) warning: Option<String>,
+    /// The setting of the synchronous standbys, as it was at first.
+    pub(super) standbys: String,
     driver: AbortHandle,
 }
 
@@ -117,16 +117,14 @@ impl Session {
         let statement = set_up
             .await
             .map_err(|error| server.unavailable(&said(&error)))?;
-        let mut session = Self {
+        Ok(Self {
             client,
             statement,
             server: server.name,
             timeline,
-            warning: None,
+            standbys,
             driver,
-        };
-        session.warning = session.warning_of(address, &standbys);
-        Ok(session)
+        })
     }
 
     /// What the operator should know of a server with this setting of synchronous standbys.
